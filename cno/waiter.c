@@ -75,22 +75,23 @@ cno_wait_is_over(struct cno *cno, const struct wait *wait, int why, int *r) REQU
 /*
  * Sleeps until the CNO was triggered, or until a thread that leads has read a notification.  Returns
  * why the wait ends: -ETIMEDOUT, or another -errno; 0: for no reason but a trigger.  The time is read
- * before the channel and the list of triggers, so that the last check of them is not too early.
+ * before the channel and the list of triggers, so that the last check of them is not too early.  A thread
+ * that cannot read the channel does not lead any longer: *led is NULL.
  */
 static int
-cno_sleep(struct cno *cno, struct park *park, uint64_t deadline, struct lead *led)
+cno_sleep(struct cno *cno, struct park *park, uint64_t deadline, struct lead **led)
     REQUIRES(core_locks.cno)
 {
 	bool readable, expired;
 	int r;
 
 	cno_unlock(cno);
-	r = park_sleep(park, deadline, led ? led->fd : -1, &readable);
+	r = park_sleep(park, deadline, *led ? (*led)->fd : -1, &readable);
 	expired = deadline != PARK_FOREVER && os_clock_ns() >= deadline;
-	if (led && readable)
-		lead_read(led);
-	else if (led && expired && r != -ETIMEDOUT)
-		lead_read_all(led);
+	if (*led && expired && r != -ETIMEDOUT)
+		lead_read_all(*led);
+	else if (*led && readable && !lead_read(*led))
+		*led = NULL; /* the loop has the channel now */
 	cno_lock(cno);
 	park_reset(park);
 	if (expired)
@@ -114,7 +115,7 @@ cno_block(struct cno *cno, const struct wait *wait) REQUIRES(core_locks.cno)
 	park_list_add(&cno->waiters, &entry, park);
 	led = lead_begin(cno->cfg.lead) ? cno->cfg.lead : NULL;
 	do
-		r = cno_sleep(cno, park, wait->deadline, led);
+		r = cno_sleep(cno, park, wait->deadline, &led);
 	while (!cno_wait_is_over(cno, wait, r, &r));
 	if (led)
 		lead_end(led);

@@ -100,8 +100,8 @@ typedef void evd_convert(
  *          queue is armed again only to widen the request from solicited completions to all.
  * ack      LOCKED.  Acknowledges n notifications that were read from the channel.
  * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
- *          blocking: 1 if it read one, 0 if there is none, -errno.  NULL unless a channel_fd is
- *          given.
+ *          blocking: 1 if it read one, 0 if there is none, or -errno if the channel can never be
+ *          read again.  NULL unless a channel_fd is given.
  * effect   Not locked.  Runs the side effect that convert requested, on the thread that took the
  *          event, before the caller or the upcall of that thread gets the event.  May post to any
  *          EVD.

@@ -53,11 +53,13 @@ lead_read_one(void *arg)
 }
 
 /* A channel that cannot be read may stay readable.  The loop handles that. */
-void
+bool
 lead_read(struct lead *lead)
 {
-	if (loop_read_some(&lead->pace, lead_read_one, lead) < 0)
-		lead_give_up(lead);
+	if (loop_read_some(&lead->pace, lead_read_one, lead) >= 0)
+		return true;
+	lead_give_up(lead);
+	return false;
 }
 
 void

@@ -66,8 +66,10 @@ bool lead_must_read(struct lead *lead);
 /*
  * Reads notifications, and reports to the CNOs what they are for.  lead_read() is for the thread that
  * leads, when the descriptor is readable; lead_read_all() reads all that are there, for any thread.
+ * False: the channel cannot be read.  It may stay readable, so the thread does not watch it any longer;
+ * the loop does.
  */
-void lead_read(struct lead *lead) NO_CORE_LOCK;
+bool lead_read(struct lead *lead) NO_CORE_LOCK;
 void lead_read_all(struct lead *lead) NO_CORE_LOCK;
 
 #endif

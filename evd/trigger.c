@@ -265,21 +265,32 @@ evd_wake_sink(struct evd *evd)
 	}
 }
 
+void
+evd_lose_channel(struct evd *evd)
+{
+	loop_forget(evd->cfg.loop, &evd->channel);
+	evd->cfg.channel_fd = -1;
+	evd->channel_watched = false;
+	evd_set_bare(evd);
+}
+
 static void
 evd_channel_readable(void *arg, uint64_t serial)
 {
 	const struct evd_ref ref = { arg, serial };
 	struct evd *evd = evd_enter(ref);
-	bool notified;
+	int r;
 
 	if (!evd)
 		return;
 	evd->pins++;
 	evd_unlock(evd);
-	notified = evd->cfg.ops->read(evd->cfg.source) == 1;
+	r = evd->cfg.ops->read(evd->cfg.source);
 	evd_lock(evd);
-	if (notified)
+	if (r == 1)
 		evd_count_notified(evd);
+	else if (r < 0)
+		evd_lose_channel(evd);
 	evd->pins--;
 	evd_leave(evd);
 }

@@ -283,6 +283,9 @@ int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
+/* The private channel cannot be read, and may stay readable: no thread watches it from now on. */
+void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
+
 /* Whether the loop watches the channel of an EVD that it has as a source. */
 void evd_settle_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 

@@ -72,17 +72,21 @@ evd_sleep_and_read(struct evd *evd, struct park *park, uint64_t deadline, bool *
 	const struct evd_source_ops *ops = evd->cfg.ops;
 	int fd = evd->channel_watched ? -1 : evd->cfg.channel_fd;
 	bool readable;
-	int r;
+	int r, got = 0;
 
 	evd->calls.sleeps++;
 	evd->pins++;
 	evd_unlock(evd);
 	r = park_sleep(park, deadline, fd, &readable);
-	*notified = readable && ops->read(evd->cfg.source) == 1;
+	if (readable)
+		got = ops->read(evd->cfg.source);
 	evd_lock(evd);
 	evd->pins--;
+	*notified = got == 1;
 	if (*notified)
 		evd_note_notified(evd);
+	else if (got < 0)
+		evd_lose_channel(evd);
 	return r;
 }
 

@@ -24,7 +24,7 @@ static void
 dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 {
 	const struct evd_ref ref =
-	    evd_self(core); /* a loop runs its job, so it cannot be destroyed */
+	    evd_self(core); /* its job is RUNNING on this thread, so it is not destroyed */
 
 	if (error == -EOVERFLOW)
 		dapl_evd_overflowed(ref);

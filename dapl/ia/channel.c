@@ -19,14 +19,21 @@ dapl_channel_prepare_fd(int fd)
 	return 0;
 }
 
+bool
+dapl_channel_is_broken(int error)
+{
+	/* Other errors, for example ENOMEM, may be over at the next read. */
+	if (error != EIO && error != ENODEV && error != EBADF)
+		return false;
+	dapl_debug_error("cannot read a channel of the device: %s", strerror(error));
+	return true;
+}
+
 void
 dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 {
-	/* Other errors, for example ENOMEM, may be over when the loop reads again. */
-	if (errno != EIO && errno != ENODEV && errno != EBADF)
-		return;
-	dapl_debug_error("cannot read a channel of the device: %s", strerror(errno));
-	loop_forget(loop, ticket);
+	if (dapl_channel_is_broken(errno))
+		loop_forget(loop, ticket);
 }
 
 /*

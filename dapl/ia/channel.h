@@ -31,10 +31,12 @@ extern struct dapl_slab dapl_cq_context_slab;
 /* Makes a descriptor non-blocking and closes it on exec.  0 or -errno. */
 int dapl_channel_prepare_fd(int fd);
 
+/* Whether the errno of a read shows that the channel is broken (the device was removed), and reports that. */
+bool dapl_channel_is_broken(int error);
+
 /*
- * Called by a reader whose last read has failed, with errno unchanged.  If errno shows that the
- * channel is broken (the device was removed), and not only empty, the loop stops watching it,
- * because the descriptor would stay readable.
+ * Called by a reader whose last read has failed, with errno unchanged.  If the channel is broken, and
+ * not only empty, the loop stops watching it, because the descriptor would stay readable.
  */
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 

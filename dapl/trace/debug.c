@@ -96,9 +96,11 @@ static void
 debug_print(const char *format, va_list args)
 {
 	char text[LINE_MAX_BYTES];
-	int saved = errno;
+	int saved = errno, state;
 	long thread = syscall(SYS_gettid);
 
+	/* A thread of the program may be inside of a call that is no cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	vsnprintf(text, sizeof text, format, args);
 	/* One call each: lines of several threads do not mix. */
 	if (debug_destinations & DEST_SYSLOG)
@@ -107,6 +109,7 @@ debug_print(const char *format, va_list args)
 		fprintf(stdout, "rearm[%ld]: %s\n", thread, text);
 	if (!(debug_destinations & (DEST_STDOUT | DEST_SYSLOG)))
 		fprintf(stderr, "rearm[%ld]: %s\n", thread, text);
+	pthread_setcancelstate(state, NULL);
 	errno = saved;
 }
 

@@ -12,10 +12,11 @@ struct waiter {
 	DAT_RETURN ret;
 	_Atomic(int) waits; /* that have returned */
 	_Atomic(bool) done;
+	unsigned int reads; /* of its channel */
 };
 
 static DAT_RETURN
-wait_once(const struct waiter *w)
+wait_once(const struct waiter *w, DAT_TIMEOUT timeout)
 {
 	DAT_EVD_HANDLE triggered;
 	DAT_EVENT event;
@@ -23,8 +24,8 @@ wait_once(const struct waiter *w)
 	DAT_RETURN ret;
 
 	if (w->cno == DAT_HANDLE_NULL)
-		return dat_evd_wait(w->evd, DAT_TIMEOUT_INFINITE, 1, &event, &more);
-	ret = dat_cno_wait(w->cno, DAT_TIMEOUT_INFINITE, &triggered);
+		return dat_evd_wait(w->evd, timeout, 1, &event, &more);
+	ret = dat_cno_wait(w->cno, timeout, &triggered);
 	return ret == DAT_SUCCESS ? dat_evd_dequeue(w->evd, &event) : ret;
 }
 
@@ -36,10 +37,29 @@ wait_cancelled(void *arg)
 
 	pthread_cancel(pthread_self());
 	do {
-		w->ret = wait_once(w);
+		w->ret = wait_once(w, DAT_TIMEOUT_INFINITE);
 		w->done = w->ret != DAT_SUCCESS || fault_channel_reads() > 0;
 		w->waits++;
 	} while (!w->done);
+	return NULL;
+}
+
+/* Waits twice with a channel that is readable, and that it cannot read. */
+static void *
+wait_with_broken(void *arg)
+{
+	struct waiter *w = arg;
+	int left = 2;
+
+	pthread_cancel(pthread_self());
+	do {
+		w->ret = wait_once(w, 20000);
+		if (fault_channel_reads() > 0)
+			left--;
+		w->done = left == 0;
+		w->waits++;
+	} while (!w->done);
+	w->reads = fault_channel_reads();
 	return NULL;
 }
 
@@ -93,12 +113,36 @@ START_TEST(wait__of_a_thread_that_was_cancelled__reads_the_channel_and_returns)
 }
 END_TEST
 
+START_TEST(wait__channel_is_broken__reads_it_once_and_sleeps)
+{
+	struct dt_pair pair;
+	struct waiter w;
+	DAT_EVENT event;
+	void *end;
+
+	open_pair(&pair, _i, &w);
+	fault_channel_fail(EIO);
+	ck_assert_int_eq(pthread_create(&w.id, NULL, wait_with_broken, &w), 0);
+	for (int n = 1; !w.done; n++) {
+		dt_recv(&pair.b, 0, 64, 1);
+		dt_send(&pair.a, 0, 64, 2);
+		dt_poll_next(pair.a.request, &event);
+		dt_await_count(&w.waits, n);
+	}
+	ck_assert_int_eq(pthread_join(w.id, &end), 0);
+	ck_assert_ptr_null(end); /* it was not cancelled */
+	ck_assert_uint_eq(w.reads, 1);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 device_channel_suite(void)
 {
 	Suite *s = suite_create("device-channel");
 	TCase *tc = device_tcase(s, "channel");
 
+	tcase_add_loop_test(tc, wait__channel_is_broken__reads_it_once_and_sleeps, 0, 2);
 	tcase_add_loop_test(
 	    tc, wait__of_a_thread_that_was_cancelled__reads_the_channel_and_returns, 0, 2);
 	return s;

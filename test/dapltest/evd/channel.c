@@ -228,6 +228,58 @@ START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
 }
 END_TEST
 
+/* Of a channel that stays readable: often while a thread watches it. */
+static unsigned int
+tries_to_read(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&st.dev.lock);
+	n = st.dev.tries;
+	pthread_mutex_unlock(&st.dev.lock);
+	return n;
+}
+
+START_TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	st.dev.read_error = -EIO;
+	for (uintptr_t i = 0; i < 2; i++) {
+		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+		if (i == 0)
+			script_spurious(&st.dev);
+		while (tries_to_read() == 0)
+			script_sleep_ms(0);
+		script_sleep_ms(20); /* it reads once, however long that is */
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+		ck_assert_int_eq(waiter_join(&w), 0);
+		ck_assert_uint_eq(tries_to_read(), 1);
+	}
+	ck_assert(st.dev.evd.bare);
+	story_end(&st);
+}
+END_TEST
+
+START_TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
+{
+	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_run(&st);
+	st.dev.read_error = -EIO;
+	script_spurious(&st.dev);
+	story_run(&st);
+	ck_assert_uint_eq(tries_to_read(), 1);
+	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 100), 0);
+	story_upcall(&st, 100);
+	ck_assert_uint_eq(tries_to_read(), 1);
+	story_end(&st);
+}
+END_TEST
+
 START_TEST(private__descriptor_0__is_one_like_any_other)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
@@ -281,6 +333,8 @@ evd_channel_suite(void)
 	tcase_add_test(tc, shared__waiter__woken_through_the_loop);
 	tcase_add_test(tc, shared__upcalls_on_a_threaded_loop__persistent);
 	tcase_add_test(tc, private__another_thread_read_it__the_waiter_sleeps_on);
+	tcase_add_test(tc, private__cannot_be_read__the_waiter_sleeps_on_without_it);
+	tcase_add_test(tc, private__cannot_be_read__the_loop_sleeps_on_without_it);
 	tcase_add_test(tc, private__descriptor_0__is_one_like_any_other);
 	tcase_add_test(tc, private__slot_used_again__the_waiter_reads_it_itself);
 	return s;

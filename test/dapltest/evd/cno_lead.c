@@ -17,7 +17,8 @@ static struct loop_ticket ticket;
 static struct lead lead;
 static int channel;
 static _Atomic int read_error; /* of the channel; 0: none */
-static int turns;	       /* of the loop that found the channel readable */
+static _Atomic int failed_reads;
+static int turns; /* of the loop that found the channel readable */
 static struct script dev[EVDS];
 static struct cno cnos[CNOS];
 static struct cno *of[EVDS]; /* the CNO of each EVD, or NULL */
@@ -26,8 +27,10 @@ static int
 read_one(void *arg, struct evd_ref *ref)
 {
 	(void)arg;
-	if (read_error)
+	if (read_error) {
+		failed_reads++;
 		return read_error;
+	}
 	for (int i = 0; i < EVDS; i++)
 		if (script_get(&dev[i])) {
 			*ref = script_ref(&dev[i]);
@@ -92,7 +95,7 @@ setup(void)
 {
 	struct script_options opt = { .channel = SCRIPT_LED, .lead = &lead };
 
-	read_error = turns = 0;
+	read_error = failed_reads = turns = 0;
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	channel = os_epoll_open();
 	ck_assert_int_ge(channel, 0);
@@ -525,8 +528,38 @@ START_TEST(channel_cannot_be_read__the_loop_finds_out)
 	script_complete(&dev[0], 1);
 	while (!loop_reads())
 		script_sleep_ms(0);
+	script_sleep_ms(20); /* the thread does not watch the channel, which is still readable */
+	ck_assert_int_eq(failed_reads, 1);
 	read_error = 0;
 	returns_by_the_loop(&t, &dev[0]);
+}
+END_TEST
+
+/* Both are there when the thread looks: the one that it would read, and the one that it needs. */
+START_TEST(time_is_over_and_the_channel_readable__all_is_read)
+{
+	struct thread t;
+
+	for (uint64_t i = 0; i < 20;
+	     i++) { /* of single notifications: then it reads one at a time */
+		script_complete(&dev[1], i);
+		waits(&cnos[1], DAT_TIMEOUT_INFINITE, 0, &dev[1]);
+		drains(&dev[1], 1);
+	}
+	for (uint64_t i = 0; i < 5; i++) {
+		script_complete(&dev[0], i); /* first in the channel */
+		script_complete(&dev[1], i);
+		t = (struct thread){ .cno = &cnos[1], .timeout = 1 };
+		os_lock(&cnos[1].lock);
+		must(pthread_create(&t.id, NULL, thread_body, &t) == 0);
+		script_sleep_ms(5);
+		os_unlock(&cnos[1].lock);
+		returns(&t, 0, &dev[1]);
+		drains(&dev[1], 1);
+		waits(&cnos[0], 0, 0, &dev[0]);
+		drains(&dev[0], 1);
+	}
+	ck_assert_int_eq(turns, 0);
 }
 END_TEST
 
@@ -557,5 +590,6 @@ cno_lead_suite(void)
 	tcase_add_test(tc, agent__the_loop_reads);
 	tcase_add_test(tc, cno_with_a_descriptor__the_loop_reads);
 	tcase_add_test(tc, channel_cannot_be_read__the_loop_finds_out);
+	tcase_add_test(tc, time_is_over_and_the_channel_readable__all_is_read);
 	return s;
 }

@@ -173,7 +173,18 @@ get_locked(struct script *s)
 static int
 read_channel(void *source)
 {
-	return script_get(source) ? 1 : 0;
+	struct script *s = source;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->read_error) {
+		s->tries++;
+		r = s->read_error;
+	} else {
+		r = get_locked(s) ? 1 : 0;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return r;
 }
 
 static void

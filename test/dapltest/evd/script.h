@@ -89,6 +89,7 @@ struct script {
 	/* misbehaviour */
 	int arm_error, poll_error; /* what a failing arm and poll return; 0: -EIO */
 	int fail_arms, fail_polls, greedy_polls;
+	int read_error;	   /* what a read of the channel returns; 0: it works */
 	bool inexact_hint; /* arm answers >0 whatever is queued */
 	bool tolerant;	   /* a duplicate event was injected: I3 cannot be checked by us */
 	struct script_hook before_poll, after_poll, before_arm, after_arm;
