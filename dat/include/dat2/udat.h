@@ -124,8 +124,13 @@ typedef struct dat_os_wait_proxy_agent {
 	DAT_AGENT_FUNC proxy_agent_func;
 } DAT_OS_WAIT_PROXY_AGENT;
 
+/* No agent. */
+#ifdef __cplusplus
+#define DAT_OS_WAIT_PROXY_AGENT_NULL (DAT_OS_WAIT_PROXY_AGENT())
+#else
 #define DAT_OS_WAIT_PROXY_AGENT_NULL \
 	(DAT_OS_WAIT_PROXY_AGENT) { (DAT_PVOID)NULL, (DAT_AGENT_FUNC)NULL }
+#endif
 
 /* Values in place of an EVD handle: another open IA of the device has the asynchronous EVD. */
 #define DAT_EVD_ASYNC_EXISTS ((DAT_EVD_HANDLE)0x1)	/* passed to dat_ia_open() */
@@ -244,6 +249,9 @@ typedef enum dat_pz_support {
  * evd_stream_merging_supported[a][b]: whether streams a and b may feed one EVD.  Index 0 is
  * software events, then connection requests, DTO completions, connection events, RMR bind
  * completions, asynchronous events.
+ *
+ * is_thread_safe is that of the line of dat.conf by which the IA was opened, because registries find the
+ * line by it.  A provider of Rearm is thread-safe even if the line has nonthreadsafe.
  */
 struct dat_provider_attr {
 	char provider_name[DAT_NAME_MAX_LENGTH];
