@@ -4,8 +4,20 @@
  *
  * An event triggers the CNO of its EVD if the EVD is enabled, no thread waits on the EVD itself,
  * and no upcall policy is enabled.  A triggered CNO releases one waiter, or calls its proxy agent
- * once.  Triggers may be combined: after each wake-up, and after a timeout, dequeue from every EVD
- * of the CNO until it is empty.
+ * once.
+ *
+ * Which EVDs to dequeue from after a wake-up: DAT 2.0 lets a provider combine the triggers of several
+ * EVDs, so a program for every provider dequeues from every EVD of the CNO until it is empty, after
+ * each wake-up and after a timeout.  A provider of Rearm keeps a trigger for each EVD and returns the
+ * EVDs one after the other: there it is enough to dequeue from the returned EVD until it is empty.  An
+ * event that arrives meanwhile triggers the CNO again.
+ *
+ * Arguments of these calls:
+ *
+ *	`cno`		the CNO
+ *	`agent`		a function and its argument; DAT_OS_WAIT_PROXY_AGENT_NULL is none
+ *	`fd`		output: the descriptor
+ *	`evd`		output: the EVD that triggered the CNO, or DAT_HANDLE_NULL
  *
  * dat_api_ia.h explains how the calls are described.
  */
@@ -22,10 +34,12 @@ extern "C" {
  * Creates a CNO.  `agent` is called once, for the first trigger; install it again to get another
  * call.  DAT_OS_WAIT_PROXY_AGENT_NULL: no agent.
  *
+ *	`cno`		output: the new CNO
+ *
  *	DAT_SUCCESS				*cno is the new CNO
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG3		cno is NULL
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory; the subtype is DAT_RESOURCE_MEMORY
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -37,11 +51,12 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
  * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  Not in Debian's
  * libdat2.
  *
+ *	`cno`		output: the new CNO
+ *
  *	DAT_SUCCESS				*cno and *fd are set
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	fd or cno is NULL
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory; the subtype is DAT_RESOURCE_MEMORY
- *	DAT_INSUFFICIENT_RESOURCES		no descriptor: without a subtype
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_MODEL_NOT_SUPPORTED			the provider has no such CNOs
  *
  * Threads: any.  From: headers; DAT 2.0.
@@ -51,6 +66,9 @@ DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDL
 /*
  * Returns the IA of a CNO, and its agent or descriptor.  `mask` is one value of the enumeration,
  * not a set of bits.
+ *
+ *	`mask`		DAT_CNO_FIELD_IA_HANDLE, DAT_CNO_FIELD_PROXY_TYPE, DAT_CNO_FIELD_PROXY or
+ *		DAT_CNO_FIELD_ALL
  *
  *	DAT_SUCCESS				param is filled in
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -63,8 +81,8 @@ DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
 			    DAT_CNO_PARAM *param);
 
 /*
- * Installs a proxy agent, or removes it (DAT_OS_WAIT_PROXY_AGENT_NULL).  If the CNO is triggered,
- * the new agent is called at once.
+ * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, the new
+ * agent is called at once.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -78,9 +96,8 @@ DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AG
  * Waits for a trigger.
  *
  * `timeout` is in microseconds and starts with the call, on the monotonic clock; 0 does not wait.
- * `*evd` is a hint and may be DAT_HANDLE_NULL: dequeue from every EVD of the CNO until it is empty,
- * also after a timeout.  (Rearm reports every triggered EVD; there it is enough to dequeue from
- * `*evd`.)  Several threads may wait; one trigger releases one of them.
+ * `*evd` is a hint and may be DAT_HANDLE_NULL; dat_api_cno.h describes which EVDs to dequeue from.
+ * Several threads may wait; one trigger releases one of them.
  *
  *	DAT_SUCCESS				a trigger was consumed, and *evd is set; or the last
  *						EVD was detached or the IA closed during the wait,

@@ -5,10 +5,31 @@
  * The events of an EVD go to one of these at a time: a thread in dat_evd_wait(), the upcall of the
  * consumer (dat_upcall.h), or a CNO.  If there is none of them, the events stay queued for
  * dat_evd_dequeue().  Events leave in the order of arrival.  For each endpoint, ESTABLISHED comes
- * before its successful completions, and these come before DISCONNECTED or BROKEN.
+ * before its successful completions, and these come before DISCONNECTED or BROKEN.  With a provider
+ * of Rearm the flushed completions, too, come before these two on the same EVD, so that no event
+ * names the buffers of a connection after its end.  (A device that has not completed the requests
+ * after 0.1 seconds is not waited for.)  If completions go to another EVD, dequeue there until it is
+ * empty, after DISCONNECTED or BROKEN.
  *
  * A call that returns an event writes its number, the EVD, and every member of the data that an
  * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.
+ *
+ * How long an EVD should be: one entry for each request and each receive that its endpoints can have
+ * outstanding (max_request_dtos, max_recv_dtos), two for each endpoint whose connection events go to
+ * it, and one for each software event and each connection request that may wait there.  A provider of
+ * Rearm loses no completion in a shorter EVD: completions that find no room wait in the completion
+ * queue of the device, which grows with the endpoints if the device can change its length.  Other
+ * events need room in the EVD itself.
+ *
+ * To pass an event to another thread, copy the DAT_EVENT; the copy stays valid.  Private data that it
+ * points to stays valid as dat.h and dat_cr_query() describe.
+ *
+ * Arguments of these calls:
+ *
+ *	`evd`		the EVD
+ *	`min_qlen`	the number of events that the EVD must be able to hold
+ *	`cno`		a CNO, or DAT_HANDLE_NULL
+ *	`event`		output: the event
  *
  * dat_api_ia.h explains how the calls are described.
  */
@@ -30,6 +51,10 @@ extern "C" {
  * stream of RMR binds is always allowed, but stays empty if the provider has no RMRs (max_rmrs is
  * 0).  A new EVD is enabled and waitable, and has no upcall.
  *
+ *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG and
+ *			DAT_EVD_CR_FLAG
+ *	`evd`		output: the new EVD
+ *
  *	DAT_SUCCESS				*evd is the new EVD
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/CNO			cno is neither NULL nor a CNO
@@ -37,11 +62,8 @@ extern "C" {
  *	DAT_INVALID_PARAMETER/ARG4		no stream, an unknown one, or streams that do not
  *						merge
  *	DAT_INVALID_PARAMETER/ARG5		evd is NULL
- *	DAT_INSUFFICIENT_RESOURCES/TEVD		min_qlen is more than the device has; the subtype
- *						is DAT_RESOURCE_TEVD
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or no completion queue; the subtype is
- *						DAT_RESOURCE_MEMORY
- *	DAT_INSUFFICIENT_RESOURCES		no descriptor: without a subtype
+ *	DAT_INSUFFICIENT_RESOURCES/TEVD		min_qlen is more than the device has
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or no completion queue
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -61,7 +83,7 @@ DAT_RETURN DAT_API dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_
 DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param);
 
 /*
- * Waits for events and takes one.
+ * Waits for events: takes the oldest one when enough are queued.
  *
  * `timeout` is in microseconds and starts with the call; it is measured on the monotonic clock,
  * and wake-ups do not restart it.  0 does not wait, DAT_TIMEOUT_INFINITE has no limit.  The call
@@ -69,6 +91,9 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DA
  * to `*event`.  `*more` is the number of events that are known to be left, at least `threshold` - 1.
  * The device is not polled for it, so it may have more: 0 does not mean that the EVD is empty.  A
  * `threshold` above 1 requires that all endpoints of the EVD use DAT_COMPLETION_EVD_THRESHOLD_FLAG.
+ *
+ *	`threshold`	the number of events to wait for, at least 1
+ *	`more`		output: the number of events that are known to be left
  *
  * While a thread waits, no other thread may wait or dequeue, and the CNO is not triggered.
  * Disabling the EVD has no effect on a wait: it concerns only the CNO.
@@ -111,6 +136,8 @@ DAT_RETURN DAT_API dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
  * Queues a software event, which is a pointer of the consumer.  It has the same effect as any
  * other event: it wakes the waiter, starts an upcall or triggers the CNO.
  *
+ *	`event`		the event; its event_number and the pointer in software_event_data are used
+ *
  *	DAT_SUCCESS				a copy is queued
  *	DAT_INVALID_HANDLE			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG1		the EVD has no stream of software events
@@ -129,7 +156,7 @@ DAT_RETURN DAT_API dat_evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event);
  *
  *	DAT_SUCCESS				dat_evd_query() returns the new length
  *	DAT_INVALID_HANDLE/1			evd is not an EVD
- *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
+ *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive, or more than the device has
  *	DAT_INVALID_STATE			more than min_qlen events are queued
  *	DAT_INVALID_STATE/EVD_WAITER		a thread waits on it, and the length would change
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: nothing has changed
@@ -162,8 +189,8 @@ DAT_RETURN DAT_API dat_evd_modify_cno(DAT_EVD_HANDLE evd, DAT_CNO_HANDLE cno);
 DAT_RETURN DAT_API dat_evd_enable(DAT_EVD_HANDLE evd);
 
 /*
- * Events do not trigger the CNO any more.  They are queued as before.  A trigger that is in
- * progress may still happen.
+ * Keeps events from triggering the CNO.  They are queued as before.  A trigger that is in progress
+ * may still happen.
  *
  *	DAT_SUCCESS				it is disabled
  *	DAT_INVALID_HANDLE			evd is not an EVD
@@ -173,8 +200,8 @@ DAT_RETURN DAT_API dat_evd_enable(DAT_EVD_HANDLE evd);
 DAT_RETURN DAT_API dat_evd_disable(DAT_EVD_HANDLE evd);
 
 /*
- * Does not allow waits any more; a thread that waits returns DAT_INVALID_STATE/EVD_UNWAITABLE.
- * Dequeue, upcalls and the CNO are not affected.
+ * Makes an EVD unwaitable; a thread that waits returns DAT_INVALID_STATE/EVD_UNWAITABLE.  Dequeue, upcalls and
+ * the CNO are not affected.
  *
  *	DAT_SUCCESS				it is unwaitable
  *	DAT_INVALID_HANDLE			evd is not an EVD
@@ -184,7 +211,7 @@ DAT_RETURN DAT_API dat_evd_disable(DAT_EVD_HANDLE evd);
 DAT_RETURN DAT_API dat_evd_set_unwaitable(DAT_EVD_HANDLE evd);
 
 /*
- * Allows waits again.
+ * Makes an EVD waitable again.
  *
  *	DAT_SUCCESS				it is waitable
  *	DAT_INVALID_HANDLE			evd is not an EVD

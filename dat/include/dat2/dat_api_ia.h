@@ -10,18 +10,39 @@
  * DAT_INVALID_HANDLE has the subtype described below.  Compare types with
  * DAT_GET_TYPE(): class bit and subtype may differ between providers.
  *
- * Not repeated with each call:
+ * A value that cannot be a handle (NULL, the handle of an IA where another kind is required, a small
+ * integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the required kind (IA,
+ * EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  With a provider of Rearm
+ * so does a handle that was freed, and one of the wrong kind; only where an EVD is required and the
+ * handle has another kind there is no subtype.
  *
- *	- A value that cannot be a handle (NULL, the handle of an IA where another kind is required,
- *	  a small integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the
- *	  required kind (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).
- *	  With a provider of Rearm so does a handle that was freed or that has the wrong kind.
- *	- DAT_NOT_IMPLEMENTED: the provider does not have the call.  Some providers return
- *	  DAT_MODEL_NOT_SUPPORTED.  A provider of Rearm has every call; it returns
- *	  DAT_MODEL_NOT_SUPPORTED where the device cannot do it.  The attributes show what a
- *	  provider supports (dat_ia_query()).
- *	- DAT_INTERNAL_ERROR: the provider failed in a way that no other code describes.
- *	- If a call fails, it does not change its output, unless its description states otherwise.
+ * If a call fails, it does not change its output, unless its description states otherwise.
+ *
+ * Any call can return the following.  They are not repeated with each:
+ *
+ *	DAT_NOT_IMPLEMENTED			the provider does not have the call.  Some providers
+ *						return DAT_MODEL_NOT_SUPPORTED.  A provider of Rearm
+ *						has every call; it returns DAT_MODEL_NOT_SUPPORTED
+ *						where the device cannot do it.  The attributes show
+ *						what a provider supports: dat_ia_query()
+ *	DAT_INSUFFICIENT_RESOURCES		the process or the host has no descriptor left: there
+ *						is no subtype
+ *	DAT_INTERNAL_ERROR			the provider failed in a way that no other code
+ *						describes
+ *
+ * Arguments that calls of several headers have:
+ *
+ *	`ia`		an open IA
+ *	`mask`		which members of `*param` are of interest: bits of the enumeration for them
+ *	`param`		output: those members.  Others may be set, too
+ *	`timeout`	in microseconds, from the call on; DAT_TIMEOUT_INFINITE is no limit
+ *	`iov`		the pieces of memory, in their order: address, length in bytes, and the
+ *			lmr_context of a region that contains the piece; NULL if `segments` is 0
+ *	`segments`	the number of pieces in `iov`; 0 is a message without data
+ *	`cookie`	eight bytes, which the completion event returns
+ *	`qual`		a connection qualifier: the port number
+ *	`size`		the length of the private data, in bytes; 0 is none
+ *	`data`		the private data; it is copied.  NULL if `size` is 0
  *
  * "Threads" lists what may run at the same time.  "any": any call on any thread, including upcalls,
  * except calls on an object that is being freed.  If the provider was opened as nonthreadsafe, the
@@ -56,10 +77,20 @@ extern "C" {
  * no such EVD.
  *
  * `*ia` is a small integer that is valid in this process until dat_ia_close().  Programs use the
- * macro dat_ia_open(name, qlen, async_evd, ia), which adds version 2.0 and DAT_THREADSAFE.
+ * macro dat_ia_open(), which adds version 2.0 and DAT_THREADSAFE.
+ *
+ *	`name`		the name of a line of dat.conf(5), or of a provider that the program registered
+ *	`async_evd_min_qlen`, `qlen`  how many events the asynchronous EVD must be able to hold
+ *	`async_evd`	input and output: DAT_HANDLE_NULL, an EVD or DAT_EVD_ASYNC_EXISTS; the EVD that
+ *			the IA uses
+ *	`ia`		output: the handle of the IA
+ *	`major`, `minor`  the version of DAT
+ *	`thread_safety`	DAT_TRUE if calls on this IA may be made at the same time
  *
  *	DAT_SUCCESS				the IA is open
- *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes
+ *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes; or the provider
+ *						cannot read the parameters in the line of dat.conf
+ *						(a message has the reason)
  *	DAT_INVALID_PARAMETER/ARG2		the queue length is not positive
  *	DAT_INVALID_PARAMETER/ARG3		async_evd is NULL
  *	DAT_INVALID_PARAMETER/ARG7		thread_safety is neither true nor false
@@ -73,7 +104,6 @@ extern "C" {
  *	DAT_PRIVILEGES_VIOLATION		this user may not use the device
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
  *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
- *	DAT_INSUFFICIENT_RESOURCES		no descriptor: any call can return it without a subtype
  *
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */
@@ -93,6 +123,13 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
  * DAT_EVD_ASYNC_EXISTS.  Members whose bit is not in the mask may be set too.  Strings, attribute
  * lists and the address are memory of the provider; they are valid until the IA is closed.
  *
+ *	`async_evd`	output: the EVD for asynchronous errors; or NULL
+ *	`ia_mask`	which members of `*ia_attr` are of interest: DAT_IA_FIELD_IA_ADAPTER_NAME and so on,
+ *			DAT_IA_FIELD_ALL, or DAT_IA_FIELD_NONE
+ *	`ia_attr`	output: the attributes of the adapter
+ *	`provider_mask`	the same for `*provider_attr`: DAT_PROVIDER_FIELD_ALL, DAT_PROVIDER_FIELD_NONE
+ *	`provider_attr`	output: the attributes of the provider
+ *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG3		unknown bits in ia_mask
@@ -108,8 +145,9 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
 			    DAT_PROVIDER_ATTR *provider_attr);
 
 /*
- * Closes an IA.  The close of a provider's last IA shuts the provider down and unloads its library.
- * The library of a Rearm provider stays mapped.
+ * Closes an IA.  The close of a provider's last IA shuts the provider down: the registry calls its
+ * dat_provider_fini() and then dlclose(3).  The library of a Rearm provider stays mapped all the same
+ * (it is linked with -z nodelete), so that a thread that returns from an upcall finds its code.
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
  * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with
@@ -137,6 +175,8 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *
  * After success the integer is invalid.  It is reused only after all other integers were used.
  *
+ *	`flags`		DAT_CLOSE_ABRUPT_FLAG or DAT_CLOSE_GRACEFUL_FLAG
+ *
  *	DAT_SUCCESS				the IA is closed
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA, or another thread closes it
  *	DAT_INVALID_PARAMETER/ARG2		unknown flag
@@ -156,6 +196,10 @@ DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
  * copies the first `max` entries to the memory that the pointers in `list` point to, and sets
  * `*entries` to their number.  A list that is too short is not an error.
  *
+ *	`max`		the number of pointers in `list`
+ *	`entries`	output: the number of infos that were copied; if `max` is 0, the number of providers
+ *	`list`		pointers to the memory for the infos
+ *
  *	DAT_SUCCESS				*entries infos were copied
  *	DAT_INVALID_PARAMETER/ARG1		max is not positive; *entries is the number of
  *						providers
@@ -174,6 +218,10 @@ DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries
  * ignored.  `*minor` is "" if there is no subtype; `minor` may be NULL.  The strings for unknown
  * values are "unknown error" and "unknown minor error".
  *
+ *	`ret`		what a call has returned
+ *	`major`		output: the sentence for the type
+ *	`minor`		output: the sentence for the subtype; or NULL
+ *
  *	DAT_SUCCESS				both strings are known
  *	DAT_INVALID_PARAMETER			without class bit: type or subtype is unknown; both
  *						strings are set
@@ -187,6 +235,9 @@ DAT_RETURN DAT_API dat_strerror(DAT_RETURN ret, const char **major, const char *
  * Attaches a context of eight bytes to an object of any kind.  The context of a new object is
  * zero.
  *
+ *	`handle`	an object of any kind
+ *	`context`	the eight bytes
+ *
  *	DAT_SUCCESS				the context is set
  *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *
@@ -196,6 +247,9 @@ DAT_RETURN DAT_API dat_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT conte
 
 /*
  * Returns the context that dat_set_consumer_context() attached.
+ *
+ *	`handle`	an object of any kind
+ *	`context`	output: the eight bytes
  *
  *	DAT_SUCCESS				*context is set
  *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
@@ -207,6 +261,9 @@ DAT_RETURN DAT_API dat_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *cont
 
 /*
  * Returns the type of a handle.
+ *
+ *	`handle`	an object of any kind
+ *	`type`		output: the kind of the object, DAT_HANDLE_TYPE_EP for example
  *
  *	DAT_SUCCESS				*type is set
  *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
@@ -224,12 +281,16 @@ DAT_RETURN DAT_API dat_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
  * and the address of a handle, and it opens the IA for queries.  An `op` with
  * DAT_CLOSE_EXTENSION_BASE closes it.
  *
- *	DAT_SUCCESS				see the operation
+ *	`handle`	the object of the operation
+ *	`op`		the number of the operation
+ *
+ *	DAT_SUCCESS				the operation has been made
  *	DAT_INVALID_HANDLE/1			not an object; the subtype is DAT_INVALID_HANDLE1
  *	DAT_NOT_IMPLEMENTED			the provider has no such operation, or no IA with
  *						extensions has been opened yet
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
- *						opening by name: as dat_ia_openv()
+ *						opening by name: there is no provider for the name,
+ *						and the other codes of dat_ia_openv()
  *	DAT_INVALID_PARAMETER/ARG3, ARG4	opening by name: name or place is NULL, or the name
  *						too long
  *

@@ -2,6 +2,14 @@
 /*
  * dat_api_memory.h -- protection zones, local and remote memory regions
  *
+ * Arguments of these calls:
+ *
+ *	`pz`		the protection zone
+ *	`lmr`		the local region
+ *	`rmr`		the remote region
+ *	`privileges`	bits: DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG and others
+ *	`va_type`	where its addresses start: DAT_VA_TYPE_VA or DAT_VA_TYPE_ZB
+ *
  * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
@@ -16,11 +24,14 @@ extern "C" {
 /*
  * Creates a protection zone.  Endpoints can use the regions of their own zone.
  *
+ *	`pz`		output: the new zone
+ *
  *	DAT_SUCCESS				*pz is the new zone
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		pz is NULL
- *	DAT_INSUFFICIENT_RESOURCES		no memory, or no more zones: MEMORY or
- *						PROTECTION_DOMAIN
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_INSUFFICIENT_RESOURCES/PROTECTION_DOMAIN
+ *						no more zones
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -60,6 +71,15 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  * `*registered_address`, which is 0 for a zero-based region.
  * Local segments use `*lmr_context`; the other side uses `*rmr_context`.  Each of the last four
  * pointers may be NULL.  The memory must stay mapped until dat_lmr_free().
+ *
+ *	`type`		DAT_MEM_TYPE_VIRTUAL, DAT_MEM_TYPE_LMR or DAT_MEM_TYPE_SHARED_VIRTUAL
+ *	`region`	where the memory is
+ *	`length`	in bytes
+ *	`lmr`		output: the new region
+ *	`lmr_context`	output: what local segments name the region by; or NULL
+ *	`rmr_context`	output: what the other side names the region by; or NULL
+ *	`registered_length`  output: in bytes; or NULL
+ *	`registered_address`  output: where the region starts; or NULL
  *
  *	DAT_SUCCESS				*lmr is the new region
  *	DAT_INVALID_HANDLE/IA, PZ		ia is no open IA; pz is no protection zone
@@ -106,6 +126,9 @@ DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
  * Makes local writes to the segments visible to RDMA reads of the other side, on a machine that is
  * not coherent.  If lmr_sync_req is false it has no effect.
  *
+ *	`segments`	pieces of regions: address, length in bytes, and lmr_context
+ *	`count`		the number of pieces
+ *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2		segments is NULL with a count
@@ -118,6 +141,9 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLE
 /*
  * Makes RDMA writes of the other side to the segments visible locally, on a machine that is not
  * coherent.  If lmr_sync_req is false it has no effect.
+ *
+ *	`segments`	pieces of regions: address, length in bytes, and lmr_context
+ *	`count`		the number of pieces
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
@@ -147,6 +173,8 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
  * the protection zone; on a device that has only memory windows of type 2, through the endpoint that
  * it is bound on (rmr_scope of dat_rmr_query()).
  *
+ *	`rmr`		output: the new region
+ *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
  *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
@@ -160,13 +188,19 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
- * As dat_rmr_create(), for use with the endpoint that it is bound on only; the other end can
- * invalidate it.  On a device without memory windows of type 2 it is as dat_rmr_create() makes it.
+ * Creates a remote region for one endpoint.  As dat_rmr_create(), for use with the endpoint that it is
+ * bound on only; the other end can invalidate it.  On a device without memory windows of type 2 it is as dat_rmr_create() makes it.
  * Not in Debian's libdat2.
+ *
+ *	`rmr`		output: the new region
  *
  *	DAT_SUCCESS				*rmr is the new region
  *	DAT_INVALID_HANDLE/PZ			pz is not a protection zone
- *	otherwise				as dat_rmr_create()
+ *	DAT_INVALID_PARAMETER/ARG2		rmr is NULL
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  the process may not lock so much memory, or the
+ *						device has no more regions
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no memory windows
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
@@ -186,7 +220,7 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
 			    DAT_RMR_PARAM *param);
 
 /*
- * Binds a remote region to part of a local region, which gives the other side access until it is
+ * Binds a remote region to part of a local region.  That gives the other side access until it is
  * bound again.  The bind is a request of the endpoint: it completes with an RMR_BIND_COMPLETION
  * event on the request EVD, which must have DAT_EVD_RMR_BIND_FLAG, and later requests wait for it.
  * A length of 0 unbinds; `lmr` and `context` are then not used.  With DAT_VA_TYPE_ZB the addresses
@@ -199,6 +233,12 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  * or freed it is unbound.  The other end must not invalidate the region while it is bound again.  To
  * unbind a region that is not bound has no effect, and may complete before earlier requests.  A bind
  * that is refused changes nothing.
+ *
+ *	`lmr`		the local region that contains the memory
+ *	`range`		the memory: address, length in bytes, and lmr_context
+ *	`ep`		the connected endpoint on which the request is posted
+ *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and others
+ *	`context`	output: what the other side names the region by
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region
@@ -231,7 +271,7 @@ DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
 			    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
 
 /*
- * Frees a remote region and unbinds it.
+ * Frees a remote region, which unbinds it.
  *
  *	DAT_SUCCESS				the region is freed
  *	DAT_INVALID_HANDLE/RMR			rmr is not a remote region

@@ -5,6 +5,14 @@
  * A connection qualifier is a port number.  With rdma_cm a qualifier up to 0xffff is the TCP port;
  * a larger one is mapped to the port qualifier % 32001 + 33534, as in other DAT providers.
  *
+ * Arguments of these calls:
+ *
+ *	`evd`		the EVD for the requests; it has the stream DAT_EVD_CR_FLAG
+ *	`qual`		the connection qualifier to listen on: the port number, not 0
+ *	`flags`		DAT_PSP_CONSUMER_FLAG or DAT_PSP_PROVIDER_FLAG: which side creates the endpoint
+ *	`psp`, `rsp`, `csp`  the service point
+ *	`cr`		the connection request
+ *
  * dat_api_ia.h explains how the calls are described.
  */
 #include <dat2/udat.h>
@@ -31,12 +39,16 @@ extern "C" {
  * attributes, but no protection zone and no EVDs; set them with dat_ep_modify().  It is freed if
  * the request is rejected, and belongs to the consumer when the request is accepted.
  *
+ *	`psp`		output: the new service point
+ *
  *	DAT_SUCCESS				*psp listens
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/EVD_CR		evd is not an EVD with the CR stream
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
  *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
+ *	DAT_CONN_QUAL_UNAVAILABLE		this user may not use the port
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not create endpoints
  *
@@ -46,7 +58,11 @@ DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_
 			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
- * As dat_psp_create(), with a qualifier that the provider chooses and returns in `*qual`.
+ * Creates a public service point at a free port.  As dat_psp_create(), with a qualifier that the provider
+ * chooses and returns in `*qual`.
+ *
+ *	`qual`		output: the connection qualifier
+ *	`psp`		output: the new service point
  *
  *	DAT_SUCCESS				*psp listens on *qual
  *	DAT_INVALID_PARAMETER/ARG2		qual is NULL
@@ -56,6 +72,7 @@ DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
  *	DAT_CONN_QUAL_UNAVAILABLE		no qualifier is free
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_MODEL_NOT_SUPPORTED			the provider does not create endpoints
  *
  * Threads: any.  From: DAT 2.0.
  */
@@ -90,11 +107,16 @@ DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
  * Creates a reserved service point: listens for one request and reserves an unconnected endpoint
  * for it.  Accept the request with the endpoint DAT_HANDLE_NULL.
  *
+ *	`ep`		the unconnected endpoint for the request
+ *	`rsp`		output: the new service point
+ *
  *	DAT_SUCCESS				*rsp listens, ep is reserved
  *	DAT_INVALID_HANDLE/IA, EP, EVD_CR	the argument is not one
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0
  *	DAT_INVALID_PARAMETER/ARG5		rsp is NULL
  *	DAT_INVALID_STATE/state			ep is not unconnected
  *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
+ *	DAT_CONN_QUAL_UNAVAILABLE		this user may not use the port
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *
  * Threads: any.  From: DAT 2.0.
@@ -132,6 +154,10 @@ DAT_RETURN DAT_API dat_rsp_free(DAT_RSP_HANDLE rsp);
  * provider chooses a port; dat_csp_query() returns it.  `comm` has the family of the address,
  * SOCK_STREAM, and 0 or IPPROTO_TCP.  Not in Debian's libdat2.
  *
+ *	`comm`		the arguments of socket(2): domain, type and protocol
+ *	`address`	the address and the port to listen on
+ *	`csp`		output: the new service point
+ *
  *	DAT_SUCCESS				*csp listens
  *	DAT_INVALID_HANDLE/IA, EVD_CR		the argument is not one
  *	DAT_INVALID_PARAMETER/ARG2, ARG3, ARG5	a pointer is NULL
@@ -164,7 +190,7 @@ DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask,
 			    DAT_CSP_PARAM *param);
 
 /*
- * Frees a common service point, as dat_psp_free().  Not in Debian's libdat2.
+ * Frees a common service point.  As with dat_psp_free(), delivered requests stay valid.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				the service point is freed
  *	DAT_INVALID_HANDLE/CSP			csp is not a common service point
@@ -177,7 +203,8 @@ DAT_RETURN DAT_API dat_csp_free(DAT_CSP_HANDLE csp);
 /*
  * Returns the parameters of a connection request: the address of its sender and the private data.
  * The private data is memory of the provider; the program may change it.  It is valid until the
- * request is accepted or rejected.
+ * request is accepted or rejected.  On InfiniBand and RoCE private_data_size is 56 whatever the sender
+ * has passed, and the rest is zero; dat_ep_connect() has the reason.
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
@@ -196,6 +223,8 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  * `ep` must be unconnected.  A request to a reserved service point, or one for which the provider
  * created an endpoint, can be accepted with that endpoint only: pass it, or DAT_HANDLE_NULL.  The
  * answer carries up to max_private_data_size bytes.
+ *
+ *	`ep`		the endpoint to connect, or DAT_HANDLE_NULL
  *
  *	DAT_SUCCESS				the answer is sent; cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
@@ -225,9 +254,11 @@ DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT s
 DAT_RETURN DAT_API dat_cr_reject(DAT_CR_HANDLE cr, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
- * Passes a request to another service point of the same IA, where it arrives anew: with a new
+ * Passes a request to another service point of the same IA.  It arrives there anew: with a new
  * handle and, if the service point has one for it, an endpoint.  The endpoint that the provider
  * created for `cr` is freed.  If the EVD of that service point is full, the request is refused.
+ *
+ *	`qual`		the connection qualifier of the other service point
  *
  *	DAT_SUCCESS				cr is not valid any more
  *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered

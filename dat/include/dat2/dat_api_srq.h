@@ -5,7 +5,8 @@
  * An endpoint that dat_ep_create_with_srq() created receives into these buffers.  The buffers are
  * taken in the order in which messages arrive at any of the endpoints, not in the order of posting
  * at one of them.  A buffer that no message took stays posted when an endpoint disconnects.  The
- * provider's srq_supported says whether the device has shared receive queues.
+ * attribute srq_supported of the provider is true if the device has shared receive queues; if not,
+ * dat_srq_create() returns DAT_MODEL_NOT_SUPPORTED, and no program has a queue for the other calls.
  *
  * When an endpoint is freed or reset, the events of its receives that are queued are removed, and
  * these buffers are posted no longer.  A program that must know which ones dequeues them first: none
@@ -14,6 +15,10 @@
  * When the connection of such an endpoint has ended, there is one DAT_ASYNC_ERROR_EP_BROKEN with the
  * endpoint: it takes no further buffer.  An event that is not dequeued yet is replaced by that of the
  * endpoint's next connection.
+ *
+ * Arguments of these calls:
+ *
+ *	`srq`		the shared receive queue
  *
  * dat_api_ia.h explains how the calls are described.
  */
@@ -29,6 +34,11 @@ extern "C" {
 /*
  * Creates a shared receive queue.  Its depth may be more than requested.  The low watermark counts
  * from the moment when so many buffers are posted: see dat_srq_set_lw().
+ *
+ *	`pz`		the protection zone of the buffers
+ *	`attr`		max_recv_dtos, the number of buffers; max_recv_iov, the number of pieces of each;
+ *		low_watermark, a number of buffers
+ *	`srq`		output: the new queue
  *
  *	DAT_SUCCESS				*srq is the new queue
  *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not valid
@@ -58,8 +68,7 @@ DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
 			    DAT_SRQ_PARAM *param);
 
 /*
- * Posts a receive buffer of `segments` pieces for one message to any endpoint of the queue.  The
- * completion comes on the receive EVD of the endpoint that got the message.
+ * Posts a receive buffer for one message to any endpoint of the queue.  The completion comes on the receive EVD of the endpoint that got the message.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
@@ -77,6 +86,8 @@ DAT_RETURN DAT_API dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT
 /*
  * Changes how many buffers the queue can have outstanding.
  *
+ *	`max_recv_dtos`  the number of buffers
+ *
  *	DAT_SUCCESS				the queue holds at least as many
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
  *	DAT_INVALID_PARAMETER/ARG2		not positive, or more than the device has
@@ -93,6 +104,8 @@ DAT_RETURN DAT_API dat_srq_resize(DAT_SRQ_HANDLE srq, DAT_COUNT max_recv_dtos);
  * Sets the low watermark.  When fewer buffers are left, there is one DAT_ASYNC_ERROR_EP_BROKEN
  * with the queue and the reason DAT_SRQ_LOW_WATERMARK_EVENT; then the watermark must be set again.
  * DAT_SRQ_LW_DEFAULT: no event.  An event that is not dequeued yet is replaced by the next.
+ *
+ *	`low_watermark`  the number of buffers, or DAT_SRQ_LW_DEFAULT
  *
  *	DAT_SUCCESS				it is set
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue

@@ -4,6 +4,9 @@
  *
  * The functions are part of the program that includes this header: they work under any DAT 2.0
  * registry and provider.
+ *
+ *	`number`	the event_number of a DAT_EVENT
+ *	`status`	the status of a completion event
  */
 #ifndef _DAT_EVENT_STR_H_
 #define _DAT_EVENT_STR_H_
@@ -17,8 +20,8 @@ extern "C" {
 #endif
 
 /*
- * Returns the name of an event number as dat.h and dat_ib_extensions.h spell it, such as
- * "DAT_DTO_COMPLETION_EVENT", or NULL for a number that neither has.
+ * Returns the name of an event number.  It is spelt as in dat.h and dat_ib_extensions.h, such as
+ * "DAT_DTO_COMPLETION_EVENT"; for a number that neither has it is NULL.
  *
  * Threads: any.  From: Rearm.
  */
@@ -82,8 +85,8 @@ dat_event_name(DAT_EVENT_NUMBER number)
 }
 
 /*
- * Returns the name of a completion status, such as "DAT_DTO_ERR_FLUSHED", or NULL for a number that
- * dat.h does not have.  A number with two names has the one that describes it better.
+ * Returns the name of a completion status.  It is spelt as in dat.h, such as "DAT_DTO_ERR_FLUSHED"; for
+ * a number that dat.h does not have it is NULL.  A number with two names has the one that describes it better.
  *
  * Threads: any.  From: Rearm.
  */
@@ -122,7 +125,12 @@ dat_dto_status_name(DAT_DTO_COMPLETION_STATUS status)
 	}
 }
 
-/* As dat_event_name(), for messages: "unknown event" instead of NULL. */
+/*
+ * Returns a name of an event number, for messages.  As dat_event_name(), but "unknown event" instead of
+ * NULL.
+ *
+ * Threads: any.  From: Rearm.
+ */
 static inline const char *
 dat_event_str(DAT_EVENT_NUMBER number)
 {
@@ -131,7 +139,12 @@ dat_event_str(DAT_EVENT_NUMBER number)
 	return name ? name : "unknown event";
 }
 
-/* As dat_dto_status_name(), for messages: "unknown status" instead of NULL. */
+/*
+ * Returns a name of a completion status, for messages.  As dat_dto_status_name(), but "unknown status"
+ * instead of NULL.
+ *
+ * Threads: any.  From: Rearm.
+ */
 static inline const char *
 dat_dto_status_str(DAT_DTO_COMPLETION_STATUS status)
 {

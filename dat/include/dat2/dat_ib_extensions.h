@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_ib_extensions.h -- what InfiniBand can do beyond DAT: atomics, immediate data, datagrams,
- * counters, collectives
+ * dat_ib_extensions.h -- what InfiniBand can do beyond DAT
+ *
+ * Atomics, immediate data, datagrams, counters, and the names of collectives.
  *
  * Every operation here goes through dat_extension_op().  A provider has it if its specific
  * attribute (dat_ia_query()) of the name below has the value "TRUE".
@@ -9,6 +10,12 @@
  * answers an operation it has not with DAT_NOT_IMPLEMENTED or DAT_MODEL_NOT_SUPPORTED.
  *
  * A provider of Rearm has all of them but the collectives, which return DAT_MODEL_NOT_SUPPORTED.
+ *
+ * The macros convert their arguments to the types that dat_extension_op() passes on.
+ *
+ *	`ep`		the endpoint
+ *	`cookie`	eight bytes, which the completion event returns: a DAT_CONTEXT
+ *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and others
  */
 #ifndef _DAT_IB_EXTENSIONS_H_
 #define _DAT_IB_EXTENSIONS_H_
@@ -391,7 +398,17 @@ typedef struct dat_ib_collective_group {
 	int is_comm_world;
 } DAT_IB_COLLECTIVE_GROUP;
 
-/* As dat_strerror(), for return values of extended operations; there is no minor sentence. */
+/*
+ * Describes the return value of an extended operation: as dat_strerror(), without a second sentence.
+ *
+ *	`value`		what an operation has returned
+ *	`message`	output: the sentence
+ *
+ *	DAT_SUCCESS				the value is known
+ *	DAT_INVALID_PARAMETER			the value is unknown; *message is set
+ *
+ * Threads: any.  From: headers.
+ */
 static inline DAT_RETURN
 dat_strerror_extension(DAT_IB_RETURN value, const char **message)
 {
@@ -408,7 +425,17 @@ dat_strerror_extension(DAT_IB_RETURN value, const char **message)
 	return dat_strerror((DAT_RETURN)value, message, &minor);
 }
 
-/* The same for the status of an extension event. */
+/*
+ * Describes the status of an extension event with one sentence.
+ *
+ *	`value`		the status
+ *	`message`	output: the sentence
+ *
+ *	DAT_SUCCESS				the value is known
+ *	DAT_INVALID_PARAMETER			the value is unknown; *message is set
+ *
+ * Threads: any.  From: headers.
+ */
 static inline DAT_RETURN
 dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 {
@@ -429,57 +456,31 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 }
 
 /*
- * The operations.  Arguments are converted to the type that travels; a cookie or context is a
- * DAT_CONTEXT.  Codes are those of dat_extension_op() and, for posts, of dat_ep_post_rdma_write()
- * with the arguments counted from the handle on, operation number included.
+ * Changes 8 bytes of remote memory: adds to them, or exchanges them if they are equal to a value.
  *
- *	fetch_and_add, cmp_and_swap	on 8 bytes of remote memory; the old value goes to lbuf, in
- *					the device's byte order
- *	rdma_write_immed		an RDMA write that takes a receive of the other side, whose
- *					completion has idata
- *	send_ud				a datagram to an address handle of the endpoint
- *	ud_ah_free			frees an address handle
- *	ud_cm_free			releases what the connection manager needed to get one
- *	query_counters			copies a counter of an IA, EP or EVD, `which`, to out[which], or
- *					with DCNT_..._ALL_COUNTERS every one; `out` has room for all of
- *					them.  With `reset` those that were copied count from 0 again
- *	print_counters			the same, to standard output, one line for each
- *	start_counter, stop_counter	those of an IA that belong to a group
+ * The other side gets no event.  The old value arrives in local memory, in the byte order of the
+ * device, before the request completes.  The provider has the operations if DAT_IB_ATTR_FETCH_AND_ADD
+ * and DAT_IB_ATTR_CMP_AND_SWAP are "TRUE".  Argument numbers in return codes count from the handle on,
+ * the number of the operation included.
  *
- * An endpoint whose attribute service_type is DAT_IB_SERVICE_TYPE_UD sends datagrams, of at most one
- * packet (max_message_size).  It gets address handles of others by dat_ep_connect(), any number of
- * times, and by accepting their requests; it is UNCONNECTED before the first, CONNECTED afterwards.
- * Events, on the EVDs that connected endpoints use, with their private data:
+ *	`add`		what is added
+ *	`cmp`		what the old value is compared with
+ *	`swap`		the new value, if it was equal
+ *	`lbuf`		8 bytes for the old value: address, length and lmr_context
+ *	`rbuf`		the 8 bytes: address, a multiple of 8, length and rmr_context.  The region must
+ *			allow DAT_IB_MEM_PRIV_REMOTE_ATOMIC
  *
- *	UD_CONNECTION_REQUEST		as CONNECTION_REQUEST; only a datagram endpoint can accept it
- *	UD_CONNECTION_ESTABLISHED	type UD_REMOTE_AH after a connect, UD_PASSIVE_REMOTE_AH after
- *					an accept; remote_ah is an address handle, context is for
- *					ud_cm_free
- *	UD_CONNECTION_REJECT, _ERROR	after a connect: its consumer rejected it; any other failure
- *
- * Datagrams may come before the event, and may be lost.  The first 40 bytes of a receive are not
- * the sender's; transfered_length counts them.  Completions are DAT_IB_DTO_EVENTs.  An address
- * handle is of use to its endpoint only; those that are left are freed with the endpoint, or when
- * it is reset, and with them the private data of their events.  That of a rejection is also given up
- * when 64 more of the endpoint's requests were rejected.  Rearm has nothing to release by
- * ud_cm_free.  A service point of the consumer's endpoints takes requests from the first datagram
- * endpoint of its adapter on; if another program has the port in the port space of datagrams, then
- * dat_psp_create() returns DAT_CONN_QUAL_IN_USE.
- *
- *	DAT_INVALID_PARAMETER/ARG5	send_ud: not an address handle of the endpoint; /ARG3: ah_free
- *	DAT_INVALID_STATE		the endpoint has no address yet
- *	DAT_LENGTH_ERROR		longer than a packet
- *	DAT_MODEL_NOT_SUPPORTED		the endpoint is none for datagrams; any other post on one that is
- *
- * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does not
- * read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0, and
- * starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
- * knows stays 0, too: repeated messages.  Posts are counted when the device has taken them, with
- * the bytes of their segments; receives when their events are taken.
- *
- *	DAT_INVALID_HANDLE		not an IA, EP or EVD; /IA with start and stop
- *	DAT_INVALID_PARAMETER/ARG3	no such counter of the object, no such group
- *	DAT_INVALID_PARAMETER/ARG4	out is NULL
+ *	DAT_SUCCESS				it is posted
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_PARAMETER/ARG4, ARG6	fetch_and_add: lbuf or rbuf is NULL
+ *	DAT_INVALID_PARAMETER/ARG5, ARG7	cmp_and_swap: the same
+ *	DAT_INVALID_PARAMETER/ARG7, ARG8	unknown flags: of fetch_and_add, of cmp_and_swap
+ *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
+ *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
+ *	DAT_INVALID_STATE/state			neither connected nor disconnected
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no atomics, or the endpoint is one for
+ *						datagrams
  *
  * Threads: any.  From: headers.
  */
@@ -493,11 +494,82 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 		(DAT_UINT64)(cmp), (DAT_UINT64)(swap), (DAT_LMR_TRIPLET *)(lbuf), (cookie), \
 		(DAT_RMR_TRIPLET *)(rbuf), (DAT_COMPLETION_FLAGS)(flags))
 
+/*
+ * Writes to remote memory with immediate data.
+ *
+ * As dat_ep_post_rdma_write(), but the other side gets the completion of a receive: a DAT_IB_DTO_EVENT
+ * whose extension data has `idata`.  The buffer of that receive is not used.
+ *
+ *	`size`		the number of pieces in `lbuf`
+ *	`lbuf`		the local memory: address, length in bytes, and lmr_context of each piece
+ *	`rbuf`		the remote memory: address, length in bytes, and rmr_context
+ *	`idata`		32 bits, in the byte order of this host; the provider does not swap them
+ *
+ *	DAT_SUCCESS				it is posted
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_PARAMETER/ARG3		size is negative or more than the endpoint has
+ *	DAT_INVALID_PARAMETER/ARG4		lbuf is NULL with pieces
+ *	DAT_INVALID_PARAMETER/ARG6		rbuf is NULL
+ *	DAT_INVALID_PARAMETER/ARG8		unknown flags
+ *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
+ *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
+ *	DAT_INVALID_STATE/state			neither connected nor disconnected
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no immediate data (iWARP), or the endpoint
+ *						is one for datagrams
+ *
+ * Threads: any.  From: headers.
+ */
 #define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_RDMA_WRITE_IMMED_OP, \
 		(DAT_COUNT)(size), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
 		(DAT_UINT32)(idata), (DAT_COMPLETION_FLAGS)(flags))
 
+/*
+ * Sends a datagram to an address handle of the endpoint.  dat_ib_ud_ah_free() frees an address handle.
+ *
+ * An endpoint whose attribute service_type is DAT_IB_SERVICE_TYPE_UD sends datagrams, of at most one
+ * packet (max_message_size).  It gets address handles of others by dat_ep_connect(), any number of
+ * times, and by accepting their requests; it is UNCONNECTED before the first, CONNECTED afterwards.
+ * Events, on the EVDs that connected endpoints use, with their private data:
+ *
+ *	UD_CONNECTION_REQUEST		as CONNECTION_REQUEST; only a datagram endpoint can accept it
+ *	UD_CONNECTION_ESTABLISHED	type UD_REMOTE_AH after a connect, UD_PASSIVE_REMOTE_AH after
+ *					an accept; remote_ah is an address handle, context is for
+ *					dat_ib_ud_cm_free()
+ *	UD_CONNECTION_REJECT, _ERROR	after a connect: its consumer rejected it; any other failure
+ *
+ * Datagrams may come before the event, and may be lost.  The first 40 bytes of a receive are not
+ * the sender's; transfered_length counts them.  Completions are DAT_IB_DTO_EVENTs.  An address
+ * handle is of use to its endpoint only; those that are left are freed with the endpoint, or when
+ * it is reset, and with them the private data of their events.  That of a rejection is also given up
+ * when 64 more of the endpoint's requests were rejected.  dat_ib_ud_cm_free() releases what the
+ * connection manager needed to get an address handle; Rearm has nothing to release.
+ *
+ * A service point of the consumer's endpoints takes requests from the first datagram endpoint of its
+ * adapter on; if another program has the port in the port space of datagrams, then dat_psp_create()
+ * returns DAT_CONN_QUAL_IN_USE.
+ *
+ *	`lbuf`		the local memory: address, length in bytes, and lmr_context of each piece
+ *	`segments`	the number of pieces in `lbuf`
+ *	`ah`		an address handle of the endpoint
+ *	`cm`		the context of the event that brought the address handle
+ *
+ *	DAT_SUCCESS				it is posted, or freed
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_PARAMETER/ARG3		send_ud: segments is negative or more than the endpoint
+ *						has; ud_ah_free: not an address handle of the
+ *						endpoint; ud_cm_free: cm is NULL
+ *	DAT_INVALID_PARAMETER/ARG4		lbuf is NULL with segments
+ *	DAT_INVALID_PARAMETER/ARG5		send_ud: not an address handle of the endpoint
+ *	DAT_INVALID_PARAMETER/ARG7		unknown flags
+ *	DAT_LENGTH_ERROR			longer than a packet
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
+ *	DAT_INVALID_STATE			the endpoint has no address yet
+ *	DAT_MODEL_NOT_SUPPORTED			the endpoint is none for datagrams
+ *
+ * Threads: any.  From: headers.
+ */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah, cookie, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
 		(DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah), (cookie), \
@@ -512,6 +584,34 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_AH_FREE_OP, \
 		(DAT_IB_ADDR_HANDLE *)(ah))
 
+/*
+ * Copies counters of an IA, endpoint or EVD.  The other calls print them, or start and stop those of an
+ * IA.
+ *
+ * A query copies the counter `which` to `out[which]`, or all of them.  dat_ib_print_counters() prints
+ * them on standard output, one line for each.
+ *
+ * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does not
+ * read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0, and
+ * starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
+ * knows stays 0, too: repeated messages.  Posts are counted when the device has taken them, with
+ * the bytes of their segments; receives when their events are taken.
+ *
+ *	`handle`	an IA, an endpoint or an EVD; an IA, to start or stop
+ *	`which`		a counter of the object; or all: DCNT_IA_ALL_COUNTERS, DCNT_EP_ALL_COUNTERS,
+ *			DCNT_EVD_ALL_COUNTERS
+ *	`out`		output: memory for all counters of the object, 8 bytes each
+ *	`reset`		not 0: those that were copied count from 0 again
+ *	`type`		a group of counters: DCNT_IA_CM, DCNT_IA_LNK or DCNT_IA_DIAG
+ *
+ *	DAT_SUCCESS				done
+ *	DAT_INVALID_HANDLE			not an IA, EP or EVD; /IA with start and stop
+ *	DAT_INVALID_PARAMETER/ARG3		no such counter of the object, no such group
+ *	DAT_INVALID_PARAMETER/ARG4		out is NULL
+ *	DAT_MODEL_NOT_SUPPORTED			the provider does not read that group
+ *
+ * Threads: any.  From: headers.
+ */
 #define dat_ib_query_counters(handle, which, out, reset) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_QUERY_COUNTERS_OP, (int)(which), \
 		(DAT_UINT64 *)(out), (int)(reset))
@@ -527,9 +627,33 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_STOP_COUNTERS_OP, (int)(type))
 
 /*
- * Attributes of an IA by name.  The first opens the IA as dat_ia_open() does, with an asynchronous
- * EVD that belongs to the IA and that dat_ia_query() returns.  The second is dat_ia_close() with
- * DAT_CLOSE_ABRUPT_FLAG: it closes an IA however it was opened, and destroys the objects of the IA.
+ * Opens an IA by name for queries.
+ *
+ * dat_ib_open_query() opens the IA as dat_ia_open() does, with an asynchronous EVD that belongs to the
+ * IA and that dat_ia_query() returns, and returns the attributes.  dat_ib_close_query() is
+ * dat_ia_close() with DAT_CLOSE_ABRUPT_FLAG: it closes an IA however it was opened, and destroys the
+ * objects of the IA.
+ *
+ *	`name`		the name of a line of dat.conf(5)
+ *	`ia`		output: the handle of the IA; the IA to close
+ *	`ia_mask`, `ia_attr`, `provider_mask`, `provider_attr`  as with dat_ia_query()
+ *
+ *	DAT_SUCCESS				the IA is open, or closed
+ *	DAT_INVALID_HANDLE/1			close: ia is not an open IA
+ *	DAT_INVALID_PARAMETER/ARG3, ARG4	name or ia is NULL, or the name too long; unknown bits
+ *						in ia_mask, or ia_mask is set and ia_attr NULL
+ *	DAT_INVALID_PARAMETER/ARG5, ARG6	unknown bits in provider_mask, or it is set and
+ *						provider_attr NULL
+ *	DAT_INVALID_PARAMETER/ARG1		the provider cannot read the parameters in the line of
+ *						dat.conf
+ *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
+ *						there is no provider for the name
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		as with dat_ia_openv()
+ *	DAT_PRIVILEGES_VIOLATION		this user may not use the device
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
+ *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
+ *
+ * Threads: any.  From: headers.
  */
 #define dat_ib_open_query(name, ia, ia_mask, ia_attr, provider_mask, provider_attr) \
 	dat_extension_op((DAT_HANDLE)(DAT_HANDLE_NULL), (DAT_IB_OP)DAT_IB_OPEN_QUERY_OP, \
@@ -540,6 +664,29 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 #define dat_ib_close_query(ia) \
 	dat_extension_op((DAT_HANDLE)(ia), (DAT_IB_OP)DAT_IB_CLOSE_QUERY_OP)
 
+/*
+ * Calls a collective operation, which no provider of Rearm has.
+ *
+ * The macros are here so that sources compile that use them where a provider has collectives.
+ * A provider of Rearm has none of the attributes DAT_IB_COLL_BARRIER and so on.
+ *
+ *	`member`, `members`  a process as a member of groups; all members of a group
+ *	`self`, `root`	the number of a member: this one; the one that sends to all, or gets from all
+ *	`coll`, `id`, `info`  a group, its number, and where its members are
+ *	`progress`	a function that makes progress
+ *	`evd`, `pz`	the EVD for events of the group, and its protection zone
+ *	`sendbuf`, `recvbuf`, `buf`  memory
+ *	`sendsize`, `recvsize`, `sendsizes`, `recvsizes`, `size`  lengths in bytes; of create_group, the number of
+ *			members; of create_member, output: the length of `member`
+ *	`displs`, `senddispls`, `recvdispls`  offsets in bytes, one for each member
+ *	`op`, `type`	what a reduction does, and the type of its operands
+ *	`clock`		a time
+ *	`context`	eight bytes, which the event returns
+ *
+ *	DAT_MODEL_NOT_SUPPORTED			a provider of Rearm has no collectives
+ *
+ * Threads: any.  From: headers.
+ */
 #define dat_ib_collective_create_member(ia, progress, member, size) \
 	dat_extension_op((DAT_IA_HANDLE)(ia), (DAT_IB_OP)DAT_IB_COLLECTIVE_CREATE_MEMBER_OP, \
 		(void *)(progress), (DAT_IB_COLLECTIVE_MEMBER *)(member), (DAT_UINT32 *)(size))

@@ -5,7 +5,13 @@
  * A provider library exports dat_provider_init() and dat_provider_fini().  When the first IA of
  * its line in dat.conf is opened, the registry loads the library and calls init, which must call
  * dat_registry_add_provider().  After the last close the registry calls fini, which must call
- * dat_registry_remove_provider(), and unloads the library.
+ * dat_registry_remove_provider(), and then closes the library with dlclose(3), which unloads it unless
+ * it was linked with -z nodelete, as those of Rearm are.
+ *
+ * Arguments of these calls:
+ *
+ *	`provider`	the table of the provider
+ *	`info`		the key: name, version and thread safety
  */
 #ifndef _DAT_REGISTRY_H_
 #define _DAT_REGISTRY_H_
@@ -18,7 +24,7 @@ extern "C" {
 #endif
 
 /*
- * Registers a provider under the key `info` = {name, major, minor, thread safety}.  The caller is
+ * Registers a provider.  Its key is `info`: name, major, minor, thread safety.  The caller is
  * dat_provider_init(), with the info that it got, or a program that contains a provider.
  *
  * `info` is copied, and so are the functions ia_open and handle_extendedop of the table, which
@@ -50,7 +56,8 @@ struct dat_handle_range {
 };
 
 /*
- * The same for a provider whose handles are all in one range of addresses.  From this call to the
+ * Registers a provider whose handles are all in one range of addresses.  As
+ * dat_registry_add_provider(), but from this call to the
  * end of the process the provider guarantees that at every multiple of `step` in the range a word
  * can be read, which is NULL or a table of the provider and is written atomically, and that the
  * tables, their functions and the range stay valid (link the library with -z nodelete).  So the
@@ -62,9 +69,14 @@ struct dat_handle_range {
  * in Debian's libdat2: a provider that also runs there looks this function up with dlsym(), and
  * uses dat_registry_add_provider() if there is none, or if it fails for lack of resources.
  *
- *	as dat_registry_add_provider(), and
+ *	`range`		the addresses of the handles
+ *
+ *	DAT_SUCCESS				the provider is registered
+ *	DAT_INVALID_PARAMETER/ARG1		provider or its ia_open is NULL
+ *	DAT_INVALID_PARAMETER/ARG2		info is NULL or its name not terminated
  *	DAT_INVALID_PARAMETER/ARG3		range is NULL, is none, or overlaps another one
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	also: 16 libraries have a range already
+ *	DAT_PROVIDER_ALREADY_REGISTERED		the key is taken
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 16 libraries have a range already
  *
  * Threads: any; no lock of the registry is held while init runs.  From: Rearm.
  */
@@ -111,9 +123,12 @@ typedef enum dat_ha_relationship {
 } DAT_HA_RELATIONSHIP;
 
 /*
- * Returns whether two names of dat.conf lead to one adapter.  A name is related to itself.  For
+ * Returns whether two names of dat.conf(5) lead to one adapter.  A name is related to itself.  For
  * two names the answer is DAT_HA_UNKNOWN, because only an open provider can find out: see
  * dat_ia_ha_related().  Not in Debian's libdat2.
+ *
+ *	`a`, `b`	the names
+ *	`answer`	output: DAT_HA_UNKNOWN, or DAT_HA_TRUE for one name
  *
  *	DAT_SUCCESS				*answer is set
  *	DAT_INVALID_PARAMETER/ARG1, ARG2, ARG3	a pointer is NULL
@@ -129,6 +144,9 @@ DAT_RETURN DAT_API dat_registry_providers_related(const DAT_NAME_PTR a, const DA
  * Asks the provider of an open IA whether the adapter of another name can take over its connections.
  * Not in Debian's libdat2.  A provider of Rearm answers DAT_FALSE: its connections have one path.
  *
+ *	`name`		the name of the other adapter in dat.conf
+ *	`answer`	output
+ *
  *	DAT_SUCCESS				*answer is set
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_PARAMETER/ARG2, ARG3	a pointer is NULL
@@ -143,6 +161,9 @@ DAT_RETURN DAT_API dat_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name,
  * Translates an IA handle: the integer of the program to the pointer of the provider, or the
  * pointer to the integer.  A provider uses it for the ia_handle in queries and events.  Two open
  * IAs of one provider must have different pointers.
+ *
+ *	`in`		the one handle
+ *	`out`		output: the other
  *
  *	DAT_SUCCESS				*out is the other value
  *	DAT_INVALID_HANDLE/IA			in is neither of them

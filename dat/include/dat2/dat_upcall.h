@@ -5,7 +5,22 @@
  * An upcall is a function of the consumer.  A thread of the provider calls it when an EVD has
  * events.  The names and values are those of kDAPL, the variant of DAT 2.0 for the kernel, which
  * has upcalls instead of waits.  The calls use dat_extension_op(), so they work under any DAT 2.0
- * registry.  A provider without upcalls returns DAT_NOT_IMPLEMENTED.
+ * registry.  A provider without upcalls returns DAT_NOT_IMPLEMENTED.  dat_upcall(7) describes what the
+ * policies guarantee in each state, and has loops to copy.
+ *
+ * To pass an EVD from its upcall to another thread, let the upcall DISABLE the EVD, copy what the other
+ * thread needs (the event, which is the upcall's only until it returns), pass that, and return.  The
+ * other thread dequeues until the EVD is empty, and enables it as its last step: from the enable on the
+ * next upcall may run, may pass the EVD to a third thread, and may free it.  So nothing that belongs to
+ * the EVD may be used after a successful enable.
+ *
+ * Arguments of these calls:
+ *
+ *	`evd`		the EVD
+ *	`policy`	a DAT_UPCALL_POLICY
+ *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME or
+ *			DAT_UPCALL_ARRAY_SAME keeps the installed ones
+ *	`flag`		DAT_UPCALL_INVOC_NEW or DAT_UPCALL_INVOC_ANY: what to do with queued events
  */
 #ifndef _DAT_UPCALL_H_
 #define _DAT_UPCALL_H_
@@ -127,6 +142,10 @@ struct dat_rearm_evd_counters {
  * the EVD has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before
  * this call returns; `*evd` is set before.  `upcall` is copied.  DAT_UPCALL_SAME means none here.
  *
+ *	`min_qlen`	the number of events that the EVD must be able to hold
+ *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG
+ *	`evd`		output: the new EVD
+ *
  *	DAT_SUCCESS				*evd is the new EVD
  *	DAT_INVALID_HANDLE/1			ia is no object; /IA: an object of another kind
  *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive
@@ -134,7 +153,8 @@ struct dat_rearm_evd_counters {
  *	DAT_INVALID_PARAMETER/ARG4		the policy makes upcalls, but there is no function
  *	DAT_INVALID_PARAMETER/ARG5		flags, as with dat_evd_create()
  *	DAT_INVALID_PARAMETER/ARG6		evd is NULL
- *	DAT_INSUFFICIENT_RESOURCES		as with dat_evd_create()
+ *	DAT_INSUFFICIENT_RESOURCES/TEVD		min_qlen is more than the device has
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, no completion queue, or no threads for MANY
  *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
  *
  * Threads: any.  From: headers (kDAPL).
@@ -148,8 +168,8 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
 }
 
 /*
- * Changes the policy of an EVD, and its object unless `upcall` is DAT_UPCALL_SAME.  Both change, or
- * neither does.
+ * Changes the upcall policy of an EVD.  Its object changes, too, unless `upcall` is DAT_UPCALL_SAME.
+ * Both change, or neither does.
  *
  * A call that enables upcalls (SINGLE_INSTANCE, MANY, NOTIFY) requests a notification from the
  * device and then polls it.  If no event is queued, upcalls follow for events that arrive.  If
@@ -191,15 +211,26 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
 }
 
 /*
- * As dat_evd_modify_upcall(), with an object whose function gets several events.  All of them are
+ * Changes the upcall policy of an EVD, for upcalls with several events.  As dat_evd_modify_upcall(),
+ * with an object whose function gets an array of events.  All of them are
  * claimed together, so that the rules on upcalls hold for the whole array: under SINGLE_INSTANCE one
  * upcall runs at a time, in event order, and after DISABLE has returned none is claimed.  An EVD has one
  * object: of this kind, or of the other.  DAT_UPCALL_ARRAY_SAME keeps the installed one, of either kind.
  *
+ *	DAT_SUCCESS				policy and object are in force; while a TEARDOWN or
+ *						a free waits, the call has no effect
+ *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
+ *	DAT_INVALID_PARAMETER/ARG2		unknown policy
  *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function, or
  *						max_events is less than 1
+ *	DAT_INVALID_PARAMETER/ARG4		unknown flag
+ *	DAT_INVALID_STATE			INVOC_NEW and events are queued: nothing has
+ *						changed
+ *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
+ *	DAT_INSUFFICIENT_RESOURCES		no threads for MANY: nothing has changed
+ *	DAT_INTERNAL_ERROR			the device cannot be armed or polled: nothing has
+ *						changed
  *	DAT_NOT_IMPLEMENTED			the provider has no such upcalls
- *	and the other codes of dat_evd_modify_upcall()
  *
  * Threads: any, and from any upcall.  From: Rearm.
  */
@@ -212,9 +243,13 @@ dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
 }
 
 /*
- * Takes up to `max_events` events with one call, the oldest first, and sets *n_events to their number.
+ * Takes several events with one call: up to `max_events`, the oldest first.  Sets `*n_events` to their number.
  * Like dat_evd_dequeue() it polls the device only if no event is queued.  It may return fewer events
  * than there are; the next call returns the next ones.
+ *
+ *	`max_events`	the number of events that `events` has room for
+ *	`events`	output: the events
+ *	`n_events`	output: the number of events
  *
  *	DAT_SUCCESS				events[0] to events[*n_events - 1] are filled in; *n_events
  *						is at least 1
@@ -239,6 +274,8 @@ dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, D
 /*
  * Copies the counters of an EVD.  They are consistent with each other.  A provider with fewer
  * counters than this header leaves the rest 0.
+ *
+ *	`out`		output: the counters
  *
  *	DAT_SUCCESS				*out is filled in
  *	DAT_INVALID_HANDLE			evd is not an EVD

@@ -18,6 +18,23 @@
  *					reserved_lmr_supported; DAT_LMR_STATE
  *
  * A source that uses one of these does not compile.
+ *
+ * Arguments of the calls below:
+ *
+ *	`type`		DAT_MEM_TYPE_VIRTUAL or DAT_MEM_TYPE_LMR
+ *	`region`	where the memory is
+ *	`length`	in bytes
+ *	`optimize`	a hint, which has no effect
+ *	`pz`		a protection zone
+ *	`privileges`	bits: DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG and others
+ *	`va_type`	where the addresses of the region start: DAT_VA_TYPE_VA or DAT_VA_TYPE_ZB
+ *	`lmr`		output: the new region
+ *	`lmr_context`	output: what local segments name the region by; or NULL
+ *	`rmr_context`	output: what the other side names the region by; or NULL
+ *	`registered_length`  output: in bytes; or NULL
+ *	`registered_address`  output: where the region starts; or NULL
+ *	`preferred_length`  output: in bytes
+ *	`preferred_alignment`  output: in bytes
  */
 #ifndef _KDAT_H_
 #define _KDAT_H_
@@ -54,12 +71,24 @@ typedef enum dat_lmr_scope {
 } DAT_LMR_SCOPE;
 
 /*
- * Registers memory: dat_lmr_create() with kDAPL's arguments.
+ * Registers memory as dat_lmr_create() does, with kDAPL's arguments.
  *
+ *	DAT_SUCCESS				*lmr is the new region
+ *	DAT_INVALID_HANDLE/IA, PZ		ia is no open IA; pz is no protection zone
+ *	DAT_INVALID_HANDLE/LMR			for_lmr_handle is not a local region
  *	DAT_INVALID_PARAMETER/ARG2		a type other than VIRTUAL and LMR
+ *	DAT_INVALID_PARAMETER/ARG3		the memory is not mapped, or does not allow the
+ *						access
+ *	DAT_INVALID_PARAMETER/ARG4		length is 0 or more than the device has
+ *	DAT_INVALID_PARAMETER/ARG6		unknown privileges
+ *	DAT_INVALID_PARAMETER/ARG7		unknown type of address
  *	DAT_INVALID_PARAMETER/ARG8		unknown optimization; or lmr is NULL, because ARG8
  *						is its number in dat_lmr_create()
- *	otherwise				as dat_lmr_create()
+ *	DAT_PRIVILEGES_VIOLATION		the process may not register memory
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  the process may not lock so much memory, or the
+ *						device has no more regions
+ *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, as with dat_lmr_create()
  *
  * Threads: any.  From: headers (kDAPL).
  */
