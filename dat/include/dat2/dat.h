@@ -6,7 +6,8 @@
  * Sizes, offsets and values are those of DAT 2.0 as OpenFabrics ships it: programs and
  * providers compiled against either set of headers work together.
  *
- * Units: a DAT_TIMEOUT is in microseconds, a length in bytes, a DAT_COUNT is a number of things.
+ * Units: a DAT_TIMEOUT is in microseconds, a length in bytes, a DAT_COUNT is a number of things; the size
+ * of private data is in bytes.
  */
 #include <dat2/udat.h>
 

@@ -6,15 +6,15 @@
  *
  * Return codes are written TYPE/SUBTYPE: DAT_INVALID_PARAMETER/ARG2 is
  * DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2), DAT_INVALID_HANDLE/EVD_REQUEST has the
- * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  A type alone has no subtype, except that
- * DAT_INVALID_HANDLE has the subtype described below.  Compare types with
+ * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  The manual pages have the whole names.  A type alone has no
+ * subtype, except that DAT_INVALID_HANDLE has the subtype described below.  Compare types with
  * DAT_GET_TYPE(): class bit and subtype may differ between providers.
  *
  * A value that cannot be a handle (NULL, the handle of an IA where another kind is required, a small
  * integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the required kind (IA,
  * EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  With a provider of Rearm
- * so does a handle that was freed, and one of the wrong kind; only where an EVD is required and the
- * handle has another kind there is no subtype.
+ * so does a handle that was freed, and one of another kind; but where an EVD is required there is no
+ * subtype then (dat_evd_resize() has DAT_INVALID_HANDLE1).
  *
  * If a call fails, it does not change its output, unless its description states otherwise.
  *

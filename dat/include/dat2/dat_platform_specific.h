@@ -34,7 +34,7 @@ typedef const void *DAT_CONST_PVOID;
 #else
 typedef void *DAT_CONST_PVOID;
 #endif
-typedef int DAT_COUNT;				/* a number of things; never a size in bytes */
+typedef int DAT_COUNT;				/* a number of things, or the bytes of private data */
 typedef DAT_UINT64 DAT_PADDR;			/* a physical address */
 
 /* A communicator of a common service point: the arguments of socket(2). */
