@@ -129,27 +129,31 @@ function paragraph(text, write, first) {
   words(text)
 }
 
-# A list of arguments or codes is for a section of its own; any other is written where it is.
+# A list of arguments or codes is for a section of its own, except in a page of a header: there, and any other list,
+# it is written where it is.
 function end_of_items(write,   i, n, name) {
   if (!items) return
   for (i = 1; i <= items; i++) { gsub(/[ \t]+/, " ", item_text[i]); sub(/^ /, "", item_text[i]) }
   if (item[1] ~ /^`/) {
+    if (whole_header) write_items()
     for (i = 1; i <= items; i++) {
       gsub(/[`,]/, " ", item[i])
       n = split(item[i], name, " ")
       while (n > 0) arg_text[name[n--]] = item_text[i]
     }
   } else if (item[1] ~ /^DAT_[A-Z_]+/ && known_type(item[1])) {
+    if (whole_header) write_items()
     for (i = 1; i <= items; i++) { code_term[++codes] = item[i]; code_text[codes] = item_text[i] }
   } else if (write)
     write_items()
   items = 0
 }
 
-function write_items(   i) {
+function write_items(   i, term) {
   put(item[1] == "-" ? ".Bl -bullet" : ".Bl -tag -width Ds")
   for (i = 1; i <= items; i++) {
-    put(item[i] == "-" ? ".It" : ".It " quoted(item[i]))
+    term = item[i]; gsub(/`/, "", term)
+    put(item[i] == "-" ? ".It" : ".It " quoted(term))
     words(item_text[i])
   }
   put(".El")
@@ -350,8 +354,9 @@ function head_page(file,   title, text, n, i, name) {
   put(".Sh SYNOPSIS")
   put(".In dat2/" file)
   put(".Sh DESCRIPTION")
-  in_parameters = 0
+  in_parameters = whole_header = 1
   parts(text, 1)
+  whole_header = 0
   n = split(list[file], name, " ")
   if (n) {
     put(".Ss Calls")

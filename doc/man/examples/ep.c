@@ -2,8 +2,9 @@
 #include <dat2/udat.h>
 
 /*
- * An endpoint whose completions and connection events go to one EVD.  Then they have one order:
- * ESTABLISHED is the first event of a connection, DISCONNECTED or BROKEN the last.
+ * An endpoint whose completions and connection events go to one EVD.  Then
+ * they have one order: ESTABLISHED is the first event of a connection,
+ * DISCONNECTED or BROKEN the last.
  */
 static DAT_RETURN
 create_endpoint(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd,
@@ -12,7 +13,10 @@ create_endpoint(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd,
 	return dat_ep_create(ia, pz, evd, evd, evd, NULL, ep);
 }
 
-/* Receives are posted before the connection exists: the other side may send at once. */
+/*
+ * Receives are posted before the connection exists, because the other side may
+ * send at once.
+ */
 static DAT_RETURN
 start_to_connect(DAT_EP_HANDLE ep, struct sockaddr *address,
     DAT_CONN_QUAL port, DAT_LMR_TRIPLET *buffer)

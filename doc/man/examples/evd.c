@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dat2/udat.h>
 
-/* Waits for events, for a second at most, and handles all that are there. */
+/* Waits for events, for a second at most, and handles all. */
 static DAT_RETURN
 serve(DAT_EVD_HANDLE evd, void (*handle)(const DAT_EVENT *event))
 {
@@ -11,8 +11,8 @@ serve(DAT_EVD_HANDLE evd, void (*handle)(const DAT_EVENT *event))
 
 	while (ret == DAT_SUCCESS) {
 		handle(&event);
-		ret = dat_evd_dequeue(evd,
-		    &event); /* until it is empty, whatever `more` was */
+		/* Until it is empty, whatever `more` was. */
+		ret = dat_evd_dequeue(evd, &event);
 	}
 	return DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY ? DAT_SUCCESS : ret;
 }

@@ -36,6 +36,6 @@ open_adapter(const char *name)
 static void
 close_adapter(DAT_IA_HANDLE ia)
 {
-	/* Fails if the program has left an object; DAT_CLOSE_ABRUPT_FLAG would free it. */
+	/* Fails if an object is left; DAT_CLOSE_ABRUPT_FLAG would free it. */
 	must("dat_ia_close", dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }

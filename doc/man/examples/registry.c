@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <dat2/dat_registry.h>
 
-/* A provider that has no adapter yet.  Its other functions return DAT_NOT_IMPLEMENTED at least. */
+/*
+ * A provider without an adapter.  One with adapters fills in the whole table.
+ */
 static DAT_RETURN
 open_nothing(const DAT_NAME_PTR name, DAT_COUNT qlen,
     DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia)
@@ -24,7 +26,7 @@ static const DAT_PROVIDER table = {
 	.handle_extendedop_func = no_operation,
 };
 
-/* What dat_provider_init() and dat_provider_fini() of a provider library do. */
+/* As dat_provider_init() and dat_provider_fini() of a provider do. */
 static DAT_RETURN
 begin_provider(const DAT_PROVIDER_INFO *info)
 {

@@ -11,8 +11,8 @@ start_to_listen(DAT_IA_HANDLE ia, DAT_EVD_HANDLE evd, DAT_CONN_QUAL *port,
 }
 
 /*
- * Answers a DAT_CONNECTION_REQUEST_EVENT.  ESTABLISHED follows on the connect EVD of `ep`, on which
- * receives are posted already.
+ * Answers a DAT_CONNECTION_REQUEST_EVENT.  ESTABLISHED follows on the connect
+ * EVD of `ep`, on which receives are posted already.
  */
 static DAT_RETURN
 answer(const DAT_EVENT *event, DAT_EP_HANDLE ep)
@@ -26,7 +26,7 @@ answer(const DAT_EVENT *event, DAT_EP_HANDLE ep)
 	ret = dat_cr_query(cr, DAT_CR_FIELD_ALL, &param);
 	if (ret != DAT_SUCCESS)
 		return ret;
-	/* private_data_size is 56 on InfiniBand and RoCE, however much was sent. */
+	/* On InfiniBand and RoCE there are 56 bytes, however many were sent. */
 	hello = param.private_data;
 	if (param.private_data_size < 1 || hello[0] != 'h')
 		return dat_cr_reject(cr, 0, NULL);

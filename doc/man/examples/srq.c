@@ -10,10 +10,11 @@ create_shared_buffers(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
 	DAT_RETURN ret = dat_srq_create(ia, pz, &attr, srq);
 
 	for (DAT_COUNT i = 0; i < n && ret == DAT_SUCCESS; i++) {
-		/* The completion, on the receive EVD of some endpoint, returns the number. */
+		/* The completion, on some receive EVD, returns the number. */
 		const DAT_DTO_COOKIE cookie = { .as_64 = (DAT_UINT64)i };
 
 		ret = dat_srq_post_recv(*srq, 1, &buffers[i], cookie);
 	}
-	return ret; /* DAT_MODEL_NOT_SUPPORTED: the device has no shared receive queues */
+	/* DAT_MODEL_NOT_SUPPORTED: the device has no such queues. */
+	return ret;
 }

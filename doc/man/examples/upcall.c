@@ -21,7 +21,7 @@ create_with_upcall(DAT_IA_HANDLE ia, char *name, DAT_EVD_HANDLE *evd)
 	    DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, evd);
 }
 
-/* Events are queued meanwhile; no upcall runs when the first call has returned. */
+/* No upcall runs when this has returned.  Events are queued. */
 static DAT_RETURN
 pause_upcalls(DAT_EVD_HANDLE evd)
 {
