@@ -26,6 +26,7 @@ FNR == 1 {
 # ---- the names of subtypes, and the table of thread-safety.md ----
 
 file == "dat_error.h" && /^[ \t]*DAT_[A-Z_0-9]+ = 0x/ { constant[$1] = 1 }
+BEGIN { constant["DAT_TRUE"] = constant["DAT_FALSE"] = 1 }
 
 file == "thread-safety.md" {
   if (/^\| `dat/) {
@@ -313,9 +314,11 @@ function call_page(name,   n, i, a, names, text) {
   parts(said[name], 1)
   write_arguments(name)
   parts(said[name], 0)
-  if (prototype[name] ~ /^DAT_RETURN/ || name in macro_takes) {
+  if (codes) {
     put(".Sh RETURN VALUES")
     write_codes()
+  }
+  if (prototype[name] ~ /^DAT_RETURN/ || name in macro_takes) {
     put(".Pp")
     words("Each call can also return these:")
     parts(head["dat_api_ia.h"], 0)
