@@ -56,17 +56,18 @@ ring_at(const struct evd_queue *q, unsigned int i)
 
 /* ---- the ring ---- */
 
-void
+bool
 evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold)
 {
 	if (hold->count == hold->capacity) {
 		batch->refused = true;
-		return;
+		return false;
 	}
 	hold->items[ring_wrap(hold->head + hold->count, hold->capacity)].record =
 	    batch->next->record;
 	hold->count++;
 	batch->held++;
+	return true;
 }
 
 /* ---- posted events, and the holds that they release ---- */

@@ -176,8 +176,11 @@ evd_batch_queue_unsignalled(struct evd_batch *batch)
 	batch->unsignalled++;
 }
 
-/* It stays in the hold, which is active, until the hold is released. */
-void evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold);
+/*
+ * It stays in the hold, which is active, until the hold is released.  False: the hold is full, and the
+ * completion is dropped.
+ */
+bool evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold);
 
 static inline void
 evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)

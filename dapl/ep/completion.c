@@ -79,14 +79,17 @@ completion_break_silently(struct dapl_ep *ep, uint32_t generation) REQUIRES(core
 	loop_ready(dapl_ia_of(&ep->obj)->loops[0].loop, &ep->breaker);
 }
 
-/* A receive that waits for the ESTABLISHED of its endpoint is held. */
-static void
+/*
+ * A receive that waits for the ESTABLISHED of its endpoint is held.  False: it is dropped, because more
+ * were completed than posted.
+ */
+static bool
 completion_enter_recv(struct evd_batch *batch, struct dapl_ep *ep)
 {
 	if (evd_hold_is_active(&ep->rings.hold))
-		evd_batch_hold(batch, &ep->rings.hold);
-	else
-		evd_batch_queue(batch);
+		return evd_batch_hold(batch, &ep->rings.hold);
+	evd_batch_queue(batch);
+	return true;
 }
 
 /* Of a buffer of a shared receive queue. */
@@ -109,7 +112,7 @@ completion_resolve_shared(struct evd_batch *batch, const struct ibv_wc *wc)
 		completion_note_failed(c, member->generation, wc->status);
 	else if (wc->wc_flags & RECV_FLAGS)
 		completion_note_received(c, wc);
-	completion_enter_recv(batch, c->ep);
+	(void)completion_enter_recv(batch, c->ep);
 }
 
 /* Of a request that is not plain.  Returns false if it makes no event; its entry is free then. */
@@ -175,10 +178,14 @@ completion_resolve_other(struct evd_batch *batch, const struct ibv_wc *wc)
 		completion_note_received(c, wc);
 	if (!c->entry->plain && !completion_stays(c, ring, generation))
 		return;
+	if (recv && !completion_enter_recv(batch, ep)) {
+		dapl_wr_ring_skip(ring, c->entry->end);
+		return;
+	}
 	dapl_wr_ring_keep(ring, c->entry->end);
 	if (recv)
-		completion_enter_recv(batch, ep);
-	else if (!c->entry->plain && c->entry->unsignalled && c->status == IBV_WC_SUCCESS)
+		return;
+	if (!c->entry->plain && c->entry->unsignalled && c->status == IBV_WC_SUCCESS)
 		evd_batch_queue_unsignalled(batch);
 	else
 		evd_batch_queue(batch);

@@ -79,6 +79,64 @@ go_round(struct dt_pair *pair, bool reset)
 }
 
 static void
+step(const struct dt_side *stepped)
+{
+	DAT_COUNT n;
+
+	dt_ok(dat_extension_op(stepped->ia, DAT_REARM_IA_STEP_OP, 1, &n));
+}
+
+/*
+ * A device that completes a receive twice, before ESTABLISHED was read: there is no room to keep the second
+ * completion.  The endpoint works all the same.
+ */
+START_TEST(receive__completed_twice_before_established__counts_once)
+{
+	struct dt_pair pair;
+	DAT_EVENT event, events[2];
+	DAT_EP_PARAM param;
+	DAT_RETURN ret;
+	DAT_COUNT n;
+
+	dt_side_open(&pair.a, "faulty", DT_MERGED);
+	dt_side_open(&pair.b, "faulty-step", DT_MERGED);
+	dt_side_listen(&pair.b);
+	dt_ok(dat_ep_query(pair.b.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
+	dt_ok(dat_ep_free(pair.b.ep));
+	param.ep_attr.max_recv_dtos = 1;
+	pair.b.ep = dt_ep(&pair.b, &param.ep_attr);
+	dt_recv(&pair.b, 0, 64, 0);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	while (dat_evd_dequeue(pair.b.cr, &event) != DAT_SUCCESS)
+		step(&pair.b);
+	dt_ok(dat_cr_accept(event.event_data.cr_arrival_event_data.cr_handle, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	dt_send(&pair.a, 0, 8, 0);
+	dt_expect_dto(pair.a.request, pair.a.ep, 0, DAT_DTO_SUCCESS, &event);
+
+	fault_cq_repeat(1);
+	do
+		ret = dat_evd_dequeue_n(pair.b.recv, 2, events, &n);
+	while (DAT_GET_TYPE(ret) == DAT_QUEUE_EMPTY); /* the device has not made it visible yet */
+	dt_assert_type(ret, DAT_INTERNAL_ERROR);
+	fault_cq_repeat(0);
+	while (dat_evd_dequeue(pair.b.connect, &event) != DAT_SUCCESS)
+		step(&pair.b);
+	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
+	for (DAT_UINT64 i = 0; i < 3; i++) {
+		while (dat_evd_dequeue_n(pair.b.recv, 1, &event, &n) != DAT_SUCCESS)
+			dt_nap_ms(0);
+		ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
+		ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, i);
+		dt_recv(&pair.b, 0, 64, i + 1);
+		dt_send(&pair.a, 0, 8, i);
+		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+static void
 open_pair(struct dt_pair *pair)
 {
 	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
@@ -150,6 +208,7 @@ device_order_suite(void)
 	Suite *suite = suite_create("device-order");
 	TCase *tcase = device_tcase(suite, "order");
 
+	tcase_add_test(tcase, receive__completed_twice_before_established__counts_once);
 	tcase_add_test(tcase, receive__posted_while_an_attempt_ends__follows_those_posted_before);
 	tcase_add_test(tcase, receive__posted_late_to_a_device_that_overlooks_it__is_flushed);
 	tcase_add_test(tcase,

@@ -75,7 +75,7 @@ held_in(struct evd_hold *h, uint64_t id)
 	struct evd_batch batch = { .next = &place };
 
 	memcpy(evd_batch_record(&batch), &id, sizeof id);
-	evd_batch_hold(&batch, h);
+	(void)evd_batch_hold(&batch, h);
 	return !batch.refused;
 }
 

@@ -137,7 +137,7 @@ op_poll(void)
 
 		memcpy(evd_batch_record(&batch), &item.id, sizeof item.id);
 		if (evd_hold_is_active(h) && h->count < h->capacity) {
-			evd_batch_hold(&batch, h);
+			(void)evd_batch_hold(&batch, h);
 			item.kind = HELD;
 			model_append(&item);
 		} else if (rand() % 5) {

@@ -37,7 +37,7 @@ admit(struct script *s, struct evd_batch *batch, const struct script_record *rec
 		return;
 	memcpy(evd_batch_record(batch), record, sizeof *record);
 	if (hold && evd_hold_is_active(hold))
-		evd_batch_hold(batch, hold);
+		(void)evd_batch_hold(batch, hold);
 	else if (record->flags & SCRIPT_QUIET)
 		evd_batch_queue_unsignalled(batch);
 	else

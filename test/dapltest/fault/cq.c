@@ -10,7 +10,7 @@
 #include "soft/device/context.h"
 #include "soft/soft_arm.h"
 
-static atomic_int overruns, refused_arms;
+static atomic_int overruns, refused_arms, repeated;
 static atomic_uint polls, arms;
 static atomic_bool resize_fails, poll_fails;
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
@@ -54,6 +54,12 @@ fault_cq_refuse_poll(bool on)
 }
 
 void
+fault_cq_repeat(int n)
+{
+	repeated = n;
+}
+
+void
 fault_cq_change(void (*change)(struct ibv_wc *wc))
 {
 	change_completion = change;
@@ -79,7 +85,10 @@ poll_changed(struct ibv_cq *cq, int max, struct ibv_wc *wc)
 
 	polls++;
 	n = poll_fails ? -1 : real_poll(cq, max, wc);
-
+	while (n > 0 && n < max && use_up(&repeated)) {
+		wc[n] = wc[n - 1];
+		n++;
+	}
 	for (int i = 0; change && i < n; i++)
 		change(&wc[i]);
 	return n;

@@ -11,6 +11,7 @@ fault_clear(void)
 	fault_cq_refuse_arms(0);
 	fault_cq_refuse_resize(false);
 	fault_cq_refuse_poll(false);
+	fault_cq_repeat(0);
 	fault_cq_change(NULL);
 	fault_qp_on_error(NULL);
 	fault_qp_on_destroy(NULL);

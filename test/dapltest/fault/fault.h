@@ -50,6 +50,9 @@ struct fault_cq_calls {
 };
 struct fault_cq_calls fault_cq_calls(void);
 
+/* The next completion that is polled is repeated n times, as far as the batch has room. */
+void fault_cq_repeat(int n);
+
 /* Changes each completion that is polled from now on; NULL for none. */
 void fault_cq_change(void (*change)(struct ibv_wc *wc));
 

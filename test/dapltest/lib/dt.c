@@ -133,6 +133,7 @@ setup(void)
 	record(f, "soft-loops", library, where, "loops=3");
 	record(f, "faulty", FAULT_PATH, "lo", "");
 	record(f, "faulty-no-spin", FAULT_PATH, "lo", "spin=0");
+	record(f, "faulty-step", FAULT_PATH, "lo", "step");
 	record(f, "soft-spin", library, where, "spin=1000000");
 	record(f, "bad-spin-empty", library, where, "spin=");
 	record(f, "bad-spin-word", library, where, "spin=1x");

@@ -226,7 +226,7 @@ cq_admit(struct device_cq *cq, struct evd_batch *batch, const struct device_reco
 		return;
 	memcpy(evd_batch_record(batch), record, sizeof *record);
 	if (cq->holds && cq->holds(cq, record->id, &hold))
-		evd_batch_hold(batch, hold);
+		(void)evd_batch_hold(batch, hold);
 	else if (cq->unsignalled && cq->unsignalled(cq, record->id))
 		evd_batch_queue_unsignalled(batch);
 	else
