@@ -87,28 +87,37 @@ extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 	return ret;
 }
 
+static __attribute__((noinline)) DAT_RETURN
+extension_call(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+{
+	DAT_HANDLE own;
+
+	if (op & DAT_OPEN_EXTENSION_BASE)
+		return extension_open(op, args);
+	if (op & DAT_CLOSE_EXTENSION_BASE)
+		return extension_close(handle, op, args);
+	own = handle_resolve(handle);
+	if (handle_provider(own) == NULL)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+	if (!atomic_load(&extensions_allowed))
+		return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
+	return HANDLE_CALL_ANY(own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);
+}
+
+/* Upcall policies and batches of events come this way: quick for a provider that implements every call. */
 DAT_RETURN DAT_API
 dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 {
-	DAT_HANDLE own;
+	const DAT_PROVIDER *full = range_full_table((uintptr_t)handle);
 	DAT_RETURN ret;
 	va_list args;
 
 	va_start(args, op);
-	if (op & DAT_OPEN_EXTENSION_BASE) {
-		ret = extension_open(op, args);
-	} else if (op & DAT_CLOSE_EXTENSION_BASE) {
-		ret = extension_close(handle, op, args);
-	} else {
-		own = handle_resolve(handle);
-		if (handle_provider(own) == NULL)
-			ret = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
-		else if (!atomic_load(&extensions_allowed))
-			ret = DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
-		else
-			ret = HANDLE_CALL(
-			    own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);
-	}
+	if (full != NULL && !(op & (DAT_OPEN_EXTENSION_BASE | DAT_CLOSE_EXTENSION_BASE)) &&
+	    atomic_load_explicit(&extensions_allowed, memory_order_acquire))
+		ret = full->handle_extendedop_func(handle, op, args);
+	else
+		ret = extension_call(handle, op, args);
 	va_end(args);
 	return ret;
 }

@@ -176,7 +176,7 @@ dapl_evd_cq_read(void *source)
 {
 	struct dapl_evd *evd = source;
 	void *context;
-	const int r = dapl_channel_get(evd->channel, &context);
+	const int r = dapl_channel_get_as_consumer(evd->channel, &context);
 
 	return r >= 0 || dapl_channel_is_broken(-r) ? r : 0;
 }

@@ -199,36 +199,55 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 	return dapl_err_evd_resize(r);
 }
 
-/* With an object of one of the two kinds; without any, the installed one is kept. */
-static DAT_RETURN
-dapl_evd_set_policy(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *one,
-    const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
+/* Not inline: neither a policy that could not be modified, nor MANY, is usual. */
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_end_modify(DAT_EVD_HANDLE handle, int r)
 {
 	struct evd_ref ref;
-	int r;
 
-	if (!dapl_evd_find(handle, &ref))
-		return BAD_EVD;
-	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
-	if (!r)
-		r = dapl_evd_check_overflow(
-		    ref, array ? evd_modify_upcall_array(ref, policy, array, flag) :
-				 evd_modify_upcall(ref, policy, one, flag));
+	if (r && dapl_evd_find(handle, &ref))
+		r = dapl_evd_check_overflow(ref, r);
 	return dapl_err_evd_modify_upcall(r);
+}
+
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_set_many(DAT_EVD_HANDLE handle, struct evd_ref ref, const DAT_UPCALL_OBJECT *one,
+    const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
+{
+	int r = dapl_evd_give_pool(handle);
+
+	if (!r)
+		r = array ? evd_modify_upcall_array(ref, DAT_UPCALL_MANY, array, flag) :
+			    evd_modify_upcall(ref, DAT_UPCALL_MANY, one, flag);
+	return dapl_evd_end_modify(handle, r);
 }
 
 DAT_RETURN
 dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	return dapl_evd_set_policy(handle, policy, upcall, NULL, flag);
+	struct evd_ref ref;
+	int r;
+
+	if (!dapl_evd_find(handle, &ref))
+		return BAD_EVD;
+	if (policy == DAT_UPCALL_MANY)
+		return dapl_evd_set_many(handle, ref, upcall, NULL, flag);
+	r = evd_modify_upcall(ref, policy, upcall, flag);
+	return r ? dapl_evd_end_modify(handle, r) : (DAT_RETURN)DAT_SUCCESS;
 }
 
 DAT_RETURN
 dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	return dapl_evd_set_policy(handle, policy, NULL, upcall, flag);
+	struct evd_ref ref;
+
+	if (!dapl_evd_find(handle, &ref))
+		return BAD_EVD;
+	if (policy == DAT_UPCALL_MANY)
+		return dapl_evd_set_many(handle, ref, NULL, upcall, flag);
+	return dapl_evd_end_modify(handle, evd_modify_upcall_array(ref, policy, upcall, flag));
 }
 
 DAT_RETURN

@@ -36,30 +36,35 @@ dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 		loop_forget(loop, ticket);
 }
 
-/*
- * A CQ is not destroyed before evd_notified() has counted the notification that was read for
- * it.
- */
+/* A CQ is not destroyed before the notification that was read for it has been counted. */
+static struct evd_ref
+dapl_channel_ref(void *context)
+{
+	return ((struct dapl_cq_context *)context)->ref;
+}
+
 int
 dapl_channel_read(void *arg, struct evd_ref *ref)
 {
 	struct dapl_ia_loop *l = arg;
 	void *context;
-	const int r = dapl_channel_get(l->channel, &context);
+	const int r = dapl_channel_get_as_consumer(l->channel, &context);
 
 	if (r == 1)
-		*ref = ((struct dapl_cq_context *)context)->ref;
+		*ref = dapl_channel_ref(context);
 	return r;
 }
 
+/* On a thread of the loop, or of the program that steps it (extension_step()). */
 static int
 dapl_channel_read_one(void *arg)
 {
-	struct evd_ref ref;
+	struct dapl_ia_loop *l = arg;
+	void *context;
 
-	if (dapl_channel_read(arg, &ref) != 1)
+	if (dapl_channel_get(l->channel, &context) != 1)
 		return 0;
-	evd_notified(ref);
+	evd_notified(dapl_channel_ref(context));
 	return 1;
 }
 

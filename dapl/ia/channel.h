@@ -42,21 +42,29 @@ void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_L
 
 /*
  * Reads one notification of a completion channel without blocking: 1 and the context of its queue, 0 if
- * there is none, or -errno.  The device reads a file, which is a cancellation point.  A thread of the
- * program that waits does this, too, and one that was cancelled must not end inside of a call.
+ * there is none, or -errno.  For a thread that cannot be cancelled: the device reads a file, which is a
+ * cancellation point.
  */
 static inline int
 dapl_channel_get(struct ibv_comp_channel *channel, void **context)
 {
 	struct ibv_cq *cq;
+
+	if (ibv_get_cq_event(channel, &cq, context) == 0)
+		return 1;
+	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+}
+
+/* The same for a thread of the program, which must not end inside of a call when it was cancelled. */
+static inline int
+dapl_channel_get_as_consumer(struct ibv_comp_channel *channel, void **context)
+{
 	int state, r;
 
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	r = ibv_get_cq_event(channel, &cq, context);
-	(void)pthread_setcancelstate(state, NULL); /* leaves errno as it is */
-	if (r == 0)
-		return 1;
-	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	r = dapl_channel_get(channel, context);
+	(void)pthread_setcancelstate(state, NULL);
+	return r;
 }
 
 /* Reads one notification of it, for struct lead. */

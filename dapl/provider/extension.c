@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* extension -- the calls that travel as numbered operations */
+#include <pthread.h>
 #include <stdarg.h>
 
 #include <dat2/dat_ib_extensions.h>
@@ -38,7 +39,10 @@ extension_modify_upcall(DAT_HANDLE handle, va_list args)
 	const DAT_UPCALL_OBJECT *upcall = va_arg(args, const DAT_UPCALL_OBJECT *);
 	int flag = va_arg(args, int);
 
-	return (extension_tells_calls() ? dapl_trace_evd_modify_upcall : dapl_evd_modify_upcall)(
+	if (extension_tells_calls())
+		return dapl_trace_evd_modify_upcall(
+		    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
+	return dapl_evd_modify_upcall(
 	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 
@@ -83,6 +87,7 @@ extension_step(DAT_HANDLE handle, va_list args)
 	DAT_COUNT *done = va_arg(args, DAT_COUNT *);
 	struct dapl_ia *ia = dapl_ia_get(handle); /* upcalls may close it */
 	DAT_COUNT n = 0;
+	int state;
 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
@@ -90,8 +95,11 @@ extension_step(DAT_HANDLE handle, va_list args)
 		dapl_ia_put(ia);
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	}
+	/* As on a thread of the provider: the handlers of the loop read files of the device. */
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	for (unsigned int i = 0; i < ia->loop_count; i++)
 		n += loop_step(ia->loops[i].loop, i == 0 ? timeout_ms : 0);
+	(void)pthread_setcancelstate(state, NULL);
 	dapl_ia_put(ia);
 	if (done)
 		*done = n;
@@ -167,16 +175,12 @@ dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 	}
 }
 
-DAT_RETURN
-dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+static DAT_RETURN
+extension_handle_rare(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
 	switch ((int)op) {
 	case DAT_REARM_EVD_KCREATE_OP:
 		return extension_kcreate(handle, args);
-	case DAT_REARM_EVD_MODIFY_UPCALL_OP:
-		return extension_modify_upcall(handle, args);
-	case DAT_REARM_EVD_DEQUEUE_N_OP:
-		return extension_dequeue_n(handle, args);
 	case DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP:
 		return extension_modify_upcall_array(handle, args);
 	case DAT_REARM_EVD_COUNTERS_OP:
@@ -185,4 +189,15 @@ dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		return (extension_tells_calls() ? dapl_trace_extension_op : dapl_extension_op)(
 		    handle, op, args);
 	}
+}
+
+/* The first two are called for each event, or each few. */
+DAT_RETURN
+dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+{
+	if ((int)op == DAT_REARM_EVD_MODIFY_UPCALL_OP)
+		return extension_modify_upcall(handle, args);
+	if ((int)op == DAT_REARM_EVD_DEQUEUE_N_OP)
+		return extension_dequeue_n(handle, args);
+	return extension_handle_rare(handle, op, args);
 }
