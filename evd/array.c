@@ -2,7 +2,7 @@
 /* array -- a dequeue that takes several events */
 #include "evd/trigger.h"
 
-/* When nothing is queued: polls, and builds the events in place as far as that is allowed. */
+/* No event can be taken.  Polls; if nothing is queued, takes what it finds at once as far as it can. */
 static unsigned int
 evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
     REQUIRES(core_locks.trigger)
@@ -10,13 +10,13 @@ evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *err
 	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
 	unsigned int n = 0, got;
 
-	if (!evd_may_poll_into(evd)) {
+	if (evd_queue_load(&evd->queue) > 0) {
 		*error = evd_poll(evd, 1);
 	} else {
 		do {
 			got = evd_poll_into(evd, &events[n], most - n, error);
 			n += got;
-		} while (got == EVD_BATCH && n < most && evd_may_poll_into(evd));
+		} while (got == EVD_BATCH && n < most && evd_queue_load(&evd->queue) == 0);
 	}
 	evd->calls.dequeue_polls += evd->calls.polls - polls;
 	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
@@ -46,7 +46,7 @@ evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events)
 		evd->calls.dequeued++;
 	else if (evd->overflowed)
 		error = -EOVERFLOW;
-	else if (!error)
+	else if (error >= 0)
 		error = -EAGAIN;
 	if (effect.code)
 		evd_leave_with_effect(evd, &effect);

@@ -116,8 +116,10 @@ evd_known_more(const struct evd *evd) REQUIRES(core_locks.trigger)
 static inline void
 evd_wait_over(struct evd *evd, bool blocked) REQUIRES(core_locks.trigger)
 {
-	if (blocked && !evd->bare && evd->alive)
+	if (blocked && !evd->bare && evd->alive) {
+		evd_set_bare(evd);
 		evd_sink_changed(evd);
+	}
 }
 
 /* For a queue that has only completions. */

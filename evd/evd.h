@@ -86,11 +86,11 @@ typedef void evd_convert(
  * poll     LOCKED.  Polls up to batch->room completions, oldest first, and returns the number.  For
  *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
  *          a hold, or drops it (queue.h).
- * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes the events at once:
- *          builds the events of the first completions in `events`, with evd_handle, and returns their
- *          number in *made.  It ends at the first completion that wakes no sink, that has an effect
- *          or that does not become an event now: that one and those after it are handled as poll
- *          does.  NULL: the source has no such function.
+ * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes up to *made events
+ *          at once: builds the events of the first completions in `events`, with evd_handle, and
+ *          returns their number in *made.  It ends before a completion that wakes no sink, that has
+ *          an effect or that does not become an event now: that one, and all that are left, are
+ *          handled as poll does.  NULL: the source has no such function.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
  *          an event of this kind has, but not evd_handle.  The object that the record names is still
  *          valid, because freeing it purges the queue under the same lock.  May set *effect, which
@@ -401,12 +401,18 @@ int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events
 int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event,
     int *nmore) NO_CORE_LOCK;
 
-/* True if this policy makes upcalls. */
+static inline bool
+evd_policy_is_valid(DAT_UPCALL_POLICY policy)
+{
+	return (policy >= DAT_UPCALL_TEARDOWN && policy <= DAT_UPCALL_NORIFY) ||
+	       policy == DAT_UPCALL_MANY;
+}
+
+/* True if this valid policy makes upcalls. */
 static inline bool
 evd_policy_calls(DAT_UPCALL_POLICY policy)
 {
-	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_NORIFY ||
-	       policy == DAT_UPCALL_MANY;
+	return policy > DAT_UPCALL_DISABLE;
 }
 
 /*
@@ -474,7 +480,12 @@ int evd_query_calls(struct evd_ref ref, struct evd_calls *calls) NO_CORE_LOCK;
 /* ---- the object: its owner embeds it, only evd/ accesses its members ---- */
 
 /* The notification that was requested of the device and has not been read yet. */
-enum evd_armed { EVD_UNARMED, EVD_ARMED_SOLICITED, EVD_ARMED_ALL };
+enum evd_armed {
+	EVD_UNARMED,
+	EVD_ARMED_SOLICITED,
+	EVD_ARMED_ALL,
+	EVD_ARMED_EMPTY /* for all, and the device queue was seen empty since then */
+};
 
 #define EVD_NOT_DIRECT UINT64_MAX /* no serial number */
 
@@ -489,10 +500,12 @@ struct evd {
 	struct evd_config cfg;
 
 	struct loop_job job;
-	enum evd_job_state job_state; /* only evd_job() changes it */
+	enum evd_job_state job_state; /* only evd_job() and evd_job_queue() change it */
 	uint64_t backoff_ns; /* the next delay; 0: the device has not failed since it worked last */
 	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
 	enum evd_attention attention;
+	bool
+	    drained; /* the last poll left nothing in the device queue: it may hold completions by now */
 
 	bool waiting;
 	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */

@@ -17,7 +17,7 @@
  * upcalls that may run at the same time, does not wait for that.  The job is queued for another
  * thread, and the caller finds on its return that the job is in another state.
  */
-const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS] = {
+const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][16] = {
 	[EVD_JOB_IDLE] = {
 		[EVD_JOB_WAKE_ONE] = GO(QUEUE, READY),
 		[EVD_JOB_WAKE_MANY] = GO(QUEUE, READY),
@@ -117,6 +117,13 @@ const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS] = {
 };
 
 void
+evd_job_queue(struct evd *evd, const struct evd_job_rule *rule)
+{
+	evd->job_state = (enum evd_job_state)rule->next;
+	loop_ready(evd_serving_loop(evd), &evd->job);
+}
+
+void
 evd_job_act(struct evd *evd, const struct evd_job_rule *rule)
 {
 	switch ((enum evd_job_action)rule->action) {
@@ -125,8 +132,8 @@ evd_job_act(struct evd *evd, const struct evd_job_rule *rule)
 	case EVD_JOB_NOTHING:
 		break;
 	case EVD_JOB_QUEUE:
-		loop_ready(evd_serving_loop(evd), &evd->job);
-		break;
+		evd_job_queue(evd, rule);
+		return;
 	case EVD_JOB_REQUEUE:
 		if (loop_unready(&evd->job))
 			loop_ready(evd_serving_loop(evd), &evd->job);

@@ -64,9 +64,14 @@ struct evd_job_rule {
 	uint8_t next;	/* enum evd_job_state */
 };
 
-extern const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][EVD_JOB_EVENTS];
+/* A row has a power of two rules, of which the last ones are not used: its address is a shift away. */
+extern const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][16];
+_Static_assert(EVD_JOB_EVENTS <= 16, "a rule for each event");
 
 /* Performs the action of a rule that has one, and changes the state. */
 void evd_job_act(struct evd *evd, const struct evd_job_rule *rule) REQUIRES(core_locks.trigger);
+
+/* The same for EVD_JOB_QUEUE. */
+void evd_job_queue(struct evd *evd, const struct evd_job_rule *rule) REQUIRES(core_locks.trigger);
 
 #endif

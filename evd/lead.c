@@ -9,10 +9,8 @@ lead_open(struct lead *lead)
 }
 
 void
-lead_give_up(struct lead *lead)
+lead_give_up_now(struct lead *lead)
 {
-	if (!lead || os_flag_get(&lead->state) == LEAD_OVER)
-		return;
 	if (os_flag_swap(&lead->state, LEAD_OVER) != LEAD_OVER)
 		loop_watch(lead->loop, lead->ticket, true);
 }

@@ -50,8 +50,16 @@ struct lead {
 /* After loop_add(), with all members but `state` set.  From now on the loop does not watch the channel. */
 void lead_open(struct lead *lead) EXCLUDES(core_locks.loop);
 
+/* The same for a lead that is not over. */
+void lead_give_up_now(struct lead *lead) EXCLUDES(core_locks.loop);
+
 /* Gives the channel to the loop.  A NULL `lead` stands for a channel that the loop always watches. */
-void lead_give_up(struct lead *lead) EXCLUDES(core_locks.loop);
+static inline void
+lead_give_up(struct lead *lead) EXCLUDES(core_locks.loop)
+{
+	if (lead && os_flag_get(&lead->state) != LEAD_OVER)
+		lead_give_up_now(lead);
+}
 
 /*
  * Before a thread sleeps for a notification.  True: it leads, and watches the descriptor until

@@ -64,19 +64,12 @@ loop_unqueue_locked(struct loop_job *job) REQUIRES(core_locks.loop)
 	job->place = LOOP_JOB_OFF;
 }
 
-/*
- * Moves the delayed jobs that are due to the ready list.  Returns when the next one is due;
- * UINT64_MAX: none.
- */
 static uint64_t
-loop_promote_delayed(struct loop *loop) REQUIRES(core_locks.loop)
+loop_promote_some(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	struct loop_job *job, *next;
-	uint64_t now, least = UINT64_MAX;
+	uint64_t now = os_clock_ns(), least = UINT64_MAX;
 
-	if (loop_list_empty(&loop->delayed))
-		return least;
-	now = os_clock_ns();
 	for (job = loop->delayed.next; job != &loop->delayed; job = next) {
 		next = job->next;
 		if (job->due <= now) {
@@ -89,14 +82,25 @@ loop_promote_delayed(struct loop *loop) REQUIRES(core_locks.loop)
 	return least;
 }
 
+/*
+ * Moves the delayed jobs that are due to the ready list.  Returns when the next one is due;
+ * UINT64_MAX: none.
+ */
+static inline uint64_t
+loop_promote_delayed(struct loop *loop) REQUIRES(core_locks.loop)
+{
+	return loop_list_empty(&loop->delayed) ? UINT64_MAX : loop_promote_some(loop);
+}
+
 /* For epoll, which counts milliseconds: rounded up, so that the job is due when the sleep ends. */
 static int
 loop_ms_until(uint64_t due)
 {
-	uint64_t now = os_clock_ns();
+	uint64_t now;
 
 	if (due == UINT64_MAX)
 		return -1;
+	now = os_clock_ns();
 	return due > now ? (int)((due - now) / OS_NS_PER_MS) + 1 : 0;
 }
 
@@ -207,7 +211,7 @@ loop_unready(struct loop_job *job)
  * Runs the first job, if there is one that became ready before the turn `before`.  Drops the lock for
  * it.
  */
-static bool
+static inline bool
 loop_run_next(struct loop *loop, uint64_t before) REQUIRES(core_locks.loop)
 {
 	struct loop_job *job = loop->ready.next;
@@ -234,7 +238,7 @@ loop_run_next(struct loop *loop, uint64_t before) REQUIRES(core_locks.loop)
  * Runs each job that is ready now once, or the first one if this is a pool; returns how many.  Jobs
  * that become ready meanwhile wait for the next turn.
  */
-static int
+static inline int
 loop_run_ready(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	const uint64_t before = ++loop->turn;
@@ -268,7 +272,7 @@ loop_must_read(const struct loop *loop) REQUIRES(core_locks.loop)
 }
 
 /* Waits for readable sources, if no job is ready, and reads them; returns how many. */
-static int
+static inline __attribute__((always_inline)) int
 loop_read(struct loop *loop, bool asleep, int timeout_ms, uint64_t due) REQUIRES(core_locks.loop)
 {
 	struct os_self *self = os_self();

@@ -94,9 +94,8 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 	evd_queue_note_depth(q);
 }
 
-/* Opens every closed event that need not wait any longer, and releases its hold. */
-static void
-queue_open_posted(struct evd_queue *q, bool device_empty)
+void
+evd_queue_open(struct evd_queue *q, bool device_empty)
 {
 	const struct evd_posted_progress progress = {
 		.polled = q->polled, .depth = q->depth, .device_empty = device_empty
@@ -106,23 +105,6 @@ queue_open_posted(struct evd_queue *q, bool device_empty)
 	while ((entry = evd_posted_open(&q->posted, &progress, &q->next_seq)))
 		if (entry->hold)
 			evd_queue_release(q, entry->hold);
-}
-
-unsigned int
-evd_queue_end_batch(
-    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty)
-{
-	const unsigned int queued = (unsigned int)((batch->order >> 1) - q->next_seq);
-
-	ASSUME(q->ring_count + queued <= q->qlen);
-	q->ring_count += queued;
-	q->unsignalled += batch->unsignalled;
-	q->next_seq = batch->order >> 1;
-	q->polled += polled;
-	if (q->posted.closed.count)
-		queue_open_posted(q, device_empty);
-	evd_queue_note_depth(q);
-	return queued;
 }
 
 /*
@@ -140,7 +122,7 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	if (!entry && own.hold)
 		evd_queue_release(
 		    q, own.hold); /* the event is lost, its held completions are not */
-	queue_open_posted(q, false);
+	evd_queue_open(q, false);
 	return entry;
 }
 
@@ -342,7 +324,7 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 		queue_purge_ring(q, match_record, key);
 	if (match_event) {
 		evd_posted_purge(&q->posted, match_event, key);
-		queue_open_posted(q, false); /* events that waited only for a purged barrier */
+		evd_queue_open(q, false); /* events that waited only for a purged barrier */
 	}
 }
 
@@ -350,5 +332,5 @@ void
 evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number)
 {
 	evd_posted_purge_endpoint(&q->posted, endpoint, number);
-	queue_open_posted(q, false);
+	evd_queue_open(q, false);
 }

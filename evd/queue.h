@@ -122,6 +122,13 @@ evd_queue_signalled(const struct evd_queue *q)
 	       (q->ring_count < q->qlen ? q->unsignalled : 0);
 }
 
+/* True if there are `enough` of them, at least 1. */
+static inline bool
+evd_queue_has_signalled(const struct evd_queue *q, unsigned int enough)
+{
+	return evd_queue_count(q) != 0 && evd_queue_signalled(q) >= enough;
+}
+
 /* True if there is one for certain: a record, which need not be the oldest. */
 static inline bool
 evd_queue_has_signalled_record(const struct evd_queue *q)
@@ -203,10 +210,6 @@ evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *b
 	batch->refused = false;
 }
 
-/* Returns how many were queued. */
-unsigned int evd_queue_end_batch(
-    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty);
-
 /*
  * Returns the place for one more posted event, which the caller writes.  NULL if qlen are queued;
  * then the hold of `order` is released at once.
@@ -220,6 +223,36 @@ evd_queue_note_depth(struct evd_queue *q)
 
 	if (load > q->max_depth)
 		q->max_depth = load;
+}
+
+/* The same for an empty ring. */
+static inline void
+evd_queue_begin_first_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)
+{
+	if (q->ring_count)
+		__builtin_unreachable();
+	evd_queue_begin_batch(q, max, batch);
+}
+
+/* Opens every closed event that need not wait any longer, and releases its hold. */
+void evd_queue_open(struct evd_queue *q, bool device_empty);
+
+/* Returns how many were queued. */
+static inline unsigned int
+evd_queue_end_batch(
+    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty)
+{
+	const unsigned int queued = (unsigned int)((batch->order >> 1) - q->next_seq);
+
+	ASSUME(q->ring_count + queued <= q->qlen);
+	q->ring_count += queued;
+	q->unsignalled += batch->unsignalled;
+	q->next_seq = batch->order >> 1;
+	q->polled += polled;
+	if (evd_queue_has_closed(q))
+		evd_queue_open(q, device_empty);
+	evd_queue_note_depth(q);
+	return queued;
 }
 
 /* The same for an event of no endpoint, which has no order but that of its entry. */

@@ -47,30 +47,35 @@ evd_run_report(struct evd *evd)
 		evd_back_off(evd, r);
 		return;
 	}
-	evd->backoff_ns = 0;
-	evd_job(evd, EVD_JOB_REST);
+	evd_rest(evd);
 }
 
-/* Whether upcalls can get their events without the queue (evd_make_array_upcalls()). */
-static bool
+/* For an EVD whose sink is an upcall policy: whether this thread may make upcalls as soon as it finds events. */
+static inline bool
 evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	return evd_policy_calls(evd->policy) && evd->policy != DAT_UPCALL_NORIFY &&
-	       (evd->policy == DAT_UPCALL_MANY || evd->in_progress == 0) &&
-	       evd_may_poll_into(evd) && loop_current() == evd_serving_loop(evd) &&
-	       !loop_is_pumping();
+	return evd->policy != DAT_UPCALL_NORIFY &&
+	       (evd->in_progress == 0 || evd->policy == DAT_UPCALL_MANY) &&
+	       loop_current() == evd_serving_loop(evd) && !loop_is_pumping();
+}
+
+/*
+ * After an upcall that has enabled the policy again: nothing is left to do for any sink, and the device is
+ * armed.  It is as if evd_poll_and_arm() had returned 0.
+ */
+static inline bool
+evd_is_at_rest(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd->attention == EVD_SEEN && evd_is_watched(evd);
 }
 
 void
 evd_run(struct loop_job *job, uint64_t serial)
 {
 	struct evd *evd = evd_of_job(job);
-	int passes = 0;
+	int passes = 0, upcalls = EVD_UPCALLS_HAVE_JOB, r;
 	uint64_t begun;
-	enum evd_upcalls upcalls;
-	bool polled = false;
 	enum evd_sink sink;
-	int r;
 
 	evd_lock(evd);
 	if (evd->serial != serial) {
@@ -94,49 +99,42 @@ evd_run(struct loop_job *job, uint64_t serial)
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
-		if (!polled && evd->array.upcall_func && evd_may_call_at_once(evd)) {
-			upcalls = evd_make_array_upcalls(evd, begun + EVD_BUDGET);
-			if (upcalls == EVD_UPCALLS_LEFT_JOB)
+		if (upcalls != EVD_UPCALLS_HAVE_JOB || !evd_may_call_at_once(evd)) {
+			r = evd_poll_and_arm(evd, upcalls == EVD_UPCALLS_SAW_EMPTY);
+			if (r < 0) {
+				evd_back_off(evd, r);
 				break;
-			if (upcalls == EVD_UPCALLS_HAVE_JOB)
-				continue;
-			polled = upcalls == EVD_UPCALLS_SAW_EMPTY;
-		}
-		r = evd_poll_and_arm(evd, polled);
-		polled = false;
-		if (r < 0) {
-			evd_back_off(evd, r);
-			break;
-		}
-		if (r == 0) {
-			/*
-			 * Only a successful poll and arm end an episode of failures.  A queued
-			 * event, perhaps the report of the failure itself, does not.
-			 */
-			evd->backoff_ns = 0;
-			evd_job(
-			    evd, EVD_JOB_REST); /* the check and the change are in one section */
-			break;
-		}
-		if (loop_current() != evd_serving_loop(evd)) {
-			/*
-			 * The policy changed after the job was queued.  Upcalls of MANY may wait
-			 * for each other; on the thread of the loop they would stop it from reading
-			 * its sources.
-			 */
-			evd_job(evd, EVD_JOB_YIELD);
-			break;
-		} else if (loop_is_pumping()) {
-			evd_job(evd, EVD_JOB_DEFER); /* no upcall from inside another callback */
-			break;
-		} else {
-			ASSUME(evd->alive && evd_wanted(evd));
-			upcalls =
-			    (evd->array.upcall_func ? evd_make_array_upcalls : evd_make_upcalls)(
-				evd, begun + EVD_BUDGET);
-			if (upcalls == EVD_UPCALLS_LEFT_JOB)
+			}
+			if (r == 0) {
+				evd_rest(evd);
 				break;
-			polled = upcalls == EVD_UPCALLS_SAW_EMPTY;
+			}
+			if (loop_current() != evd_serving_loop(evd)) {
+				/*
+				 * The policy changed after the job was queued.  Upcalls of MANY may
+				 * wait for each other; on the thread of the loop they would stop it
+				 * from reading its sources.
+				 */
+				evd_job(evd, EVD_JOB_YIELD);
+				break;
+			}
+			if (loop_is_pumping()) {
+				evd_job(evd,
+				    EVD_JOB_DEFER); /* no upcall from inside another callback */
+				break;
+			}
+		}
+		upcalls = evd->array.upcall_func ? evd_make_array_upcalls(evd, begun + EVD_BUDGET) :
+						   evd_make_upcalls(evd, begun + EVD_BUDGET);
+		if (upcalls < 0) {
+			evd_back_off(evd, upcalls);
+			break;
+		}
+		if (upcalls == EVD_UPCALLS_LEFT_JOB)
+			break;
+		if (evd_is_at_rest(evd)) {
+			evd_rest(evd);
+			break;
 		}
 	}
 	os_self()->spent += evd_taken(evd) - begun;

@@ -3,15 +3,6 @@
 
 #include "evd/lead.h"
 
-void
-evd_attend_unsignalled(struct evd *evd)
-{
-	const struct evd_queue *q = &evd->queue;
-
-	if (q->unsignalled && q->ring_count >= q->qlen)
-		evd_attend(evd, EVD_HAS_ENTERED);
-}
-
 /*
  * True if no notification and no run will report completions that a poll of another thread finds
  * now: the ring was full at the last poll, or the run waits for a delay or for its thread.
@@ -34,22 +25,21 @@ evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Counts what stays of a batch.  `n` completions were polled.  Not inline: most polls find nothing.
+ * Counts what stays of a batch.  `n` completions were polled.
  * 1, 0 if the device queue is empty, or -EIO if the device completed more receives than were posted.
  */
-static __attribute__((noinline)) int
+static inline int
 evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
     REQUIRES(core_locks.trigger)
 {
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
 	const bool empty = n < batch->room;
-	unsigned int queued;
-	bool opened;
+	const unsigned int queued = evd_queue_end_batch(q, batch, n, empty);
+	const bool opened = q->posted.open.count != open;
 
-	queued = evd_queue_end_batch(q, batch, n, empty);
+	evd->drained = empty;
 	evd->counters.dto_events += queued + batch->held;
-	opened = q->posted.open.count != open;
 	if (queued != batch->unsignalled || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
@@ -58,14 +48,13 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
 	return batch->refused ? -EIO : !empty;
 }
 
-/* The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as evd_poll(). */
-static int
-evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
+/*
+ * The source was polled, with the result n, and there is more to do than evd_polled() does.  Not inline:
+ * most polls find nothing.
+ */
+static __attribute__((noinline)) int
+evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
 {
-	evd->calls.polls++;
-	/* The usual end: the device queue is empty, and no event waits for that. */
-	if (n == 0 && !evd_queue_has_closed(&evd->queue))
-		return 0;
 	if (n < 0) {
 		if (!evd->overflowed)
 			return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
@@ -80,6 +69,18 @@ evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_
 		return -EIO; /* the device returned more than was requested */
 	evd->calls.polls_found += n > 0;
 	return evd_end_batch(evd, batch, (unsigned int)n);
+}
+
+/* The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as evd_poll(). */
+static inline int
+evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
+{
+	evd->calls.polls++;
+	/* The usual end: the device queue is empty, and no event waits for that. */
+	if (n != 0 || evd_queue_has_closed(&evd->queue))
+		return evd_end_poll(evd, batch, n);
+	evd->drained = true;
+	return 0;
 }
 
 int
@@ -97,76 +98,86 @@ evd_poll_once(struct evd *evd)
 	return evd_polled(evd, &batch, n);
 }
 
-int
-evd_poll(struct evd *evd, unsigned int enough)
+/* For a source that has no such function. */
+static __attribute__((noinline)) int
+evd_poll_first(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	int r = 1;
+	const uint64_t before = evd->queue.polled;
+	const int r = evd_poll(evd, 1);
 
-	if (!evd->cfg.ops)
-		return 0;
-	while (r > 0 && evd_queue_signalled(&evd->queue) < enough)
-		r = evd_poll_once(evd);
-	return r < 0 ? r : 0;
+	return r < 0 ? r : evd->queue.polled != before;
 }
 
 unsigned int
-evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
+evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
 {
+	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_batch batch;
-	unsigned int made = 0;
+	unsigned int made = most;
 	int n, r;
 
 	ASSUME(evd_queue_load(&evd->queue) == 0);
-	evd_queue_begin_batch(&evd->queue, most < EVD_BATCH ? most : EVD_BATCH, &batch);
-	n = evd->cfg.ops->poll_into(evd->cfg.source, &batch, events, &made).value;
+	if (!ops || !ops->poll_into) {
+		*result = evd_poll_first(evd);
+		return 0;
+	}
+	/* What is taken at once need not be queued: so several are polled only as far as they are taken. */
+	if (most == 1 || most > EVD_BATCH)
+		most = EVD_BATCH;
+	evd_queue_begin_first_batch(&evd->queue, most, &batch);
+	n = ops->poll_into(evd->cfg.source, &batch, events, &made).value;
 	evd->counters.dto_events += made;
 	evd->taken += made;
 	if (n > 0 && made == (unsigned int)n) {
 		evd->calls.polls++;
 		evd->calls.polls_found++;
 		evd->queue.polled += made;
+		evd->drained = made < batch.room;
 		evd_announce(evd);
-		*error = 0;
+		*result = 1;
 		return made;
 	}
 	r = evd_polled(evd, &batch, n);
-	*error = r < 0 ? r : 0;
+	*result = r < 0 ? r : n > 0;
 	return made;
 }
 
-/* The number of signalled events at which evd_wanted_by() can become true by polling. */
-static unsigned int
-evd_enough_for(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
+int
+evd_poll_armed(struct evd *evd, unsigned int enough)
 {
-	if (sink == EVD_SINK_WAITER)
-		return (unsigned int)evd->threshold;
-	if (sink == EVD_SINK_UPCALL && evd->policy != DAT_UPCALL_NORIFY)
-		return 1;
-	/* A sink that is notified has a report of the queued events: only a new one counts. */
-	return evd_queue_signalled(&evd->queue) + 1;
+	const uint64_t before = evd->queue.polled;
+	const int r = evd_poll(evd, enough);
+
+	if (r == 0)
+		evd_check_empty(evd, before);
+	return r;
 }
 
 int
 evd_poll_and_arm(struct evd *evd, bool polled)
 {
-	const enum evd_sink sink = evd_sink(evd);
 	const bool notified = evd_is_notified(evd->attention);
 	const uint64_t before = evd->queue.polled;
+	unsigned int enough = 1;
 	int r = 0;
 
 	evd_attend(evd, EVD_IS_POLLED);
-	if (evd_wanted_by(evd, sink))
+	if (evd_wants_upcall(evd))
 		return 1;
-	if (!polled)
-		r = evd_poll(evd, evd_enough_for(evd, sink));
-	if (notified && r == 0 && evd->queue.polled == before && evd_queue_count(&evd->queue) == 0)
+	/* NOTIFY has a report of the queued events: only a new one counts. */
+	if (evd->policy == DAT_UPCALL_NORIFY)
+		enough += evd_queue_signalled(&evd->queue);
+	if (!polled && !evd_is_watched(evd)) {
+		r = evd_poll(evd, enough);
+		if (r < 0)
+			return r;
+		if (evd_wants_upcall(evd))
+			return 1;
+	}
+	if (notified && evd->queue.polled == before && evd_queue_count(&evd->queue) == 0)
 		evd->counters.spurious_notifications++;
-	if (r < 0)
-		return r;
-	if (evd_wanted_by(evd, sink))
-		return 1;
-	r = evd_arm_and_repoll(evd, evd_enough_for(evd, sink), true);
-	return r < 0 ? r : evd_wanted_by(evd, sink);
+	r = evd_arm_and_repoll(evd, enough, true);
+	return r < 0 ? r : evd_wants_upcall(evd);
 }
 
 /* Polls until the device queue is empty or the ring is full: 0 or an error as evd_poll(). */
@@ -231,7 +242,7 @@ evd_poll_to_report(struct evd *evd)
 
 /* Selects the event for the job table: the kind of work decides what it must wait for. */
 static enum evd_job_event
-evd_wake_event(const struct evd *evd) REQUIRES(core_locks.trigger)
+evd_wake_event(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
 {
 	const enum evd_job_state state = evd->job_state;
 	const bool queued =
@@ -240,15 +251,25 @@ evd_wake_event(const struct evd *evd) REQUIRES(core_locks.trigger)
 	/* All threads of the loop that the job is queued on may be blocked in upcalls. */
 	if (queued && evd->job.on != evd_serving_loop(evd))
 		return EVD_JOB_MOVE;
-	if (evd_sink(evd) == EVD_SINK_CNO)
+	if (sink == EVD_SINK_CNO)
 		return EVD_JOB_WAKE_CNO;
 	return evd->policy == DAT_UPCALL_MANY ? EVD_JOB_WAKE_MANY : EVD_JOB_WAKE_ONE;
+}
+
+/* For an EVD whose job is not IDLE. */
+static __attribute__((noinline)) void
+evd_wake_busy(struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
+{
+	evd->counters.busy_skips++;
+	evd_job(evd, evd_wake_event(evd, sink));
 }
 
 void
 evd_wake_sink(struct evd *evd)
 {
-	switch (evd_sink(evd)) {
+	const enum evd_sink sink = evd_sink(evd);
+
+	switch (sink) {
 	case EVD_SINK_WAITER:
 		park_wake(evd->waiter);
 		break;
@@ -257,8 +278,9 @@ evd_wake_sink(struct evd *evd)
 		if (!evd->alive)
 			break;
 		if (evd->job_state != EVD_JOB_IDLE)
-			evd->counters.busy_skips++;
-		evd_job(evd, evd_wake_event(evd));
+			evd_wake_busy(evd, sink);
+		else /* whatever the kind of work */
+			evd_job_queue(evd, &evd_job_rules[EVD_JOB_IDLE][EVD_JOB_WAKE_ONE]);
 		break;
 	case EVD_SINK_NONE:
 		break;
@@ -296,12 +318,10 @@ evd_channel_readable(void *arg, uint64_t serial)
 }
 
 int
-evd_list_channel(struct evd *evd)
+evd_list_new_channel(struct evd *evd)
 {
 	int r;
 
-	if (evd->cfg.channel_fd < 0 || evd->channel.id)
-		return 0;
 	r = loop_add(evd->cfg.loop, evd->cfg.channel_fd, evd_channel_readable, evd, evd->serial,
 	    &evd->channel);
 	if (r == 0) {

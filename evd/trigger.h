@@ -106,37 +106,35 @@ evd_serving_loop(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return evd->policy == DAT_UPCALL_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
 }
 
-/* True if that sink, which is the sink of the EVD, wants an event or a report now. */
+/*
+ * True if an upcall is wanted now, for an EVD whose policy makes upcalls.  One at a time, even while upcalls
+ * of an earlier policy MANY still run; the return of the last one wakes the sink.
+ */
 static inline bool
-evd_wanted_by(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.trigger)
+evd_wants_upcall(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	const unsigned int count = evd_queue_signalled(&evd->queue);
+	if (evd->in_progress && evd->policy != DAT_UPCALL_MANY)
+		return false;
+	if (evd->policy == DAT_UPCALL_NORIFY)
+		return evd_is_unseen(evd->attention);
+	return evd_queue_has_signalled(&evd->queue, 1);
+}
 
-	switch (sink) {
+/* True if the sink wants an event or a report now. */
+static inline bool
+evd_wanted(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	switch (evd_sink(evd)) {
 	case EVD_SINK_WAITER:
-		return count >= (unsigned int)evd->threshold;
+		return evd_queue_signalled(&evd->queue) >= (unsigned int)evd->threshold;
 	case EVD_SINK_UPCALL:
-		if (evd->policy == DAT_UPCALL_MANY)
-			return count > 0;
-		/*
-		 * One at a time, even while upcalls of an earlier policy MANY still run; the return
-		 * of the last one wakes the sink.
-		 */
-		if (evd->in_progress)
-			return false;
-		return evd->policy == DAT_UPCALL_NORIFY ? evd_is_unseen(evd->attention) : count > 0;
+		return evd_wants_upcall(evd);
 	case EVD_SINK_CNO:
 		return evd_is_unseen(evd->attention);
 	case EVD_SINK_NONE:
 		break;
 	}
 	return false;
-}
-
-static inline bool
-evd_wanted(const struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	return evd_wanted_by(evd, evd_sink(evd));
 }
 
 /* Enters an event of the attention table (attention.h). */
@@ -150,7 +148,14 @@ evd_attend(struct evd *evd, enum evd_attention_event event) REQUIRES(core_locks.
  * Unsignalled completions that fill the ring count as events that wake the sink, because no other
  * completion can enter before one of them is taken.
  */
-void evd_attend_unsignalled(struct evd *evd) REQUIRES(core_locks.trigger);
+static inline void
+evd_attend_unsignalled(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	const struct evd_queue *q = &evd->queue;
+
+	if (q->unsignalled && q->ring_count >= q->qlen)
+		evd_attend(evd, EVD_HAS_ENTERED);
+}
 
 /* Enters an event of the job table (job.h). */
 static inline void
@@ -165,23 +170,11 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
- * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.
+ * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how many are in
+ * `events`, at most `most`.  What could not be taken at once is queued after them.  *result: 1; 0 if
+ * the device queue was empty; or an error as evd_poll().
  */
-int evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
-
-/* Whether the next poll may build its events in the memory of the consumer: nothing is queued before them. */
-static inline bool
-evd_may_poll_into(const struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	return evd_queue_load(&evd->queue) == 0 && evd->cfg.ops && evd->cfg.ops->poll_into;
-}
-
-/*
- * Polls once, and takes the events at once.  Returns how many are in `events`, at most `most`.  What
- * could not be taken at once is queued after them.  *error: 0, -EIO, -EOVERFLOW.
- */
-unsigned int evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
+unsigned int evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
     REQUIRES(core_locks.trigger);
 
 /*
@@ -189,6 +182,32 @@ unsigned int evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most
  * as evd_poll().
  */
 int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/*
+ * Nothing is wanted, and the device is armed; the caller has checked it in this section.  Only a successful
+ * poll and arm end an episode of failures: a queued event, perhaps the report of the failure itself, does
+ * not.
+ */
+static inline void
+evd_rest(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->backoff_ns = 0;
+	evd_job(evd, EVD_JOB_REST);
+}
+
+/*
+ * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
+ * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.
+ */
+static inline int
+evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
+{
+	int r = evd->cfg.ops != NULL;
+
+	while (r > 0 && !evd_queue_has_signalled(&evd->queue, enough))
+		r = evd_poll_once(evd);
+	return r < 0 ? r : 0;
+}
 
 /*
  * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO,
@@ -219,32 +238,67 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 }
 
 /*
+ * Each completion that enters the device queue from now on raises the notification that was requested.
+ * No poll is needed until it was read.
+ */
+static inline void
+evd_note_empty(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->armed == EVD_ARMED_ALL)
+		evd->armed = EVD_ARMED_EMPTY;
+}
+
+/*
+ * True if nothing is queued, and a completion that the device queue has raised a notification that was
+ * not read yet.  Then a poll is not needed.
+ */
+static inline bool
+evd_is_watched(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd->armed == EVD_ARMED_EMPTY && evd_queue_load(&evd->queue) == 0;
+}
+
+/* The end of a poll of an armed device, which began when `before` completions had been polled. */
+static inline void
+evd_check_empty(struct evd *evd, uint64_t before) REQUIRES(core_locks.trigger)
+{
+	if (evd->queue.polled == before && evd_queue_load(&evd->queue) == 0)
+		evd_note_empty(evd);
+}
+
+/* Polls a device that was armed before, as evd_poll() does. */
+int evd_poll_armed(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
+
+/*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
  * before the arm raises no notification.  0, -EIO or -EOVERFLOW.
  *
  * It does not poll if the arm showed that the device queue is empty, or if it had nothing to arm and
  * the caller has polled for `enough` in the same lock section (`polled`).
  */
-static inline int
+static inline __attribute__((always_inline)) int
 evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(core_locks.trigger)
 {
 	uint64_t before;
 	bool exact;
-	int r, armed;
+	int r = evd_arm(evd, &exact);
 
-	armed = evd_arm(evd, &exact);
-	if (armed < 0)
-		return armed;
-	/* Only the pass that armed may trust the hint that no completion was missed. */
-	if (exact)
-		return 0;
+	if (r < 0)
+		return r;
 	/* The device was armed before the poll of the caller. */
-	if (!armed && polled)
+	if (r == 0)
+		return polled ? 0 : evd_poll_armed(evd, enough);
+	/* Only the pass that armed may trust the hint that no completion was missed. */
+	if (exact) {
+		evd_note_empty(evd);
 		return 0;
+	}
 	before = evd->queue.polled;
 	r = evd_poll(evd, enough);
-	if (armed && evd->queue.polled != before)
+	if (evd->queue.polled != before)
 		evd->counters.races_closed++;
+	else if (r == 0)
+		evd_check_empty(evd, before);
 	return r;
 }
 
@@ -269,7 +323,7 @@ evd_note_notified(struct evd *evd) REQUIRES(core_locks.trigger)
 void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * For an EVD that has a sink.  1: the sink wants an event now; 0: it wants none, and the device is
+ * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the device is
  * armed; -EIO, -EOVERFLOW.  `polled`: the same lock section has polled, and there was nothing; the
  * function begins with the arm.
  */
@@ -306,7 +360,7 @@ evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger)
 	if (evd->cfg.lead)
 		evd_settle_lead(evd);
 	evd_attend(
-	    evd, evd_queue_signalled(&evd->queue) > 0 ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
+	    evd, evd_queue_has_signalled(&evd->queue, 1) ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
 }
 
 /* Called at the end of every change of sink: settles, and wakes the new sink. */
@@ -319,7 +373,14 @@ evd_sink_changed(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /* Registers the private channel with the loop, for a sink that the loop serves. */
-int evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger);
+int evd_list_new_channel(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/* The same, unless there is none, or the loop has it. */
+static inline int
+evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd->cfg.channel_fd < 0 || evd->channel.id ? 0 : evd_list_new_channel(evd);
+}
 
 /*
  * For a sink that is notified (a CNO, a policy NOTIFY).  While the ring was full, the device kept
@@ -425,20 +486,20 @@ void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
 
 /* The end of a series of upcalls. */
 enum evd_upcalls {
-	EVD_UPCALLS_NONE,      /* there was no event, as far as is known */
+	EVD_UPCALLS_NONE,      /* no event can be taken, as far as is known */
 	EVD_UPCALLS_HAVE_JOB,  /* the calling thread continues with the EVD */
 	EVD_UPCALLS_SAW_EMPTY, /* the same; the section has polled, and there was nothing */
 	EVD_UPCALLS_LEFT_JOB,
 };
 
 /*
- * upcall.c: make upcalls for events that are wanted now, until evd_taken() has reached `stop`.  They
- * drop and retake the lock.  The second one, for an EVD that has an object for several events, may be
- * called also if nothing is queued: it returns SAW_EMPTY at once if it finds nothing.
+ * upcall.c: make upcalls for the events that are queued, or that a poll finds, until evd_taken() has reached
+ * `stop`.  They drop and retake the lock.  Under NOTIFY an upcall must be wanted.  The second one is for
+ * an EVD that has an object for several events.  They return enum evd_upcalls, or an error as evd_poll()
+ * if no upcall was made because the poll for the first one failed.
  */
-enum evd_upcalls evd_make_upcalls(struct evd *evd, uint64_t stop) REQUIRES(core_locks.trigger);
-enum evd_upcalls evd_make_array_upcalls(struct evd *evd, uint64_t stop)
-    REQUIRES(core_locks.trigger);
+int evd_make_upcalls(struct evd *evd, uint64_t stop) REQUIRES(core_locks.trigger);
+int evd_make_array_upcalls(struct evd *evd, uint64_t stop) REQUIRES(core_locks.trigger);
 
 /* run.c: what a loop does with the job of an EVD. */
 void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;

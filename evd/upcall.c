@@ -11,8 +11,7 @@ static void
 evd_share_job(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	if (evd_poll_and_arm(evd, false) == 0) {
-		evd->backoff_ns = 0;
-		evd_job(evd, EVD_JOB_REST);
+		evd_rest(evd);
 	} else {
 		evd_job(evd, EVD_JOB_CALL_MANY); /* also after an error, which a run handles */
 	}
@@ -43,7 +42,7 @@ evd_call(struct evd *evd, const DAT_UPCALL_OBJECT *object, const DAT_EVENT *even
 }
 
 /* An upcall was claimed: who runs the job meanwhile. */
-static void
+static inline void
 evd_begin_upcall(struct evd *evd, bool many) REQUIRES(core_locks.trigger)
 {
 	evd->in_progress++;
@@ -53,12 +52,12 @@ evd_begin_upcall(struct evd *evd, bool many) REQUIRES(core_locks.trigger)
 		evd_job(evd, EVD_JOB_CALL_ONE);
 }
 
-/* The last upcall of a series has returned.  `empty`: after it the device was polled, and had nothing. */
-static enum evd_upcalls
-evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, bool empty)
+/* The last upcall of a series has returned.  `polled`: of a claim after it, or 1. */
+static inline enum evd_upcalls
+evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, int polled)
     REQUIRES(core_locks.trigger)
 {
-	const enum evd_upcalls have = empty ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_HAVE_JOB;
+	const enum evd_upcalls have = polled == 0 ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_HAVE_JOB;
 
 	evd->in_progress--;
 	if (frame->exempt)
@@ -87,18 +86,47 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
 }
 
 /*
- * Whether there is an event for the next upcall of a series.  Polls if nothing is queued; *empty: this
- * poll has found nothing.  After a poll that failed the run polls again, and reports an error that lasts.
+ * Claims up to `most` events for an upcall, and returns how many: those that are queued, or if nothing is,
+ * those that a poll finds; then the queue is not involved.  *polled: 1; 0 if it has polled and the device
+ * queue was empty; or an error as evd_poll().
  */
-static bool
-evd_wants_next(struct evd *evd, bool *empty) REQUIRES(core_locks.trigger)
+static inline __attribute__((always_inline)) unsigned int
+evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
+    int *polled) REQUIRES(core_locks.trigger)
 {
+	unsigned int n;
+
+	*polled = 1;
 	if (evd_queue_load(&evd->queue) == 0) {
-		if (evd_poll(evd, 1) < 0)
-			return false;
-		*empty = evd_queue_load(&evd->queue) == 0;
+		n = evd_poll_into(evd, events, most, polled);
+		if (n)
+			return n;
+		if (*polled > 0)
+			evd_attend(evd, EVD_IS_POLLED);
 	}
-	return evd_queue_signalled(&evd->queue) > 0;
+	if (*polled < 0 || !evd_queue_has_signalled(&evd->queue, 1))
+		return 0;
+	return evd_take_queued(evd, events, most, effect);
+}
+
+/*
+ * The same for the next upcall of a series, not inline.  After a poll that failed the run polls again, and
+ * reports an error that lasts.
+ */
+static __attribute__((noinline)) unsigned int
+evd_claim_next(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
+    int *polled) REQUIRES(core_locks.trigger)
+{
+	return evd_claim(evd, events, most, effect, polled);
+}
+
+/* No upcall was made, because evd_claim() found nothing. */
+static int
+evd_make_none(int polled)
+{
+	if (polled < 0)
+		return polled;
+	return polled ? EVD_UPCALLS_NONE : EVD_UPCALLS_SAW_EMPTY;
 }
 
 /*
@@ -112,7 +140,7 @@ evd_wants_next(struct evd *evd, bool *empty) REQUIRES(core_locks.trigger)
  * the next claim.  Under MANY it is queued, or another thread has it or found nothing to do; no thread
  * depends on this claim.
  */
-__attribute__((noinline)) enum evd_upcalls
+__attribute__((noinline)) int
 evd_make_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
@@ -122,17 +150,20 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
 	struct evd_queue *q = &evd->queue;
 	const unsigned int changes = evd->changes;
-	struct evd_effect effect = { 0 };
+	struct evd_effect effect;
 	DAT_EVENT event;
 	const DAT_EVENT *const argument = notify ? NULL : &event;
-	bool more, empty = false;
+	int polled = 1;
+	bool more;
 
+	effect.code = 0;
 	if (notify) {
 		evd_attend(evd, EVD_HAS_REPORTED);
 		stop = 0;
-	} else {
-		(void)evd_take(evd, &event, &effect);
+	} else if (!evd_claim(evd, &event, 1, &effect, &polled)) {
+		return evd_make_none(polled);
 	}
+	evd_attend(evd, EVD_IS_POLLED);
 	more = evd_queue_count(q) > 0;
 	evd_begin_upcall(evd, many);
 	self->upcall = &frame;
@@ -149,15 +180,16 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 			evd_build_event(evd, &q->ring_first->record, &event, &effect);
 			evd_queue_remove_one_of_several(q);
 			more = true;
-		} else if (evd_wants_next(evd, &empty)) {
-			(void)evd_take(evd, &event, &effect);
+		} else if (evd_queue_has_signalled(q, 1) ?
+			       evd_take(evd, &event, &effect) :
+			       evd_claim_next(evd, &event, 1, &effect, &polled)) {
 			more = evd_queue_count(q) > 0;
 		} else {
 			break;
 		}
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many, empty);
+	return evd_end_upcalls(evd, &frame, many, polled);
 }
 
 /* Not locked; under NOTIFY there are no events. */
@@ -175,30 +207,8 @@ evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT
 		    object->instance_data, events, count, more ? DAT_TRUE : DAT_FALSE);
 }
 
-/*
- * Claims events for an upcall: those that are queued, or if nothing is, those that a poll finds.
- * *empty as above.
- */
-static unsigned int
-evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
-    bool *empty) REQUIRES(core_locks.trigger)
-{
-	unsigned int n;
-	int error;
-
-	if (!evd_may_poll_into(evd))
-		return evd_take_queued(evd, events, most, effect);
-	n = evd_poll_into(evd, events, most, &error);
-	*empty = n == 0 && !error && evd_queue_load(&evd->queue) == 0;
-	return n;
-}
-
-/*
- * The same for an object whose function gets several events.  Each claim is for all events of an
- * upcall.  When nothing is queued, a poll builds the events in place, also for the first upcall: the
- * queue is not involved.
- */
-__attribute__((noinline)) enum evd_upcalls
+/* The same for an object whose function gets several events.  Each claim is for all events of an upcall. */
+__attribute__((noinline)) int
 evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
@@ -212,14 +222,13 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 	struct evd_effect effect = { 0 };
 	DAT_EVENT events[EVD_BATCH];
 	unsigned int n = 0;
-	bool more, empty = false;
+	int polled = 1;
+	bool more;
 
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);
-	else
-		n = evd_claim(evd, events, room, &effect, &empty);
-	if (n == 0 && !notify)
-		return empty ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_NONE;
+	else if (!(n = evd_claim(evd, events, room, &effect, &polled)))
+		return evd_make_none(polled);
 	evd_attend(evd, EVD_IS_POLLED);
 	more = evd_queue_count(&evd->queue) > 0;
 	evd_begin_upcall(evd, many);
@@ -233,13 +242,11 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 		evd_lock(evd);
 		if (evd->changes != changes || notify || evd_taken(evd) >= stop)
 			break;
-		if (!evd_may_poll_into(evd) && !evd_wants_next(evd, &empty))
-			break;
-		n = evd_claim(evd, events, room, &effect, &empty);
+		n = evd_claim_next(evd, events, room, &effect, &polled);
 		if (n == 0)
 			break;
 		more = evd_queue_count(&evd->queue) > 0;
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many, empty);
+	return evd_end_upcalls(evd, &frame, many, polled);
 }

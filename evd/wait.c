@@ -34,17 +34,19 @@ evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
 		evd_unlock(evd);
 		return r;
 	}
-	effect.code = 0;
+	evd->calls.dequeues++;
 	if (evd_queue_count(&evd->queue) == 0)
 		r = evd_dequeue_poll(evd);
-	evd->calls.dequeues++;
-	if (evd_queue_count(&evd->queue) > 0 && evd_take(evd, event, &effect)) {
+	effect.code = 0;
+	if (evd_queue_count(&evd->queue) == 0) {
+		if (evd->overflowed)
+			r = -EOVERFLOW;
+		else if (r == 0)
+			r = -EAGAIN;
+	} else {
+		(void)evd_take(evd, event, &effect);
 		evd->calls.dequeued++;
 		r = 0;
-	} else if (evd->overflowed) {
-		r = -EOVERFLOW;
-	} else if (r == 0) {
-		r = -EAGAIN;
 	}
 	if (effect.code)
 		evd_leave_with_effect(evd, &effect);

@@ -325,19 +325,21 @@ completion_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, u
 	const struct dapl_evd *evd = source;
 	struct taken taken = { events, evd->obj.handle };
 	struct ibv_wc wcs[EVD_BATCH];
-	const struct ibv_wc *wc = wcs, *end;
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
+	const unsigned int polled = (unsigned int)n, most = polled < *made ? polled : *made;
+	const struct ibv_wc *wc = wcs;
+	unsigned int left = most;
 
+	*made = 0;
 	if (n <= 0)
 		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
-	if ((unsigned int)n > batch->room)
+	if (polled > batch->room)
 		return (struct evd_device_result){ n };
-	end = wcs + n;
-	while (wc < end && completion_resolve(wc, completion_take_plain, &taken))
+	for (; left > 0 && completion_resolve(wc, completion_take_plain, &taken); left--)
 		wc++;
-	*made = (unsigned int)(wc - wcs);
-	if (wc < end)
-		completion_queue(batch, wc, end);
+	*made = most - left;
+	if (*made < polled)
+		completion_queue(batch, wc, wcs + n);
 	return (struct evd_device_result){ n };
 }
 

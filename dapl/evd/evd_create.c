@@ -65,8 +65,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ret = dapl_evd_check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && !evd_policy_calls(policy) && policy != DAT_UPCALL_DISABLE &&
-	    policy != DAT_UPCALL_TEARDOWN)
+	if (ret == DAT_SUCCESS && !evd_policy_is_valid(policy))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (ret == DAT_SUCCESS && evd_policy_calls(policy) && (!upcall || !upcall->upcall_func))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);

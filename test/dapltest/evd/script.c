@@ -62,14 +62,20 @@ is_plain(const struct script *s, const struct script_record *record)
 	       !(record->flags & (SCRIPT_QUIET | SCRIPT_EFFECT));
 }
 
-/* If `events` is not NULL, the first completions become events at once, as far as they are plain. */
+/*
+ * If `events` is not NULL, up to *made completions become events at once, the first ones, as far as they
+ * are plain.
+ */
 static struct evd_device_result
 poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
 {
+	const unsigned int most = events ? *made : 0;
 	const int max = (int)batch->room;
 	struct script *s = source;
 	int n = 0;
 
+	if (events)
+		*made = 0;
 	fire(s, &s->before_poll);
 	pthread_mutex_lock(&s->lock);
 	s->polls++;
@@ -81,7 +87,7 @@ poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *
 		n = max + 1;
 	} else {
 		for (; n < max && s->count; n++, s->count--) {
-			if (events && is_plain(s, &s->cq[s->head])) {
+			if (events && *made < most && is_plain(s, &s->cq[s->head])) {
 				build(&events[*made], &s->cq[s->head]);
 				events[(*made)++].evd_handle = s->evd.cfg.handle;
 			} else {

@@ -21,7 +21,7 @@
 #define NUMBERS 48
 
 static struct before {
-	uint64_t upcalls, next;
+	uint64_t upcalls, next, taken;
 	uint64_t numbers[NUMBERS];
 	unsigned int n;
 	bool backs_off;
@@ -64,26 +64,32 @@ has(const uint64_t *numbers, unsigned int n, uint64_t number)
 }
 
 static void
-check(const struct stage_evd *e, const struct before *b, const uint64_t *now, unsigned int n)
+check(const struct stage_evd *e, const struct before *b, const struct before *now)
 {
+	const uint64_t events = now->taken - b->taken, *numbers = now->numbers;
+	const unsigned int n = now->n;
 	unsigned int taken = 0;
 	uint64_t last = 0;
 
 	for (unsigned int i = 0; i < b->n; i++)
-		if (!has(now, n, b->numbers[i])) {
+		if (!has(numbers, n, b->numbers[i])) {
 			taken++;
 			last = b->numbers[i] > last ? b->numbers[i] : last;
 		}
-	for (uint64_t number = b->next; number < peek_next_number(&e->evd); number++)
-		if (!has(now, n, number)) {
+	for (uint64_t number = b->next; number < now->next; number++)
+		if (!has(numbers, n, number)) {
 			taken++;
 			last = number;
 		}
 	/* Events that a poll builds in place were never numbered. */
-	if (e->spec->array ? taken > STAGE_ARRAY : taken != 1)
-		violation("claim: a claim of EVD %c takes %u events", 'a' + e->index, taken);
+	if (events < 1 || events > (e->spec->array ? STAGE_ARRAY : 1))
+		violation("claim: a claim of EVD %c takes %u events", 'a' + e->index,
+		    (unsigned int)events);
+	if (taken > events)
+		violation("claim: %u events of EVD %c leave the queue, and %u are claimed", taken,
+		    'a' + e->index, (unsigned int)events);
 	for (unsigned int i = 0; i < n; i++)
-		if (now[i] < last)
+		if (numbers[i] < last)
 			violation("claim: an event of EVD %c is claimed before an earlier one",
 			    'a' + e->index);
 }
@@ -121,8 +127,9 @@ judge(const struct stage_evd *e, struct before *b)
 		check_patience(e, b, &now);
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
 	now.next = peek_next_number(&e->evd);
+	now.taken = e->evd.taken + e->evd.taken_directly;
 	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == DAT_UPCALL_MANY)
-		check(e, b, now.numbers, now.n);
+		check(e, b, &now);
 	*b = now;
 }
 

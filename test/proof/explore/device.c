@@ -245,16 +245,19 @@ cq_is_plain(struct device_cq *cq, uint64_t id)
 }
 
 /*
- * Polls; if `events` is not NULL, the first completions become events at once, as far as they are
- * plain.
+ * Polls; if `events` is not NULL, up to *made completions become events at once, the first ones, as
+ * far as they are plain.
  */
 static struct evd_device_result
 cq_poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
 {
+	const unsigned int most = events ? *made : 0;
 	const int max = (int)batch->room;
 	struct device_cq *cq = source;
 	int n = 0, fault = 0;
 
+	if (events)
+		*made = 0;
 	sched_point(OP_DEVICE, OBJECT_DEVICE(cq->index), &here);
 	(void)alive(source, "poll");
 	if (world_faults & (FAULT_POLL | FAULT_EXCESS))
@@ -264,7 +267,7 @@ cq_poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned in
 	for (; n < max && cq->count; n++) {
 		const struct device_record *record = &cq->queue[cq->head];
 
-		if (events && cq_is_plain(cq, record->id)) {
+		if (events && *made < most && cq_is_plain(cq, record->id)) {
 			device_event(&events[*made], record->id);
 			events[(*made)++].evd_handle = cq->evd;
 		} else {

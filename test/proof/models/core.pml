@@ -143,7 +143,7 @@ turn:
 #ifdef CLEAR_BY_RUN
 		armed = 0;
 #endif
-		if :: !WANTED -> poll_enough() :: else fi;
+		if :: !WANTED && !WATCHED -> poll_enough() :: else fi;
 #ifdef POLL_THEN_ARM
 		if :: !WANTED -> poll_enough() :: else fi;
 #endif
@@ -187,8 +187,9 @@ turn:
 		exact_hint = 0;
 #else
 		if
-		:: exact_hint || ARMED_BEFORE_POLL -> exact_hint = 0
-		:: else -> poll_enough()
+		:: exact_hint -> exact_hint = 0; note_empty()
+		:: !exact_hint && ARMED_BEFORE_POLL
+		:: else -> poll_enough(); note_empty()
 		fi;
 #endif
 		result = 0;
@@ -208,7 +209,7 @@ out:
 	   atomic {
 		FREE -> enter();
 		assert(job == CALLING);
-		/* evd_wants_next(), and evd_poll_into(), which builds the events where the consumer gets them */
+		/* evd_claim(): evd_poll_into() builds the events where the consumer gets them */
 		if :: UNCHANGED && POLICY == SINGLE && queued == 0 -> poll(1) :: else fi;
 		if
 		:: NEXT_AT_ONCE && POLICY == SINGLE ->

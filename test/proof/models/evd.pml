@@ -3,7 +3,7 @@
  * evd.pml -- one EVD with its device.  The models core, wait, many and pump include it.
  *
  * Every lock section of evd/ is one atomic step, except where the device matters: evd_poll_and_arm() and
- * evd_enable_upcalls() poll, arm and poll again in three steps with the lock held, and the device acts
+ * policy_enable() poll, arm and poll again in three steps with the lock held, and the device acts
  * between these steps.  A completion first becomes visible; in a later step the device decides whether to
  * send a notification for it.  So the search covers notifications that come early, late or coalesced.
  *
@@ -87,6 +87,7 @@ byte arm_failures = ARM_FAILURES;
 #define UNARMED 0
 #define ARMED_SOLICITED 1
 #define ARMED_ALL 2
+#define ARMED_EMPTY 3 /* for all, and the device queue was seen empty since then */
 
 bit lock;
 byte job = IDLE;
@@ -291,7 +292,7 @@ inline wake_sink()
 	fi
 }
 
-/* evd_enough_for(): a waiter needs `threshold` events, an upcall that gets an event needs one.  A CNO and
+/* The `enough` of evd_poll(): a waiter needs `threshold` events, an upcall that gets an event needs one.  A CNO and
 * NORIFY get a report only: the queued events are reported already, so they need one more. */
 inline poll_enough()
 {
@@ -308,6 +309,22 @@ inline poll(enough_)
 	tmp = enough_;
 	poll_to_tmp()
 }
+
+/* The end of evd_arm_and_repoll(), and of evd_poll_armed(): if nothing is queued, the device queue was empty. */
+inline note_empty()
+{
+	if
+	:: armed == ARMED_ALL && queued == 0 -> armed = ARMED_EMPTY
+	:: else
+	fi
+}
+
+/* evd_is_watched(): no poll is needed, because a notification will report what the device queue has. */
+#ifdef WATCHED_IF_ARMED
+#define WATCHED (armed != UNARMED && queued == 0)
+#else
+#define WATCHED (armed == ARMED_EMPTY && queued == 0)
+#endif
 
 /* evd_poll(): until `enough` signalled events are queued, the device queue is empty or the ring is full */
 inline poll_to_tmp()
@@ -515,14 +532,19 @@ inline take()
 	report_refill()
 }
 
-/* evd_enable_upcalls(): poll, arm, poll, count.  result_: REFUSED is -EAGAIN, FAULT is the error of the
-* device; neither changes the policy.  It uses up cost_ of the controllers' calls. */
+/*
+ * policy_enable(): poll, arm, poll, count.  The first poll may be left out: evd->drained, which decides, is
+ * about an earlier poll, and completions may have come since then.
+ * result_: REFUSED is -EAGAIN, FAULT is the error of the device; neither changes the policy.  It uses up
+ * cost_ of the controllers' calls.
+ */
 #ifndef ENABLE_ALLOWED
 #define ENABLE_ALLOWED (tearing == 0)
 #endif
 #define DONE 0
 #define REFUSED 1
 #define FAULT 2
+bit enable_polled;	/* the section of enable() has polled */
 inline enable(when_, cost_, to_, invoc_new_, result_)
 {
 	atomic {
@@ -531,7 +553,8 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 		result_ = DONE;
 		if
 		:: waiting -> result_ = REFUSED; leave()
-		:: else -> poll(1)
+		:: !waiting -> poll(1); enable_polled = 1
+		:: !waiting -> enable_polled = 0
 		fi
 	}
 	if
@@ -542,15 +565,20 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 			:: result_ == FAILED -> result_ = FAULT
 			:: else ->
 				if
-				:: exact_hint || result_ == 0 -> exact_hint = 0 /* or it was armed before the poll */
-#ifndef NO_SECOND_POLL_IN_ENABLE
-				:: else -> poll(1)
-#else
+				:: exact_hint -> exact_hint = 0; note_empty()
+				:: !exact_hint && result_ == 0 && enable_polled /* it was armed before the poll */
+#ifdef NO_SECOND_POLL_IN_ENABLE
 				:: else
+#elif defined(DRAINED_IS_EMPTY)
+				:: !exact_hint && result_ != 0 && !enable_polled -> note_empty()
+				:: else -> poll(1); note_empty()
+#else
+				:: else -> poll(1); note_empty()
 #endif
 				fi;
 				result_ = (invoc_new_ && queued > 0 -> REFUSED : DONE)
 			fi;
+			enable_polled = 0;
 			if
 			:: result_ == DONE && ENABLE_ALLOWED ->
 				policy = to_;
@@ -568,7 +596,7 @@ inline enable(when_, cost_, to_, invoc_new_, result_)
 	fi
 }
 
-/* evd_disable_upcalls() */
+/* policy_disable() */
 inline disable()
 {
 	enter();

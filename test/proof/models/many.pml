@@ -136,12 +136,17 @@ turn:
 	   repoll();
 served:
 	   if
-	   :: atomic { shares -> poll_enough() }
+	   :: atomic { shares -> if :: !WATCHED -> poll_enough() :: else fi }
 #ifndef SHARES_NO_ARM
 	      atomic { if :: !WANTED -> arm(mine, exact_hint) :: else fi }
 #endif
 	      atomic {
-		if :: !WANTED && mine && !exact_hint -> poll_enough() :: else fi;
+		if
+		:: !WANTED && mine ->
+			if :: !exact_hint -> poll_enough() :: else fi;
+			note_empty()
+		:: else
+		fi;
 		mine = 0; exact_hint = 0; shares = 0;
 		if :: WANTED -> queue_job() :: else -> job = IDLE; printf("| IDLE, before the upcall\n") fi;
 		leave()
@@ -182,7 +187,7 @@ inside_it: /* it may return at any time */
 	   atomic {
 		FREE -> enter();
 		running--;
-		if :: UNCHANGED(me) && queued == 0 -> poll(1) :: else fi; /* evd_wants_next() */
+		if :: UNCHANGED(me) && queued == 0 -> poll(1) :: else fi; /* evd_claim() */
 		if
 		:: UNCHANGED(me) && SIGNALLED > 0 -> /* whatever the state of the job */
 			assert(CALLS);				/* I6 */

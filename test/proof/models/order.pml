@@ -162,7 +162,7 @@ inline release(e_)
 #define IS_BEHIND(x) (!IS_SOFTWARE(x) && AMONG(behind, ENDPOINT(x)))
 #endif
 
-/* queue_open_posted(): once through the list */
+/* evd_queue_open(): once through the list */
 inline open_closed(empty_)
 {
 	behind = 0;

@@ -22,7 +22,7 @@ inline first_poll()
 	:: SINK_CNO -> poll_all(); polled_ = 1 /* keeps the lock */
 	:: SINK_CNO -> polled_ = 0 /* evd_arms_before_poll() */
 	:: SINK_UPCALL ->
-		if :: !WANTED -> poll_enough() :: else fi;
+		if :: !WANTED && !WATCHED -> poll_enough() :: else fi;
 		if
 		:: WANTED -> serve(); goto served
 		:: else /* keeps the lock */
@@ -35,7 +35,10 @@ inline repoll()
 	atomic { arm(mine, exact_hint); printf("| nothing wanted, arms\n") }
 	atomic {
 		if
-		:: (exact_hint || !mine) && (polled_ || !SINK_CNO) -> exact_hint = 0 /* or it was armed before the poll */
+		:: !exact_hint && !mine && (polled_ || !SINK_CNO) /* it was armed before the poll */
+		:: exact_hint && (polled_ || !SINK_CNO) ->
+			exact_hint = 0;
+			if :: !SINK_CNO -> note_empty() :: else fi
 #ifndef ARMS_FIRST_NO_POLL
 		:: SINK_CNO && !polled_ -> exact_hint = 0; poll_all()
 #else
@@ -46,7 +49,7 @@ inline repoll()
 #else
 		:: !exact_hint && mine && SINK_CNO && polled_
 #endif
-		:: !exact_hint && mine && !SINK_CNO -> poll_enough()
+		:: !exact_hint && mine && !SINK_CNO -> poll_enough(); note_empty()
 		fi;
 		mine = 0; polled_ = 0;
 		if

@@ -50,7 +50,7 @@ inline acts(mine) { assert(alive && here && serial == (mine)) }
 
 inline queue_job() { if :: job == IDLE -> job = READY; job_serial = serial :: else fi }
 
-/* evd_create(), cno_create() or the creation of an endpoint; then evd_list_channel() */
+/* evd_create(), cno_create() or the creation of an endpoint; then evd_list_new_channel() */
 proctype owner()
 {
 end:
