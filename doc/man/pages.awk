@@ -62,7 +62,7 @@ state == "comment" {
 /^static inline / { state = "declaration"; declaration = "" }
 state == "declaration" {
   declaration = declaration " " $0
-  if (/;[ \t]*$/ || /^{/) {
+  if (/;[ \t]*$/ || /^[{]/) {
     state = "code"
     sub(/[;{].*/, "", declaration); sub(/^ *static inline/, "", declaration); sub(/ DAT_API /, " ", declaration)
     gsub(/[ \t]+/, " ", declaration); gsub(/^ | $/, "", declaration)
@@ -225,7 +225,7 @@ function arguments(name,   text, n, i, a, all) {
   for (i = 1; i <= n; i++) {
     if (a[i] == "..." || a[i] == "void") continue
     if (!match(a[i], /[a-z_0-9]+(\[\])?\)?$/)) continue
-    a[i] = substr(a[i], RSTART, RLENGTH); gsub(/[\[\])]/, "", a[i])
+    a[i] = substr(a[i], RSTART, RLENGTH); gsub(/[][)]/, "", a[i])
     all = all " " a[i]
   }
   return all

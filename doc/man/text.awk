@@ -10,7 +10,7 @@ function put(line) { page = page line "\n" }
 function quoted(s) {
   gsub(/\\/, "\\e", s)
   gsub(/"/, "\\(dq", s)
-  if (s ~ /^[A-Z%][A-Za-z0-9]?[a-z]?$/ || s ~ /^[.,:;()\[\]?!|']$/)
+  if (s ~ /^[A-Z%][A-Za-z0-9]?[a-z]?$/ || s ~ /^[](),:;.?!|'[]$/)
     s = "\\&" s
   return s ~ /[ \t]/ ? "\"" s "\"" : s
 }
@@ -64,15 +64,15 @@ function words(text,   n, i, w, core, before, after, m, word) {
       word = word " " w[++i]
     if (word ~ /^[("]*\*[a-z][^*]*\*[.,:;)"]*$/) gsub(/\*/, "", word)
     core = word; before = ""; after = ""
-    if (match(core, /^[(\["]+/)) { before = substr(core, 1, RLENGTH); core = substr(core, RLENGTH + 1) }
-    if (match(core, /[.,:;?!)\]"]+$/) && core !~ /^[a-z_0-9.+-]+\([1-8]?\)$/) {
+    if (match(core, /^[[("]+/)) { before = substr(core, 1, RLENGTH); core = substr(core, RLENGTH + 1) }
+    if (match(core, /[].,:;?!)"]+$/) && core !~ /^[a-z_0-9.+-]+\([1-8]?\)$/) {
       after = substr(core, RSTART)
       core = substr(core, 1, RSTART - 1)
       # A call keeps its parentheses.
       if (core ~ /^`?[a-z_0-9.+-]+\([1-8]?$/ && after ~ /^\)/) { core = core ")"; after = substr(after, 2) }
     }
-    m = core ~ /^`[^`]+`$/ ? macro(substr(core, 2, length(core) - 2), 1) : macro(core, 0)
-    if (m != "" && before after !~ /"/) {
+    m = (core ~ /^`[^`]+`$/) ? macro(substr(core, 2, length(core) - 2), 1) : macro(core, 0)
+    if (m != "" && (before after) !~ /"/) {
       flush_line()
       sub(/^[A-Z][a-z]/, "&" marks(before), m)
       put("." m marks(after))
