@@ -32,10 +32,12 @@ static const struct {
 						BIT(DAT_TIMEOUT_EXPIRED) | BIT(DAT_ABORT) |
 						BIT(DAT_INTERRUPTED_CALL) },
 	[CALL_EVD_DEQUEUE] = { "dat_evd_dequeue", OK | HANDLE | STATE | EMPTY },
+	[CALL_EVD_DEQUEUE_N] = { "dat_evd_dequeue_n", OK | HANDLE | STATE | EMPTY },
 	[CALL_EVD_POST_SE] = { "dat_evd_post_se", OK | HANDLE | PARAMETER | BIT(DAT_QUEUE_FULL) },
 	[CALL_EVD_RESIZE] = { "dat_evd_resize", OK | HANDLE | STATE },
 	[CALL_EVD_MODIFY_CNO] = { "dat_evd_modify_cno", OK | HANDLE },
 	[CALL_EVD_MODIFY_UPCALL] = { "dat_evd_modify_upcall", OK | HANDLE | STATE },
+	[CALL_EVD_MODIFY_UPCALL_ARRAY] = { "dat_evd_modify_upcall_array", OK | HANDLE | STATE },
 	[CALL_EVD_ENABLE] = { "dat_evd_enable", OK | HANDLE },
 	[CALL_EVD_DISABLE] = { "dat_evd_disable", OK | HANDLE },
 	[CALL_EVD_SET_UNWAITABLE] = { "dat_evd_set_unwaitable", OK | HANDLE },

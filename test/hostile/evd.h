@@ -21,6 +21,7 @@ struct call;
 struct object {
 	uint32_t number; /* 0: none */
 	DAT_UPCALL_POLICY policy;
+	bool array;	     /* its function takes several events */
 	bool unsure;	     /* its policy may have changed while it was in force */
 	bool refused;	     /* the call that passed it failed */
 	uint64_t begin;	     /* stamps: the call that passed it; when another object replaced it */

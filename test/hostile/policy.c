@@ -85,7 +85,7 @@ object_at(struct evd *evd, uint32_t number)
 
 /* Locked. */
 static void
-begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool same)
+begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool same, bool array)
 {
 	*change = (struct change){ .policy = policy, .begin = clock_stamp() };
 	change->setting = setting_begin(&evd->policy);
@@ -112,6 +112,7 @@ begin(struct evd *evd, struct change *change, DAT_UPCALL_POLICY policy, bool sam
 	*object_at(evd, change->number) = (struct object){
 		.number = change->number,
 		.policy = policy,
+		.array = array,
 		.unsure = evd->same_in_flight != 0,
 		.begin = change->begin,
 	};
@@ -187,24 +188,39 @@ own_frames(const struct evd *evd)
 	return n;
 }
 
+/* With a new object of one of the two kinds, or with the one that is installed, of either kind. */
+static DAT_RETURN
+modify(struct evd *evd, DAT_UPCALL_POLICY policy, uint32_t number, bool array, DAT_UPCALL_FLAG flag)
+{
+	const DAT_UPCALL_OBJECT one = { .upcall_func = upcall,
+		.instance_data = evd_instance(evd, number) };
+	const DAT_UPCALL_ARRAY_OBJECT several = { .upcall_func = upcall_array,
+		.instance_data = evd_instance(evd, number),
+		.max_events = UPCALL_MOST };
+	const DAT_EVD_HANDLE handle = atomic_load(&evd->life.handle);
+	struct call call;
+
+	call_begin(&call, array ? CALL_EVD_MODIFY_UPCALL_ARRAY : CALL_EVD_MODIFY_UPCALL, &evd->life,
+	    NULL, (uint64_t)(uint32_t)policy << 32 | (uint64_t)flag << 16 | number);
+	return call_end(&call,
+	    array ? dat_evd_modify_upcall_array(
+			handle, policy, number ? &several : DAT_UPCALL_ARRAY_SAME, flag) :
+		    dat_evd_modify_upcall(handle, policy, number ? &one : DAT_UPCALL_SAME, flag));
+}
+
 DAT_RETURN
 evd_set_policy(struct evd *evd, DAT_UPCALL_POLICY policy, bool same, DAT_UPCALL_FLAG flag)
 {
-	DAT_UPCALL_OBJECT object = { .upcall_func = upcall };
+	const bool array = chance(40);
 	struct change change;
-	struct call call;
 	DAT_RETURN ret;
 
 	pthread_mutex_lock(&evd->life.lock);
 	same = same && evd->has_object;
-	begin(evd, &change, policy, same || !enables(policy));
+	begin(evd, &change, policy, same || !enables(policy), array);
 	pthread_mutex_unlock(&evd->life.lock);
-	object.instance_data = evd_instance(evd, change.number);
 
-	call_begin(&call, CALL_EVD_MODIFY_UPCALL, &evd->life, NULL,
-	    (uint64_t)(uint32_t)policy << 32 | (uint64_t)flag << 16 | change.number);
-	ret = call_end(&call, dat_evd_modify_upcall(atomic_load(&evd->life.handle), policy,
-				  change.number ? &object : DAT_UPCALL_SAME, flag));
+	ret = modify(evd, policy, change.number, array, flag);
 
 	pthread_mutex_lock(&evd->life.lock);
 	if (!enables(policy) && dat_is(ret, DAT_INVALID_STATE))
@@ -224,7 +240,7 @@ policy_create(struct adapter *adapter, struct evd *evd, const struct evd_plan *p
 	DAT_RETURN ret;
 
 	pthread_mutex_lock(&evd->life.lock);
-	begin(evd, &change, plan->policy, !enables(plan->policy));
+	begin(evd, &change, plan->policy, !enables(plan->policy), false);
 	pthread_mutex_unlock(&evd->life.lock);
 	object.instance_data = evd_instance(evd, change.number);
 

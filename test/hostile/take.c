@@ -258,20 +258,75 @@ judge_state(struct evd *evd, const struct scene *scene, const struct call *call,
 		    dat_call_name(call->which), dat_name(ret));
 }
 
+/* The mark of an event that has one, or 0. */
+static uint64_t
+mark_of(const DAT_EVENT *event)
+{
+	switch (event->event_number) {
+	case DAT_SOFTWARE_EVENT:
+		return (uint64_t)(uintptr_t)event->event_data.software_event_data.pointer;
+	case DAT_DTO_COMPLETION_EVENT:
+		return event->event_data.dto_completion_event_data.user_cookie.as_64;
+	default:
+		return 0;
+	}
+}
+
+void
+take_judge_all(const struct taking *taking, const DAT_EVENT *events, DAT_COUNT n)
+{
+	uint64_t now, before;
+
+	for (DAT_COUNT i = 0; i < n; i++) {
+		now = mark_of(&events[i]);
+		for (DAT_COUNT j = 0; now && j < i; j++) {
+			before = mark_of(&events[j]);
+			if (before >> NUMBER_BITS == now >> NUMBER_BITS &&
+			    ((now - before) & NUMBER_MASK) > NUMBER_MASK / 2)
+				report_wrong(&taking->evd->life, NULL,
+				    "an array has number %u before number %u",
+				    (unsigned int)(before & NUMBER_MASK),
+				    (unsigned int)(now & NUMBER_MASK));
+		}
+		take_judge(taking, &events[i]);
+	}
+}
+
+/* One event, or up to `most` of them with one call. */
+static DAT_RETURN
+dequeue(struct evd *evd, struct call *call, DAT_EVENT *events, DAT_COUNT most, DAT_COUNT *n)
+{
+	const DAT_EVD_HANDLE handle = atomic_load(&evd->life.handle);
+	DAT_RETURN ret;
+
+	*n = 1;
+	if (most <= 1) {
+		call_begin(call, CALL_EVD_DEQUEUE, &evd->life, NULL, 0);
+		return call_end(call, dat_evd_dequeue(handle, events));
+	}
+	call_begin(call, CALL_EVD_DEQUEUE_N, &evd->life, NULL, (uint64_t)most);
+	ret = call_end(call, dat_evd_dequeue_n(handle, most, events, n));
+	if (ret == DAT_SUCCESS && (*n < 1 || *n > most))
+		report_wrong(&evd->life, NULL, "dat_evd_dequeue_n for %d events took %d", (int)most,
+		    (int)*n);
+	return ret;
+}
+
 DAT_RETURN
 take_dequeue(struct evd *evd, bool stale)
 {
+	const DAT_COUNT most = chance(30) ? 2 + (DAT_COUNT)pick(TAKE_MOST - 1) : 1;
 	struct taking taking = { .evd = evd, .stale = stale };
 	struct scene scene = enter(evd);
+	DAT_EVENT events[TAKE_MOST];
 	struct call call;
-	DAT_EVENT event;
 	DAT_RETURN ret;
+	DAT_COUNT n;
 
-	call_begin(&call, CALL_EVD_DEQUEUE, &evd->life, NULL, 0);
-	ret = call_end(&call, dat_evd_dequeue(atomic_load(&evd->life.handle), &event));
+	ret = dequeue(evd, &call, events, most, &n);
 	taking.begin = call.begin;
 	if (ret == DAT_SUCCESS)
-		take_judge(&taking, &event);
+		take_judge_all(&taking, events, n);
 	else if (dat_is(ret, DAT_QUEUE_EMPTY))
 		judge_nothing(evd, &scene, &call, ret, 1);
 	else if (dat_is(ret, DAT_INVALID_STATE))

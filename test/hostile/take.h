@@ -22,6 +22,11 @@ struct taking {
 /* Ends the run if this EVD cannot deliver this event now. */
 void take_judge(const struct taking *taking, const DAT_EVENT *event);
 
+#define TAKE_MOST 40 /* events of one call */
+
+/* The same for the events of an array, which must be in order. */
+void take_judge_all(const struct taking *taking, const DAT_EVENT *events, DAT_COUNT n);
+
 DAT_RETURN take_dequeue(struct evd *evd, bool stale);
 DAT_RETURN take_wait(struct evd *evd, DAT_TIMEOUT timeout, DAT_COUNT threshold, bool stale);
 /* Dequeues in a loop until the EVD ends. */

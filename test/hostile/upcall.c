@@ -32,9 +32,12 @@ is_single(const struct evd *evd, const struct object *object)
 	       !evd->many_in_flight && evd->many_end < object->begin;
 }
 
-/* Locked.  Returns the stamp after which the upcall was claimed. */
+/*
+ * Locked.  Returns the stamp after which the upcall was claimed.  `array`: its function takes
+ * several events.
+ */
 static uint64_t
-judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event)
+judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event, bool array)
 {
 	const struct object *object = object_of(evd, number);
 	const bool single = is_single(evd, object);
@@ -53,6 +56,8 @@ judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event)
 	if (object->refused)
 		report_wrong(&evd->life, NULL,
 		    "an upcall with object %u, but the call that passed it failed", number);
+	if (object->array != array)
+		report_wrong(&evd->life, NULL, "an upcall of the wrong kind for object %u", number);
 	if (!object->unsure && (object->policy == DAT_UPCALL_NORIFY) != !event)
 		report_wrong(&evd->life, NULL, "an upcall under %s with%s event",
 		    dat_policy_name(object->policy), event ? " an" : "out");
@@ -68,7 +73,7 @@ judge_entry(struct evd *evd, uint32_t number, const DAT_EVENT *event)
 }
 
 static struct evd *
-enter(DAT_PVOID instance, const DAT_EVENT *event, struct frame *frame, uint64_t *begin)
+enter(DAT_PVOID instance, const DAT_EVENT *event, bool array, struct frame *frame, uint64_t *begin)
 {
 	struct actor *me = actor_self();
 	uint32_t number;
@@ -83,7 +88,7 @@ enter(DAT_PVOID instance, const DAT_EVENT *event, struct frame *frame, uint64_t 
 		report_wrong(&evd->life, NULL, "an upcall, but the adapter ended long ago");
 	atomic_fetch_add(&adapter->inside, 1);
 	pthread_mutex_lock(&evd->life.lock);
-	*begin = judge_entry(evd, number, event);
+	*begin = judge_entry(evd, number, event, array);
 	evd->inside++;
 	pthread_mutex_unlock(&evd->life.lock);
 	*frame = (struct frame){ .outer = me->frame, .adapter = adapter, .evd = evd };
@@ -106,21 +111,36 @@ leave(struct evd *evd, struct frame *frame)
 	life_unuse(&adapter->life);
 }
 
-void
-upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+static void
+make(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, bool array, DAT_BOOLEAN more)
 {
 	struct taking taking = { .evd = NULL };
 	struct trace_line *line;
 	struct frame frame;
 
-	taking.evd = enter(instance, event, &frame, &taking.begin);
-	line = trace(event ? "upcall" : "upcall without event", life_name(&taking.evd->life), 0,
-	    (uintptr_t)instance & 0xffff);
+	taking.evd = enter(instance, events, array, &frame, &taking.begin);
+	line = trace(events ? "upcall" : "upcall without event", life_name(&taking.evd->life), 0,
+	    (uint64_t)n << 32 | ((uintptr_t)instance & 0xffff));
 	if (more != DAT_FALSE && more != DAT_TRUE)
 		report_wrong(&taking.evd->life, NULL, "more_events is %d", (int)more);
-	if (event)
-		take_judge(&taking, event);
-	inside_upcall(taking.evd, event);
+	if (array && (events ? n < 1 || n > UPCALL_MOST : n != 0))
+		report_wrong(&taking.evd->life, NULL, "an upcall with %s array of %d events",
+		    events ? "an" : "no", (int)n);
+	if (events)
+		take_judge_all(&taking, events, n);
+	inside_upcall(taking.evd, events);
 	trace_done(line, DAT_SUCCESS);
 	leave(taking.evd, &frame);
+}
+
+void
+upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	make(instance, event, event != NULL, false, more);
+}
+
+void
+upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n_events, DAT_BOOLEAN more)
+{
+	make(instance, events, n_events, true, more);
 }
