@@ -151,7 +151,7 @@ policy_disable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy
 	if (object)
 		policy_install(evd, object);
 	evd->policy = policy;
-	evd_sink_settle(evd);
+	evd_sink_settle_less(evd);
 	if (evd->waiting || evd->listener)
 		evd_wake_sink(evd);
 	if (policy == DAT_UPCALL_TEARDOWN)

@@ -4,27 +4,6 @@
 #include "evd/lead.h"
 
 /*
- * True if no notification and no run will report completions that a poll of another thread finds
- * now: the ring was full at the last poll, or the run waits for a delay or for its thread.
- */
-static bool
-evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
-	       evd->job_state == EVD_JOB_DEFERRED;
-}
-
-/* A poll has found completions, or opened events. */
-static inline void
-evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	if (evd_is_unannounced(evd)) {
-		evd_attend(evd, EVD_HAS_ROOM);
-		evd_wake_sink(evd);
-	}
-}
-
-/*
  * Counts what stays of a batch.  `n` completions were polled.
  * 1, 0 if the device queue is empty, or -EIO if the device completed more receives than were posted.
  */
@@ -98,46 +77,22 @@ evd_poll_once(struct evd *evd)
 	return evd_polled(evd, &batch, n);
 }
 
-/* For a source that has no such function. */
-static __attribute__((noinline)) int
-evd_poll_first(struct evd *evd) REQUIRES(core_locks.trigger)
+unsigned int
+evd_poll_first(struct evd *evd, int *result)
 {
 	const uint64_t before = evd->queue.polled;
 	const int r = evd_poll(evd, 1);
 
-	return r < 0 ? r : evd->queue.polled != before;
+	*result = r < 0 ? r : evd->queue.polled != before;
+	return 0;
 }
 
 unsigned int
-evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
+evd_polled_into(
+    struct evd *evd, const struct evd_batch *batch, int n, unsigned int made, int *result)
 {
-	const struct evd_source_ops *ops = evd->cfg.ops;
-	struct evd_batch batch;
-	unsigned int made = most;
-	int n, r;
+	const int r = evd_polled(evd, batch, n);
 
-	ASSUME(evd_queue_load(&evd->queue) == 0);
-	if (!ops || !ops->poll_into) {
-		*result = evd_poll_first(evd);
-		return 0;
-	}
-	/* What is taken at once need not be queued: so several are polled only as far as they are taken. */
-	if (most == 1 || most > EVD_BATCH)
-		most = EVD_BATCH;
-	evd_queue_begin_first_batch(&evd->queue, most, &batch);
-	n = ops->poll_into(evd->cfg.source, &batch, events, &made).value;
-	evd->counters.dto_events += made;
-	evd->taken += made;
-	if (n > 0 && made == (unsigned int)n) {
-		evd->calls.polls++;
-		evd->calls.polls_found++;
-		evd->queue.polled += made;
-		evd->drained = made < batch.room;
-		evd_announce(evd);
-		*result = 1;
-		return made;
-	}
-	r = evd_polled(evd, &batch, n);
 	*result = r < 0 ? r : n > 0;
 	return made;
 }

@@ -170,14 +170,6 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how many are in
- * `events`, at most `most`.  What could not be taken at once is queued after them.  *result: 1; 0 if
- * the device queue was empty; or an error as evd_poll().
- */
-unsigned int evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
-    REQUIRES(core_locks.trigger);
-
-/*
  * The EVD has a device.  Polls once: 1; 0 if the device queue is empty or the ring is full; or an error
  * as evd_poll().
  */
@@ -337,6 +329,67 @@ int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
+/*
+ * True if no notification and no run will report completions that a poll of another thread finds
+ * now: the ring was full at the last poll, or the run waits for a delay or for its thread.
+ */
+static inline bool
+evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
+	       evd->job_state == EVD_JOB_DEFERRED;
+}
+
+/* A poll has found completions, or opened events. */
+static inline void
+evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_is_unannounced(evd)) {
+		evd_attend(evd, EVD_HAS_ROOM);
+		evd_wake_sink(evd);
+	}
+}
+
+/* Two ends of evd_poll_into(), not inline: the source has no such function; it took not all at once. */
+unsigned int evd_poll_first(struct evd *evd, int *result) REQUIRES(core_locks.trigger);
+unsigned int evd_polled_into(struct evd *evd, const struct evd_batch *batch, int n,
+    unsigned int made, int *result) REQUIRES(core_locks.trigger);
+
+/*
+ * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how many are in
+ * `events`, at most `most`.  What could not be taken at once is queued after them.  *result: 1; 0 if
+ * the device queue was empty; or an error as evd_poll().
+ */
+static inline __attribute__((always_inline)) unsigned int
+evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
+    REQUIRES(core_locks.trigger)
+{
+	const struct evd_source_ops *ops = evd->cfg.ops;
+	struct evd_batch batch;
+	unsigned int made = most;
+	int n;
+
+	ASSUME(evd_queue_load(&evd->queue) == 0);
+	if (!ops || !ops->poll_into)
+		return evd_poll_first(evd, result);
+	/* What is taken at once need not be queued: so several are polled only as far as they are taken. */
+	if (most == 1 || most > EVD_BATCH)
+		most = EVD_BATCH;
+	evd_queue_begin_first_batch(&evd->queue, most, &batch);
+	n = ops->poll_into(evd->cfg.source, &batch, events, &made).value;
+	evd->counters.dto_events += made;
+	evd->taken += made;
+	if (n <= 0 || made != (unsigned int)n)
+		return evd_polled_into(evd, &batch, n, made, result);
+	evd->calls.polls++;
+	evd->calls.polls_found++;
+	evd->queue.polled += made;
+	evd->drained = made < batch.room;
+	evd_announce(evd);
+	*result = 1;
+	return made;
+}
+
 /* The private channel cannot be read, and may stay readable: no thread watches it from now on. */
 void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
@@ -349,18 +402,25 @@ void evd_settle_lead(struct evd *evd) REQUIRES(core_locks.trigger);
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
  * new sink.  The loop starts to watch the private channel, or stops if the new sink reads the
- * channel itself.
+ * channel itself.  For a policy that ends: the new sink needs no more of the loop than the old one.
  */
 static inline void
-evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger)
+evd_sink_settle_less(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->changes++;
 	if (evd->channel.id)
 		evd_settle_channel(evd);
-	if (evd->cfg.lead)
-		evd_settle_lead(evd);
 	evd_attend(
 	    evd, evd_queue_has_signalled(&evd->queue, 1) ? EVD_CHANGES_QUEUED : EVD_CHANGES_EMPTY);
+}
+
+/* The same for any change: the loop gets the shared channel if the new sink needs that. */
+static inline void
+evd_sink_settle(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->cfg.lead)
+		evd_settle_lead(evd);
+	evd_sink_settle_less(evd);
 }
 
 /* Called at the end of every change of sink: settles, and wakes the new sink. */
