@@ -504,8 +504,11 @@ struct evd {
 	uint64_t backoff_ns; /* the next delay; 0: the device has not failed since it worked last */
 	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
 	enum evd_attention attention;
-	bool
-	    drained; /* the last poll left nothing in the device queue: it may hold completions by now */
+	/*
+	 * The last poll left nothing in the device queue, which may hold completions by now.  No event
+	 * was posted since that waits for a poll.
+	 */
+	bool drained;
 
 	bool waiting;
 	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */

@@ -132,6 +132,8 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 		r = q->posted.length ? -ENOSPC : -ENOMEM;
 	}
 	/* A closed event counts when it opens; the sink that is woken polls and finds it. */
+	if (evd_queue_has_closed(q))
+		evd->drained = false;
 	if (evd_queue_signalled(q) != before)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_wake_sink(evd);
