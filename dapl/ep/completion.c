@@ -323,7 +323,7 @@ completion_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, u
     REQUIRES(core_locks.trigger)
 {
 	const struct dapl_evd *evd = source;
-	struct taken taken = { events, evd->obj.handle };
+	struct taken taken = { events, evd->core.cfg.handle };
 	struct ibv_wc wcs[EVD_BATCH];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 	const unsigned int polled = (unsigned int)n, most = polled < *made ? polled : *made;
