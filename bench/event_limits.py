@@ -31,6 +31,12 @@ def read(path, results):
             yield " ".join(words[2:]), limit, got, missed
 
 
+def missed_workloads(path, results):
+    """The workloads of the limits that are missed."""
+    return {term.rpartition("@")[2].rpartition(".")[0]
+            for name, _, _, missed in read(path, results) if missed for term in name.split()[::2]}
+
+
 def check(path, results, counted_only):
     """Prints each limit; True if one is missed, or was not measured."""
     failed = False
