@@ -26,7 +26,7 @@ static struct before {
 	unsigned int n;
 	bool backs_off;
 	uint64_t due;
-	uint64_t polled; /* completions */
+	uint64_t wakes; /* of a job that was not idle */
 } before[EVDS];
 
 static const void *claimed_for[FIBERS];
@@ -95,14 +95,15 @@ check(const struct stage_evd *e, const struct before *b, const struct before *no
 }
 
 /*
- * A job that backs off runs when its time has come, or when a wake moves it forward.  A thread whose own
- * poll has found completions may move it forward and take it in one section.
+ * A job that backs off runs when its time has come, or when a wake moves it forward.  A thread may do both
+ * in one section: wake the sink, because its poll has found completions or its upcall was the last one, and
+ * take the job.
  */
 static void
 check_patience(const struct stage_evd *e, const struct before *b, const struct before *now)
 {
 	if (b->backs_off && !now->backs_off && !peek_ready(&e->evd) && sched.now < b->due &&
-	    now->polled == b->polled)
+	    now->wakes == b->wakes)
 		violation("EVD %c backs off, and is run too soon", 'a' + e->index);
 }
 
@@ -122,7 +123,7 @@ judge(const struct stage_evd *e, struct before *b)
 	}
 	now.backs_off = e->evd.alive && peek_backs_off(&e->evd);
 	now.due = peek_due(&e->evd);
-	now.polled = e->evd.queue.polled;
+	now.wakes = e->evd.counters.busy_skips;
 	if (e->evd.alive)
 		check_patience(e, b, &now);
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
