@@ -98,23 +98,44 @@ spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(so
 		soft_channel_post(cq->channel, cq);
 }
 
-/* --- coalescing: one event for several completions, of a number that the program may set */
+/* --- coalescing: one event for several completions */
 
+/* An entry was added.  Its event is held back, or is one with the event that is; `at_once`: neither waits. */
 static void
-coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+coalescing_add(struct soft_cq *cq, bool solicited, bool at_once) REQUIRES(soft_locks.cq)
 {
+	const bool held = cq->due > 0;
+
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited)) {
 		cq->armed = SOFT_UNARMED;
 		if (!cq->channel)
 			return;
-		if (!cq->due)
-			soft_timer_start(&cq->timer, soft_now() + cq->moderation.period);
-		cq->due++;
-	} else if (cq->due && ++cq->due >= cq->moderation.count) {
-		soft_timer_stop(&cq->timer);
-		personality_post_held(cq);
+	} else if (!held) {
+		return;
 	}
+	cq->due++;
+	if (at_once || cq->due >= cq->moderation.count) {
+		if (held)
+			soft_timer_stop(&cq->timer);
+		personality_post_held(cq);
+	} else if (!held) {
+		soft_timer_start(&cq->timer, soft_now() + cq->moderation.period);
+	}
+}
+
+static void
+coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+{
+	coalescing_add(cq, solicited, false);
+}
+
+/* --- moderated: coalescing as the program sets it, which does not delay what the other end or a failure asks for */
+
+static void
+moderated_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+{
+	coalescing_add(cq, solicited, solicited);
 }
 
 /* --- delayed: completions and events become visible a little later, in order */
@@ -176,7 +197,7 @@ delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 static const struct soft_personality moderated = {
 	.name = "moderated",
 	.timed = true,
-	.on_entry = coalescing_on_entry,
+	.on_entry = moderated_on_entry,
 	.on_timer = personality_post_held,
 };
 

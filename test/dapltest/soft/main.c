@@ -9,6 +9,7 @@ main(int argc, char **argv)
 		soft_device_suite,
 		soft_channel_suite,
 		soft_ready_suite,
+		soft_moderation_suite,
 		soft_mutex_suite,
 		soft_memory_suite,
 		soft_domain_suite,

@@ -7,6 +7,7 @@
 Suite *soft_device_suite(void);
 Suite *soft_channel_suite(void);
 Suite *soft_ready_suite(void);
+Suite *soft_moderation_suite(void);
 Suite *soft_mutex_suite(void);
 Suite *soft_memory_suite(void);
 Suite *soft_mw_suite(void);
