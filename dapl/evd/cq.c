@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cq -- the completion queue of an EVD: its depth, polling, arming and its channel */
 
+#include <string.h>
+
 #include "dapl/evd/evd.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/cq_arm.h"
 #include "dapl/ia/ia.h"
+#include "dapl/trace/debug.h"
 #include "dapl/trace/shortage.h"
 
 /*
@@ -58,6 +61,10 @@ dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 		r = dapl_shortage_of_device("ibv_create_cq");
 		goto destroy_channel;
 	}
+	/* The device has accepted this before, and without it the EVD only has more notifications. */
+	r = dapl_ia_moderate(ia, evd->cq);
+	if (r)
+		dapl_debug_error("an EVD without moderation: %s", strerror(-r));
 	return 0;
 
 destroy_channel:

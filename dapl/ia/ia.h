@@ -45,6 +45,7 @@ struct dapl_ia_options {
 	char where[256];
 	unsigned int loops;
 	unsigned int spin_us; /* a wait polls at most so long before it sleeps */
+	unsigned int moderation_count, moderation_us; /* of completion queues; 0: none */
 	bool stepped;
 };
 
@@ -116,6 +117,7 @@ struct dapl_ia {
 	    *idle_cq; /* for the send or receive queue of endpoints without an EVD; always empty */
 	bool fixed_cqs;	 /* the device cannot give a completion queue another depth */
 	bool zero_based; /* the device makes zero-based regions */
+	struct ibv_moderate_cq moderation; /* of each completion queue; count 0: none */
 	unsigned int loop_count;
 	uint64_t spin_ns; /* of each EVD: struct evd_config */
 	bool stepped;
@@ -296,6 +298,11 @@ int dapl_ia_options_parse(const char *params, struct dapl_ia_options *options);
 
 /* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
 int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options) DAPL_NO_LOCK;
+/*
+ * Sets the moderation that the parameters of the adapter ask for, if they do: the device then notifies once for several
+ * completions, and so later, but not more rarely than the arm / poll / sleep rule needs.  -errno.
+ */
+int dapl_ia_moderate(const struct dapl_ia *ia, struct ibv_cq *cq);
 /* Stops reading the channels. */
 void dapl_ia_device_stop(struct dapl_ia *ia) DAPL_NO_LOCK;
 void dapl_ia_device_close(struct dapl_ia *ia) DAPL_NO_LOCK;

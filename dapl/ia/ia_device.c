@@ -144,6 +144,46 @@ ia_bind_device(struct dapl_ia *ia, const char *where)
 }
 
 int
+dapl_ia_moderate(const struct dapl_ia *ia, struct ibv_cq *cq)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = ia->moderation,
+	};
+	int r;
+
+	if (!ia->moderation.cq_count)
+		return 0;
+	r = ibv_modify_cq(cq, &attr);
+	return r < 0 ? -errno : -r;
+}
+
+/*
+ * A device that does not moderate only notifies more often.  So the adapter is opened without, and the
+ * reason is printed once, and not for each EVD.  The queue is any that exists.
+ */
+static void
+ia_set_moderation(struct dapl_ia *ia, const struct dapl_ia_options *options)
+{
+	int r;
+
+	ia->moderation = (struct ibv_moderate_cq){ .cq_count = (uint16_t)options->moderation_count,
+		.cq_period = (uint16_t)options->moderation_us };
+	r = dapl_ia_moderate(ia, ia->idle_cq);
+	if (!r)
+		return;
+	if (r == -EOPNOTSUPP || r == -ENOSYS)
+		dapl_debug_error("moderation=%u,%u has no effect: the device %s does not moderate "
+				 "completion queues",
+		    options->moderation_count, options->moderation_us, ia->verbs->device->name);
+	else
+		dapl_debug_error("moderation=%u,%u has no effect: the device %s refuses it: %s",
+		    options->moderation_count, options->moderation_us, ia->verbs->device->name,
+		    strerror(-r));
+	ia->moderation.cq_count = 0;
+}
+
+int
 dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 {
 	int r;
@@ -184,6 +224,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	}
 	/* No attribute of the device shows whether it can resize: try it. */
 	ia->fixed_cqs = ibv_resize_cq(ia->idle_cq, 2) != 0;
+	ia_set_moderation(ia, options);
 	r = dapl_ia_names_create(ia);
 	if (r)
 		goto destroy_cq;

@@ -12,6 +12,7 @@
 #define LOOPS_OPTION "loops="
 #define SPIN_OPTION "spin="
 #define SPIN_US_MAX 1000000
+#define MODERATION_OPTION "moderation="
 /*
  * Without the word: what it takes to wake the thread of the other end, which may sleep, and to get its
  * answer, with room to spare.  A shorter spin would not see that answer, and then both ends always sleep.
@@ -35,6 +36,28 @@ ia_options_parse_number(const char *name, const char *text, unsigned long least,
 }
 
 /*
+ * COUNT,MICROSECONDS.  Neither may be 0: devices differ in what they make of that, and one that counts
+ * completions without a limit of time would not notify of the last ones.
+ */
+static int
+ia_options_parse_moderation(char *text, struct dapl_ia_options *options)
+{
+	char *comma = strchr(text, ',');
+	int r;
+
+	if (!comma) {
+		dapl_debug_error(MODERATION_OPTION "%s: expected COUNT,MICROSECONDS", text);
+		return -EINVAL;
+	}
+	*comma = '\0';
+	r = ia_options_parse_number(MODERATION_OPTION "COUNT,MICROSECONDS: COUNT ", text, 1,
+	    UINT16_MAX, &options->moderation_count);
+	return r ? r :
+		   ia_options_parse_number(MODERATION_OPTION "COUNT,MICROSECONDS: MICROSECONDS ",
+		       comma + 1, 1, UINT16_MAX, &options->moderation_us);
+}
+
+/*
  * Whether the threads of this process may run on two processors or more.  On one, a thread that spins keeps
  * away the thread that it waits for.  Threads may be pinned, so the first thread counts as well as the
  * calling one.  An error means that there are more processors than the set has room for.
@@ -50,8 +73,8 @@ ia_options_has_processors(void)
 
 /*
  * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port, which other
- * providers use, is ignored.  The words are loops=N, spin=N, step, and those of the device under
- * this library.
+ * providers use, is ignored.  The words are loops=N, moderation=N,N, spin=N, step, and those of the
+ * device under this library.
  */
 int
 dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
@@ -73,6 +96,8 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 		} else if (strncmp(word, SPIN_OPTION, strlen(SPIN_OPTION)) == 0) {
 			r = ia_options_parse_number(SPIN_OPTION, word + strlen(SPIN_OPTION), 0,
 			    SPIN_US_MAX, &options->spin_us);
+		} else if (strncmp(word, MODERATION_OPTION, strlen(MODERATION_OPTION)) == 0) {
+			r = ia_options_parse_moderation(word + strlen(MODERATION_OPTION), options);
 		} else if (strcmp(word, "step") == 0) {
 			options->stepped = true;
 		} else if (n == 2 && strspn(word, "0123456789") == strlen(word)) {

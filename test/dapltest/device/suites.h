@@ -14,6 +14,7 @@ Suite *device_close_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_listen_suite(void);
 Suite *device_lock_suite(void);
+Suite *device_moderation_suite(void);
 Suite *device_order_suite(void);
 Suite *device_region_suite(void);
 Suite *device_removal_suite(void);

@@ -12,10 +12,13 @@
 
 static atomic_int overruns, refused_arms, repeated;
 static atomic_uint polls, arms;
-static atomic_bool resize_fails, poll_fails;
+static atomic_bool resize_fails, poll_fails, periods_stand;
+static atomic_int moderation_error;
+static atomic_uint moderated;
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static _Atomic(struct ibv_cq *) last;
 static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
+static int (*real_modify)(struct ibv_cq *, struct ibv_modify_cq_attr *);
 
 /* Uses up one of the faults that are left. */
 static bool
@@ -54,6 +57,24 @@ fault_cq_refuse_poll(bool on)
 }
 
 void
+fault_cq_refuse_moderation(int error)
+{
+	moderation_error = error;
+}
+
+void
+fault_cq_stop_periods(bool on)
+{
+	periods_stand = on;
+}
+
+unsigned int
+fault_cq_moderated(void)
+{
+	return moderated;
+}
+
+void
 fault_cq_repeat(int n)
 {
 	repeated = n;
@@ -75,6 +96,18 @@ struct ibv_cq *
 fault_cq_last(void)
 {
 	return last;
+}
+
+unsigned int
+fault_cq_notifications(struct ibv_cq *ibv) UNCHECKED
+{
+	struct soft_cq *cq = soft_cq_of(ibv);
+	unsigned int n;
+
+	soft_mutex_lock(&cq->channel->lock);
+	n = soft_cq_unread(cq) + cq->delivered;
+	soft_mutex_unlock(&cq->channel->lock);
+	return n;
 }
 
 static int
@@ -101,6 +134,32 @@ cq_wrap_poll(struct ibv_context *context)
 		return;
 	real_poll = context->ops.poll_cq;
 	context->ops.poll_cq = poll_changed;
+}
+
+static int
+modify_changed(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	const int error = moderation_error;
+
+	moderated++;
+	return error ? error : real_modify(cq, attr);
+}
+
+void
+cq_wrap_modify(struct verbs_context *verbs, bool lacks)
+{
+	if (verbs->modify_cq && verbs->modify_cq != modify_changed)
+		real_modify = verbs->modify_cq;
+	verbs->modify_cq = lacks ? NULL : modify_changed;
+}
+
+int __real_soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period);
+int __wrap_soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period);
+int
+__wrap_soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period)
+{
+	return __real_soft_personality_moderate(
+	    cq, count, periods_stand ? 24 * 3600 * (uint64_t)SOFT_SECOND : period);
 }
 
 int __real_soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited);

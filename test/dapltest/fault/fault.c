@@ -11,6 +11,8 @@ fault_clear(void)
 	fault_cq_refuse_arms(0);
 	fault_cq_refuse_resize(false);
 	fault_cq_refuse_poll(false);
+	fault_cq_refuse_moderation(0);
+	fault_cq_stop_periods(false);
 	fault_cq_repeat(0);
 	fault_cq_change(NULL);
 	fault_qp_on_error(NULL);

@@ -41,6 +41,24 @@ void fault_cq_refuse_arms(int n);
 /* Resizing a completion queue fails, as on devices without that operation. */
 void fault_cq_refuse_resize(bool on);
 
+/*
+ * Moderation of completion queues fails with that errno; 0: it works.  fault_lack(FAULT_MODERATION): the device does not
+ * have the operation.
+ */
+void fault_cq_refuse_moderation(int error);
+
+/*
+ * The period of queues that are moderated from now on does not end: only the count, and what is not delayed, brings
+ * a notification.
+ */
+void fault_cq_stop_periods(bool on);
+
+/* How many notifications the queue has raised, whether they were read or not. */
+unsigned int fault_cq_notifications(struct ibv_cq *cq);
+
+/* How often the moderation of a queue was set, since the program began. */
+unsigned int fault_cq_moderated(void);
+
 /* Polling a completion queue fails; a queue that cannot be polled has lost what it held. */
 void fault_cq_refuse_poll(bool on);
 
@@ -132,6 +150,7 @@ enum fault_ability {
 	FAULT_INFINIBAND = 1 << 6, /* the device is an iWARP adapter */
 	FAULT_ZERO_BASED = 1 << 7,
 	FAULT_ZERO_BASED_INSIDE = 1 << 8, /* zero-based regions that begin inside of a page */
+	FAULT_MODERATION = 1 << 9,
 };
 void fault_lack(unsigned int abilities);
 

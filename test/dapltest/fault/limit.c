@@ -90,6 +90,7 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 	r = __real_ibv_query_device(context, attr);
 	pthread_mutex_lock(&lock);
 	cq_wrap_poll(context);
+	cq_wrap_modify(verbs, lacking & FAULT_MODERATION);
 	if (verbs->query_port != query_lower_port) {
 		real_port = verbs->query_port;
 		verbs->query_port = query_lower_port;
