@@ -436,8 +436,8 @@ int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
 int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
  * The device is armed for solicited completions only, or for all.  A signalled completion that a
- * poll finds wakes the sink even if it was not solicited.  If the device is armed for solicited
- * completions and all are needed now, it is armed again.
+ * poll finds is delivered even if it was not solicited; but a CNO is not triggered for what a dequeue
+ * finds.  If the device is armed for solicited completions and all are needed now, it is armed again.
  */
 int evd_set_solicited(struct evd_ref ref, bool solicited_only) NO_CORE_LOCK;
 

@@ -331,13 +331,16 @@ void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * True if no notification and no run will report completions that a poll of another thread finds
- * now: the ring was full at the last poll, or the run waits for a delay or for its thread.
+ * now: the ring was full at the last poll, the run waits for a delay or for its thread, or upcalls get
+ * them, and the device is armed for solicited completions only.
  */
 static inline bool
 evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	return evd_is_full(evd->attention) || evd->job_state == EVD_JOB_BACKOFF ||
-	       evd->job_state == EVD_JOB_DEFERRED;
+	       evd->job_state == EVD_JOB_DEFERRED ||
+	       (evd->armed == EVD_ARMED_SOLICITED && evd->job_state != EVD_JOB_RUNNING &&
+		   evd_policy_calls(evd->policy));
 }
 
 /* A poll has found completions, or opened events. */

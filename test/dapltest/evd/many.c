@@ -398,6 +398,54 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 }
 END_TEST
 
+/* ---- notifications for solicited completions only; the loop is stepped ---- */
+
+#define MORE 100 /* than one series of upcalls takes, which ends in the middle of a batch */
+
+static void
+complete_more(struct tape *tape, uint64_t id)
+{
+	(void)tape;
+	for (uint64_t i = 2; id == 1 && i <= MORE; i++)
+		script_complete(&st.dev, i);
+}
+
+/* The first upcall causes further completions, which raise no notification: its thread finds them. */
+START_TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
+{
+	const struct script_record solicited = { .id = 1, .flags = SCRIPT_SOLICITED };
+
+	st.tape.then = complete_more;
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	story_run(&st);
+	script_show_record(&st.dev, &solicited);
+	script_decide(&st.dev);
+	story_settle(&st);
+	ck_assert_int_eq(script_raised(&st.dev), 0);
+	for (uint64_t i = 1; i <= MORE; i++)
+		story_upcall(&st, i);
+	story_expect_nothing(&st);
+}
+END_TEST
+
+/* A dequeue finds more than it takes: the rest is for the upcalls. */
+START_TEST(solicited__dequeue_polls_unsolicited_completions__the_rest_is_called)
+{
+	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_run(&st);
+	for (uint64_t i = 1; i <= 3; i++)
+		script_complete(&st.dev, i);
+	story_run(&st);
+	ck_assert_int_eq(tape_count(&st.tape), 0);
+	story_dequeues(&st, 1);
+	story_upcall(&st, 2);
+	story_upcall(&st, 3);
+	story_expect_nothing(&st);
+}
+END_TEST
+
 Suite *
 evd_many_suite(void)
 {
@@ -420,6 +468,10 @@ evd_many_suite(void)
 	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
 	tcase_add_test(tc, many__pool_given_later__used_from_then_on);
 	tcase_add_test(tc, many_to_cno__the_pool_is_busy__notified_by_the_loop);
+	tc = story_tcase(s, "solicited");
+	tcase_add_test(
+	    tc, many_solicited__series_polls_unsolicited_completions__none_is_left_behind);
+	tcase_add_test(tc, solicited__dequeue_polls_unsolicited_completions__the_rest_is_called);
 	tc = runner_tcase(s, "detour");
 	tcase_add_loop_test(tc,
 	    single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, 0,

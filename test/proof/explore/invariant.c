@@ -41,7 +41,7 @@ invariant_signalled(const struct evd *evd, const struct device_cq *cq)
 	unsigned int count = peek_signalled(evd);
 	const struct device_record *record;
 
-	if (!cq || !cq->solicited || !evd->solicited_only)
+	if (!cq || !cq->solicited || !evd->solicited_only || sink_of(evd) == SINK_UPCALL)
 		return count;
 	for (unsigned int i = 0; (record = peek_record(evd, i)); i++)
 		count -= count && !cq->solicited(NULL, record->id);

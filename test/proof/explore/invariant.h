@@ -15,8 +15,8 @@
 bool invariant_policy_calls(int policy);
 
 /*
- * The queued events for which the sink must have been woken; unsolicited completions are not
- * counted.
+ * The queued events for which the sink must have been woken.  If they are for solicited completions,
+ * others are counted only if upcalls get them.
  */
 unsigned int invariant_signalled(const struct evd *evd, const struct device_cq *cq);
 

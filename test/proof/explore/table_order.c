@@ -101,8 +101,15 @@ static const struct scenario_text table[] = {
 	{ "ends/unsignalled", "a=cq,hold.f,single,unsignalled,d8,q2",
 	    "hw: c a.e; c a.f; c a.e; c a.f | cm: barrier a.e; established a.f" },
 
-	/* Events for solicited completions: every other one is. */
+	/* Events for solicited completions: two are, and the next two are not. */
 	{ "solicited/upcall", "a=cq,single,solicited", "hw: c a 4" },
+	{ "solicited/many", "a=cq,many,solicited pool=2", "hw: burst a 4; burst a 2" },
+	{ "solicited/many-array", "a=cq,many,array,effect,solicited pool=2",
+	    "hw: burst a 4; burst a 2" },
+	{ "solicited/many-fault", "a=cq,many,solicited pool=2 faults=poll",
+	    "hw: burst a 4; burst a 2" },
+	{ "solicited/dequeue", "a=cq,single,solicited", "hw: burst a 3; c a | app: drain a" },
+	{ "solicited/norify", "a=cq,norify,solicited", "hw: burst a 3; c a | app: drain a" },
 	{ "solicited/widen", "a=cq,single,solicited", "hw: c a; c a; c a | ctl: all a" },
 	{ "solicited/widen-exact", "a=cq,exact,norify,solicited",
 	    "hw: c a; c a; c a | ctl: all a | p: post a" },
