@@ -161,6 +161,40 @@ START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 }
 END_TEST
 
+static void
+take_several(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)instance;
+	(void)events;
+	(void)n;
+	(void)more;
+}
+
+/* By upcalls for one event and for several.  The completions are of an endpoint that is gone. */
+START_TEST(counters__notified_of_completions_without_an_event__not_spurious)
+{
+	const DAT_UPCALL_ARRAY_OBJECT several = { .upcall_func = take_several, .max_events = 4 };
+	const struct evd_ref evd = evd_self(&st.dev.evd);
+
+	if (_i)
+		ck_assert_int_eq(evd_modify_upcall_array(evd, DAT_UPCALL_SINGLE_INSTANCE, &several,
+				     DAT_UPCALL_INVOC_ANY),
+		    0);
+	else
+		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	st.dev.gone[1] = true;
+	script_complete_on(&st.dev, 1, 7);
+	ck_assert(script_deliver(&st.dev));
+	story_run(&st);
+	ck_assert_uint_eq(counters().notifications, 1);
+	ck_assert_uint_eq(counters().spurious_notifications, 0);
+	script_spurious(&st.dev);
+	ck_assert(script_deliver(&st.dev));
+	story_run(&st);
+	ck_assert_uint_eq(counters().spurious_notifications, 1);
+}
+END_TEST
+
 START_TEST(counters__arm_failures)
 {
 	st.dev.fail_arms = 1;
@@ -360,6 +394,8 @@ evd_status_suite(void)
 	tcase_add_test(tc, calls__waits_and_dequeues__counted_with_what_they_found);
 	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
 	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
+	tcase_add_loop_test(
+	    tc, counters__notified_of_completions_without_an_event__not_spurious, 0, 2);
 	tcase_add_test(tc, counters__arm_failures);
 	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
 	tcase_add_test(tc, refusal__first_of_an_episode__which_ends_with_the_last_posted_event);
