@@ -8,9 +8,6 @@
 #include "story.h"
 
 #include "soft/cq/cq.h"
-#include "soft/soft_arm.h"
-
-#include <sched.h>
 
 #define LONG_TIME (24 * 3600 * (uint64_t)SOFT_SECOND)
 #define FLOOD 20000
@@ -260,36 +257,11 @@ START_TEST(destroyed__event_is_held__nothing_remains)
 }
 END_TEST
 
-static void *
-flood(void *unused)
-{
-	(void)unused;
-	for (uint64_t i = 0; i < FLOOD; i++) {
-		while (side_try_receive(&b, i, 0, 8))
-			sched_yield();
-		while (side_try_post(&a, IBV_WR_SEND, 0, i, 0, 8))
-			sched_yield();
-	}
-	return NULL;
-}
-
 /* Without a poll between the request and the wait; the last completions are fewer than the count. */
 START_TEST(stream__arm_poll_wait__sees_all)
 {
-	uint64_t seen = 0;
-	struct ibv_wc wc;
-	pthread_t thread;
-
 	moderate(16, 100 * SOFT_MICROSECOND);
-	ck_assert_int_eq(ibv_resize_cq(b.cq, FLOOD), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, flood, NULL), 0);
-	while (seen < FLOOD) {
-		if (!soft_cq_arm(b.cq, 0))
-			channel_expect(b.channel, b.cq);
-		while (ibv_poll_cq(b.cq, 1, &wc) == 1)
-			ck_assert_uint_eq(wc.wr_id, seen++);
-	}
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	pair_stream(&a, &b, FLOOD);
 }
 END_TEST
 

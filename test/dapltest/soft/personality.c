@@ -7,8 +7,6 @@
 
 #include "soft/soft_arm.h"
 
-#include <sched.h>
-
 static struct side a, b;
 
 static void
@@ -220,36 +218,11 @@ END_TEST
 
 #define FLOOD 20000
 
-static void *
-flood(void *unused)
-{
-	(void)unused;
-	for (uint64_t i = 0; i < FLOOD; i++) {
-		while (side_try_receive(&b, i, 0, 8))
-			sched_yield();
-		while (side_try_post(&a, IBV_WR_SEND, 0, i, 0, 8))
-			sched_yield();
-	}
-	return NULL;
-}
-
 /* Without a poll between the request and the wait. */
 START_TEST(exact_hint__no_poll_before_the_wait__sees_all)
 {
-	uint64_t seen = 0;
-	struct ibv_wc wc;
-	pthread_t thread;
-
 	begin(dt_personality_names[_i]);
-	ck_assert_int_eq(ibv_resize_cq(b.cq, FLOOD), 0);
-	ck_assert_int_eq(pthread_create(&thread, NULL, flood, NULL), 0);
-	while (seen < FLOOD) {
-		if (!soft_cq_arm(b.cq, 0))
-			channel_expect(b.channel, b.cq);
-		while (ibv_poll_cq(b.cq, 1, &wc) == 1)
-			ck_assert_uint_eq(wc.wr_id, seen++);
-	}
-	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	pair_stream(&a, &b, FLOOD);
 	pair_free(&a, &b);
 }
 END_TEST

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "story.h"
 
+#include <sched.h>
 #include <time.h>
+
+#include "soft/soft_arm.h"
 
 void
 sleep_ms(int ms)
@@ -462,4 +465,43 @@ cm_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 	};
 
 	ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+}
+
+/* The two ends of a stream, and how many messages it has. */
+struct stream {
+	struct side *from, *to;
+	unsigned int messages;
+};
+
+static void *
+stream_send(void *arg)
+{
+	const struct stream *stream = arg;
+
+	for (uint64_t i = 0; i < stream->messages; i++) {
+		while (side_try_receive(stream->to, i, 0, 8))
+			sched_yield();
+		while (side_try_post(stream->from, IBV_WR_SEND, 0, i, 0, 8))
+			sched_yield();
+	}
+	return NULL;
+}
+
+void
+pair_stream(struct side *from, struct side *to, unsigned int messages)
+{
+	struct stream stream = { from, to, messages };
+	uint64_t seen = 0;
+	struct ibv_wc wc;
+	pthread_t thread;
+
+	ck_assert_int_eq(ibv_resize_cq(to->cq, (int)messages), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, stream_send, &stream), 0);
+	while (seen < messages) {
+		if (!soft_cq_arm(to->cq, 0))
+			channel_expect(to->channel, to->cq);
+		while (ibv_poll_cq(to->cq, 1, &wc) == 1)
+			ck_assert_uint_eq(wc.wr_id, seen++);
+	}
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }

@@ -123,6 +123,12 @@ bool channel_ready(struct ibv_comp_channel *channel);
 void channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq);
 void channel_expect_no_event(struct ibv_comp_channel *channel);
 
+/*
+ * Another thread sends so many messages.  Arms and waits for them, without a poll in between, and expects
+ * each of them in order.
+ */
+void pair_stream(struct side *from, struct side *to, unsigned int messages);
+
 /* Asynchronous events: the next within ten seconds, acknowledged. */
 bool async_ready(struct ibv_context *context);
 void async_expect(struct ibv_context *context, enum ibv_event_type type, const void *element);
