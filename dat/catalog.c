@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 
 #include "dat/catalog.h"
 #include "dat/library.h"
@@ -8,6 +10,17 @@
 #include "dat/registry.h"
 
 static pthread_cond_t catalog_settled = PTHREAD_COND_INITIALIZER;
+
+/* Only opening an adapter loads libraries. */
+static void
+catalog_complain(const struct record *record, const char *reason)
+{
+	char where[PATH_MAX + 16];
+
+	record_where(record, where, sizeof where);
+	log_message(
+	    LOG_ERRORS, "dat_ia_open(\"%.80s\"): %s: %s", record->info.ia_name, where, reason);
+}
 
 /*
  * Loads the library and lets the provider register.  No lock is held, because a constructor or init
@@ -18,18 +31,21 @@ static int
 catalog_load_record(struct record *record)
 {
 	struct record *outer;
+	char reason[640];
 	int r;
 
-	r = library_open(&record->library, record->path);
-	if (r < 0)
+	r = library_open(&record->library, record->path, reason, sizeof reason);
+	if (r < 0) {
+		catalog_complain(record, reason);
 		return r;
+	}
 	outer = registry_set_owner(record);
 	record->library.init(&record->info, record->ia_params);
 	(void)registry_set_owner(outer);
 	if (registry_owns(record, &record->info))
 		return 0;
-	log_message(
-	    LOG_ERRORS, "provider %s did not register \"%s\"", record->path, record->info.ia_name);
+	snprintf(reason, sizeof reason, "the provider %s did not register this name", record->path);
+	catalog_complain(record, reason);
 	if (registry_owns(record, NULL)) {
 		record->library.fini(&record->info);
 		registry_purge(record);

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "dat/library.h"
 #include "dat/log.h"
@@ -41,8 +43,30 @@ library_last_error(void)
 	return text != NULL ? text : "unknown error";
 }
 
+/*
+ * The text of dlerror() begins with the library that it is about, which may be one that the provider
+ * needs.
+ */
+static void
+library_explain_load(const char *path, const char *error, char *reason, size_t size)
+{
+	const size_t length = strlen(path);
+	const char *mend = "";
+
+	if (strstr(error, "cannot open shared object file: No such file") == NULL)
+		; /* the text says what is wrong with the file */
+	else if (strncmp(error, path, length) != 0 || error[length] != ':')
+		mend = "; the provider needs this library: install it";
+	else if (strchr(path, '/') != NULL)
+		mend = "; install the provider, or correct the fifth field";
+	else
+		mend = "; write its path in the fifth field, or add its folder to /etc/ld.so.conf "
+		       "and run ldconfig";
+	snprintf(reason, size, "cannot load the library: %s%s", error, mend);
+}
+
 int
-library_open(struct library *library, const char *path)
+library_open(struct library *library, const char *path, char *reason, size_t size)
 {
 	const char *missing = NULL;
 	void *handle, *init, *fini;
@@ -52,7 +76,7 @@ library_open(struct library *library, const char *path)
 	/* Local, so that two providers with equal names do not use the functions of each other. */
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (handle == NULL) {
-		log_message(LOG_ERRORS, "cannot load provider %s: %s", path, library_last_error());
+		library_explain_load(path, library_last_error(), reason, size);
 		return -ENOENT;
 	}
 	init = dlsym(handle, DAT_PROVIDER_INIT_FUNC_STR);
@@ -62,7 +86,9 @@ library_open(struct library *library, const char *path)
 	else if (fini == NULL)
 		missing = DAT_PROVIDER_FINI_FUNC_STR;
 	if (missing != NULL) {
-		log_message(LOG_ERRORS, "%s is not a DAT provider: it has no %s()", path, missing);
+		snprintf(reason, size,
+		    "%s is not a DAT provider: it has no %s(); correct the fifth field", path,
+		    missing);
 		dlclose(handle);
 		return -ENOENT;
 	}

@@ -29,12 +29,12 @@ lookup_acquire_exactly(const DAT_PROVIDER_INFO *key)
 static void
 lookup_explain(const DAT_PROVIDER_INFO *key, bool failed)
 {
-	char reason[640];
+	char reason[896];
 
-	record_explain(key->ia_name, reason, sizeof reason);
-	log_message(failed ? LOG_CATALOG : LOG_ERRORS, "no provider for \"%s\" u%u.%u %s: %s",
-	    key->ia_name, key->dapl_version_major, key->dapl_version_minor, key_safety(key),
-	    reason);
+	record_explain(key, reason, sizeof reason);
+	log_message(failed ? LOG_CATALOG : LOG_ERRORS,
+	    "dat_ia_open(\"%.80s\"): no provider for u%u.%u %s: %s", key->ia_name,
+	    key->dapl_version_major, key->dapl_version_minor, key_safety(key), reason);
 }
 
 struct registry_entry *

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dat/builtin.h"
 #include "dat/conf.h"
 #include "dat/key.h"
 #include "dat/log.h"
@@ -20,13 +21,18 @@ enum { SHOWN_NAMES = 8, SHOWN_LINES = 4 };
 
 static pthread_mutex_t reading = PTHREAD_MUTEX_INITIALIZER;
 
+/* A file that was looked for. */
+struct record_source {
+	char path[PATH_MAX];
+	int error; /* why it could not be read, or 0 */
+};
+
 /* Guarded by `reading` until `known` is set; fixed from then on. */
 static struct {
 	bool known;
-	char path[PATH_MAX];	     /* the file that was read, or that could not be */
-	bool missing;		     /* it could not be read */
-	bool searched;		     /* DAT_OVERRIDE is not set */
-	struct record *first, *last; /* in the order of the file */
+	struct record_source sources[2]; /* all but the last one have no record */
+	int source_count;
+	struct record *first, *last; /* in the order of the file, then the one without a file */
 	struct hash keys, names;     /* the first record of each */
 } file;
 
@@ -143,32 +149,49 @@ record_is_shortage(int error)
 	return error == ENOMEM || error == EMFILE || error == ENFILE;
 }
 
-/* 0, -ENOENT if there is no such file, or an error of record_is_shortage(): then nothing was read. */
+/* 0, or an error of record_is_shortage(): then nothing was read. */
 static int
 record_read_file(const char *path, bool must_exist)
 {
+	struct record_source *source = &file.sources[file.source_count];
 	FILE *in;
 	int r;
 
-	snprintf(file.path, sizeof file.path, "%s", path);
+	snprintf(source->path, sizeof source->path, "%s", path);
 	in = fopen(path, "re");
-	file.missing = in == NULL;
-	if (in == NULL) {
-		r = errno;
-		if (must_exist || (r != ENOENT && r != ENOTDIR))
-			log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(r));
-		if (record_is_shortage(r))
-			return -r;
-		return must_exist ? 0 : -ENOENT;
+	source->error = r = in == NULL ? errno : 0;
+	if (r == 0) {
+		r = -conf_parse(in, path, record_take, NULL);
+		fclose(in);
+	} else if (!must_exist && (r == ENOENT || r == ENOTDIR)) {
+		log_message(LOG_CATALOG, "%s does not exist", path);
 	}
-	r = conf_parse(in, path, record_take, NULL);
-	fclose(in);
-	if (record_is_shortage(-r)) {
-		log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(-r));
+	if (record_is_shortage(r) ||
+	    (source->error != 0 && (must_exist || (r != ENOENT && r != ENOTDIR))))
+		log_message(LOG_ERRORS, "cannot read %s: %s", path, strerror(r));
+	if (!record_is_shortage(r)) {
+		file.source_count++;
+		return 0;
+	}
+	record_free_all();
+	return -r;
+}
+
+/* The record without a file, unless the file has one of its name.  0 or -ENOMEM. */
+static int
+record_add_builtin(void)
+{
+	struct conf_record builtin;
+	char path[PATH_MAX];
+	int r;
+
+	if (record_find_name(BUILTIN_NAME) != NULL)
+		return 0;
+	builtin_record(&builtin, path);
+	r = record_take(NULL, &builtin);
+	if (r != 0)
 		record_free_all();
-		return r;
-	}
-	return 0;
+	return r;
 }
 
 static int
@@ -177,15 +200,14 @@ record_read_files(void)
 	const char *override = secure_getenv("DAT_OVERRIDE");
 	int r;
 
+	file.source_count = 0;
 	if (override != NULL)
 		return record_read_file(override, true);
-	file.searched = true;
 	r = record_read_file(REARM_DAT_CONF, false);
-	if (r == -ENOENT)
+	/* A file that was left empty does not hide the one that has the records. */
+	if (r == 0 && file.first == NULL && strcmp(REARM_DAT_CONF, LAST_RESORT) != 0)
 		r = record_read_file(LAST_RESORT, false);
-	if (r == -ENOENT)
-		log_message(LOG_CATALOG, "neither %s nor %s exists", REARM_DAT_CONF, LAST_RESORT);
-	return r;
+	return r == 0 ? record_add_builtin() : r;
 }
 
 /*
@@ -260,40 +282,93 @@ record_add(char *text, size_t size, const char *format, ...)
 	va_end(args);
 }
 
+/* What keeps the program from this record, in brackets; nothing if the provider itself failed. */
 static void
-record_add_lines(const struct record *record, char *text, size_t size)
+record_add_obstacle(
+    const struct record *record, const DAT_PROVIDER_INFO *key, char *text, size_t size)
+{
+	const DAT_PROVIDER_INFO *info = &record->info;
+
+	if (!record->for_user_space)
+		record_add(text, size, " (k: for the kernel)");
+	else if (!record->is_default)
+		record_add(text, size, " (which switches it off)");
+	else if (info->dapl_version_major != key->dapl_version_major ||
+		 info->dapl_version_minor != key->dapl_version_minor)
+		record_add(text, size, " (the program asks for u%u.%u)", key->dapl_version_major,
+		    key->dapl_version_minor);
+	else if (info->is_thread_safe == DAT_FALSE && key->is_thread_safe != DAT_FALSE)
+		record_add(text, size, " (the program asks for threadsafe)");
+}
+
+/* The records of a name, from this one on. */
+static void
+record_add_lines(const struct record *record, const DAT_PROVIDER_INFO *key, char *text, size_t size)
 {
 	int n;
 
-	record_add(text, size, "%s has the name", file.path);
-	for (n = 0; record != NULL && n < SHOWN_LINES; record = record->same_name, n++)
-		record_add(text, size, "%s in line %u as %c%u.%u %s%s", n == 0 ? "" : ",",
-		    record->line, record->for_user_space ? 'u' : 'k',
+	if (record->line == 0)
+		record_add(text, size, "the name is built in");
+	else
+		record_add(text, size, "%s has the name", file.sources[file.source_count - 1].path);
+	for (n = 0; record != NULL && n < SHOWN_LINES; record = record->same_name, n++) {
+		record_add(text, size, n == 0 ? "" : ",");
+		if (record->line != 0)
+			record_add(text, size, " in line %u", record->line);
+		record_add(text, size, " as %c%u.%u %s%s", record->for_user_space ? 'u' : 'k',
 		    record->info.dapl_version_major, record->info.dapl_version_minor,
 		    key_safety(&record->info), record->is_default ? "" : " nondefault");
+		record_add_obstacle(record, key, text, size);
+	}
 	if (record != NULL)
 		record_add(text, size, ", and in further lines");
+	record_add(text, size, "; change a line, or add one: dat.conf(5)");
 }
 
+/* A file without a record. */
+static void
+record_add_useless(const struct record_source *source, char *text, size_t size)
+{
+	record_add(text, size, "%s (%s)", source->path,
+	    source->error != 0 ? strerror(source->error) : "no record in it");
+}
+
+/* The names that are there instead. */
 static void
 record_add_names(char *text, size_t size)
 {
-	const struct record *record = file.first;
-	int n = 0;
+	const struct record *record = file.first, *builtin = NULL;
+	size_t total = file.keys.count, n = 0;
 
-	record_add(text, size, "%s has no such name", file.path);
-	for (; record != NULL && n < SHOWN_NAMES; record = record->next)
-		if (record->first == record)
-			record_add(
-			    text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
-	if (n == 0)
-		record_add(text, size, ", nor any other");
-	else if (file.keys.count > (size_t)n)
-		record_add(text, size, " and %zu more", file.keys.count - (size_t)n);
+	if (file.last != NULL && file.last->line == 0) {
+		builtin = file.last;
+		total--;
+	}
+	if (file.first != builtin) {
+		record_add(
+		    text, size, "%s has no such name", file.sources[file.source_count - 1].path);
+		for (; record != builtin && n < SHOWN_NAMES; record = record->next)
+			if (record->first == record)
+				record_add(text, size, "%s %s", n++ == 0 ? "; it has" : ",",
+				    record->info.ia_name);
+		if (total > n)
+			record_add(text, size, " and %zu more", total - n);
+	} else if (file.source_count == 1) {
+		record_add(text, size, "there is no record in ");
+		record_add_useless(&file.sources[0], text, size);
+	} else {
+		record_add(text, size, "there is no record, neither in ");
+		record_add_useless(&file.sources[0], text, size);
+		record_add(text, size, " nor in ");
+		record_add_useless(&file.sources[1], text, size);
+	}
+	if (builtin != NULL)
+		record_add(text, size, "; %s is built in", builtin->info.ia_name);
+	record_add(text, size, "; add a line: dat.conf(5)");
 }
 
 void
-record_explain(const char *name, char *text, size_t size)
+record_explain(const DAT_PROVIDER_INFO *key, char *text, size_t size)
 {
 	const struct record *record;
 
@@ -302,14 +377,19 @@ record_explain(const char *name, char *text, size_t size)
 		record_add(text, size, "dat.conf could not be read");
 		return;
 	}
-	record = record_find_name(name);
-	if (file.missing && file.searched)
-		record_add(
-		    text, size, "neither %s nor %s can be read", REARM_DAT_CONF, LAST_RESORT);
-	else if (file.missing)
-		record_add(text, size, "%s cannot be read", file.path);
-	else if (record != NULL)
-		record_add_lines(record, text, size);
+	record = record_find_name(key->ia_name);
+	if (record != NULL)
+		record_add_lines(record, key, text, size);
 	else
 		record_add_names(text, size);
+}
+
+void
+record_where(const struct record *record, char *text, size_t size)
+{
+	if (record->line == 0)
+		snprintf(text, size, "built in");
+	else
+		snprintf(
+		    text, size, "%s:%u", file.sources[file.source_count - 1].path, record->line);
 }

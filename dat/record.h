@@ -5,6 +5,8 @@
  * The file is read once, at the first use.  After that records do not change, except for the
  * members of the catalog and the registry.
  *
+ * One record needs no file: see builtin.h.  It is the last one, and has no line.
+ *
  * A record is a key with a library and parameters.  Records with the same key form a chain, which
  * is tried in the order of the file.  Records with `k` or `nondefault` are in no chain; they are
  * kept for messages.
@@ -29,7 +31,7 @@ struct record {
 	DAT_PROVIDER_INFO info;
 	char *path;
 	char *ia_params;
-	unsigned int line;
+	unsigned int line; /* 0: built in */
 	bool for_user_space;
 	bool is_default;
 	struct record *next;	  /* order in the file */
@@ -64,7 +66,10 @@ int record_count(void);
 /* Copies up to `max` infos, one for each key, in the order of the file; returns how many. */
 int record_list(DAT_PROVIDER_INFO **out, int max);
 
-/* Describes which file was read and what it has under this name or, if nothing, under others. */
-void record_explain(const char *name, char *text, size_t size);
+/* Describes what the file has instead of a record with this key, and what to do. */
+void record_explain(const DAT_PROVIDER_INFO *key, char *text, size_t size);
+
+/* "FILE:LINE" of a record, or "built in". */
+void record_where(const struct record *record, char *text, size_t size);
 
 #endif

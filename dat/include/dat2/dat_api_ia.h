@@ -65,8 +65,8 @@ extern "C" {
 /*
  * Opens an interface adapter.
  *
- * `name` is the name of a line of dat.conf, or of a provider that the program registered.  The
- * version must equal that of the line.  With `thread_safety` true only a threadsafe line is used;
+ * `name` is the name of a line of dat.conf, or of a provider that the program registered, or
+ * "rearm-soft": the software device needs no line.  The version must equal that of the line.  With `thread_safety` true only a threadsafe line is used;
  * with false a nonthreadsafe line, or a threadsafe one if there is no other.  The first open loads
  * the library of the line.  If several lines have the same key, the first one whose library loads
  * is used.
@@ -190,7 +190,8 @@ DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
 
 /*
  * Lists the providers of dat.conf: one entry for each name, version and thread safety, in the
- * order of the file.  Providers that the program registered itself are not listed.
+ * order of the file.  "rearm-soft" comes last if it needs no line there: see dat.conf(5).
+ * Providers that the program registered itself are not listed.
  *
  * With `max` 0 the call returns the number of providers in `*entries`, and fails.  Otherwise it
  * copies the first `max` entries to the memory that the pointers in `list` point to, and sets

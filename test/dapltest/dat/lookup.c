@@ -87,7 +87,7 @@ START_TEST(chain__first_library_missing__second_is_taken)
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_listen();
 	story_close(story_open("x", DAT_TRUE));
-	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: cannot load provider "));
+	ck_assert_ptr_nonnull(strstr(story_heard(), ": cannot load the library: "));
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
 }
 END_TEST
@@ -125,7 +125,7 @@ START_TEST(chain__first_does_not_register__second_is_taken)
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
 	story_listen();
 	story_close(story_open("x", DAT_TRUE));
-	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"x\"\n"));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register this name\n"));
 	ck_assert_int_eq(story_traced("init"), 2);
 }
 END_TEST
@@ -146,8 +146,8 @@ START_TEST(library__without_init__is_refused_by_name)
 	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
-	ck_assert_str_eq(story_heard(),
-	    "dat: " STUB_NO_INIT_PATH " is not a DAT provider: it has no dat_provider_init()\n");
+	ck_assert_ptr_nonnull(strstr(story_heard(),
+	    STUB_NO_INIT_PATH " is not a DAT provider: it has no dat_provider_init()"));
 }
 END_TEST
 
@@ -157,8 +157,8 @@ START_TEST(library__without_fini__is_refused_by_name)
 	story_conf("x u2.0 threadsafe default " STUB_NO_FINI_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
 	assert_not_found("x", 2, 0, DAT_TRUE);
-	ck_assert_str_eq(story_heard(),
-	    "dat: " STUB_NO_FINI_PATH " is not a DAT provider: it has no dat_provider_fini()\n");
+	ck_assert_ptr_nonnull(strstr(story_heard(),
+	    STUB_NO_FINI_PATH " is not a DAT provider: it has no dat_provider_fini()"));
 }
 END_TEST
 
@@ -275,7 +275,7 @@ START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
 		LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
 	story_listen();
 	story_close(story_open("outer", DAT_TRUE));
-	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register \"inner\"\n"));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: dat_ia_open(\"inner\"): "));
 	ck_assert_int_eq(story_traced("before=inner 800a0064"), 1);
 	ck_assert_int_eq(story_traced("fini outer"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);

@@ -4,16 +4,17 @@
  */
 #include "story.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
 
 #define LINE(name, version, safety) name " " version " " safety " default l id.2.0 \"\" \"\"\n"
-#define GOOD(name) LINE(name, "u2.0", "threadsafe")
+#define CONF_LINE "x u2.0 threadsafe default %s id.2.0 \"\" \"\"\n"
 
 static void
-assert_reason(const char *text, const char *name, const char *want)
+assert_reason(const char *text, const char *name, const char *before, const char *after)
 {
 	char line[8192];
 	DAT_IA_HANDLE ia;
@@ -21,8 +22,9 @@ assert_reason(const char *text, const char *name, const char *want)
 	story_conf(text);
 	story_listen();
 	story_assert_ret(story_try_open(name, 2, 0, DAT_TRUE, &ia), NOT_FOUND);
-	snprintf(line, sizeof line, "dat: no provider for \"%s\" u2.0 threadsafe: %s%s\n", name,
-	    story_conf_path(), want);
+	snprintf(line, sizeof line,
+	    "dat: dat_ia_open(\"%s\"): no provider for u2.0 threadsafe: %s%s%s\n", name, before,
+	    story_conf_path(), after);
 	ck_assert_str_eq(story_heard(), line);
 }
 
@@ -30,7 +32,7 @@ START_TEST(reason__unknown_name__names_the_file_and_its_adapters)
 {
 	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "nonthreadsafe")
 			  LINE("a", "u2.0", "threadsafe"),
-	    "x", " has no such name; it has a, b");
+	    "x", "", " has no such name; it has a, b; add a line: dat.conf(5)");
 }
 END_TEST
 
@@ -41,13 +43,15 @@ START_TEST(reason__many_other_names__are_counted)
 			      LINE("e", "u2.0", "threadsafe") LINE("f", "u2.0", "threadsafe") LINE(
 				  "g", "u2.0", "threadsafe") LINE("h", "u2.0", "threadsafe")
 				  LINE("i", "u2.0", "threadsafe") LINE("j", "u2.0", "threadsafe"),
-	    "x", " has no such name; it has a, b, c, d, e, f, g, h and 2 more");
+	    "x", "",
+	    " has no such name; it has a, b, c, d, e, f, g, h and 2 more; add a line: dat.conf(5)");
 }
 END_TEST
 
 START_TEST(reason__empty_file__has_no_name)
 {
-	assert_reason("# nothing\n", "x", " has no such name, nor any other");
+	assert_reason("# nothing\n", "x", "there is no record in ",
+	    " (no record in it); add a line: dat.conf(5)");
 }
 END_TEST
 
@@ -57,9 +61,12 @@ START_TEST(reason__other_keys__are_listed_with_their_lines)
 	    "# a comment\n" LINE("x", "u1.2", "threadsafe") LINE("x", "u2.0",
 		"nonthreadsafe") "x u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n" LINE("x",
 		"k2.0", "threadsafe"),
-	    "x",
-	    " has the name in line 2 as u1.2 threadsafe, in line 3 as u2.0 nonthreadsafe, "
-	    "in line 4 as u2.0 threadsafe nondefault, in line 5 as k2.0 threadsafe");
+	    "x", "",
+	    " has the name in line 2 as u1.2 threadsafe (the program asks for u2.0), "
+	    "in line 3 as u2.0 nonthreadsafe (the program asks for threadsafe), "
+	    "in line 4 as u2.0 threadsafe nondefault (which switches it off), "
+	    "in line 5 as k2.0 threadsafe (k: for the kernel); change a line, or add one: "
+	    "dat.conf(5)");
 }
 END_TEST
 
@@ -72,21 +79,60 @@ START_TEST(reason__file_that_cannot_be_read__is_reported)
 	story_listen();
 	story_assert_ret(story_try_open("x", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
 	snprintf(want, sizeof want,
-	    "dat: no provider for \"x\" u2.0 threadsafe: %s cannot be read\n",
-	    story_path("nowhere.conf"));
-	ck_assert_ptr_nonnull(strstr(story_heard(), want));
+	    "dat: cannot read %s: No such file or directory\n"
+	    "dat: dat_ia_open(\"x\"): no provider for u2.0 threadsafe: there is no record in %s "
+	    "(No such file or directory); add a line: dat.conf(5)\n",
+	    story_path("nowhere.conf"), story_path("nowhere.conf"));
+	ck_assert_str_eq(story_heard(), want);
 }
 END_TEST
 
-/* The library has said what is wrong with it; once is enough. */
-START_TEST(reason__library_fails__the_loaders_reason_is_printed_alone)
+static void
+assert_library_reason(const char *library, const char *format, ...)
 {
+	char conf[8192], line[8192], want[16384];
 	DAT_IA_HANDLE ia;
+	va_list args;
 
-	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
+	snprintf(conf, sizeof conf, "# 1\n" CONF_LINE, library);
+	story_conf(conf);
 	story_listen();
 	story_assert_ret(story_try_open("x", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
-	ck_assert_ptr_null(strstr(story_heard(), "no provider"));
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	snprintf(want, sizeof want, "dat: dat_ia_open(\"x\"): %s:2: %s\n", story_conf_path(), line);
+	ck_assert_str_eq(story_heard(), want);
+}
+
+START_TEST(reason__library_that_no_folder_has__says_where_to_look)
+{
+	assert_library_reason("librearm-nowhere.so.9",
+	    "cannot load the library: librearm-nowhere.so.9: cannot open shared object file: No "
+	    "such file or directory; write its path in the fifth field, or add its folder to "
+	    "/etc/ld.so.conf and run ldconfig");
+}
+END_TEST
+
+START_TEST(reason__path_without_library__says_so)
+{
+	assert_library_reason("/nowhere/l.so",
+	    "cannot load the library: /nowhere/l.so: cannot open shared object file: No such file "
+	    "or directory; install the provider, or correct the fifth field");
+}
+END_TEST
+
+START_TEST(reason__file_that_is_no_library__is_reported)
+{
+	assert_library_reason("/dev/null", "cannot load the library: /dev/null: file too short");
+}
+END_TEST
+
+START_TEST(reason__library_without_init__is_no_provider)
+{
+	assert_library_reason(STUB_NO_INIT_PATH,
+	    "%s is not a DAT provider: it has no dat_provider_init(); correct the fifth field",
+	    STUB_NO_INIT_PATH);
 }
 END_TEST
 
@@ -102,6 +148,9 @@ dat_reason_suite(void)
 	tcase_add_test(t, reason__empty_file__has_no_name);
 	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);
 	tcase_add_test(t, reason__file_that_cannot_be_read__is_reported);
-	tcase_add_test(t, reason__library_fails__the_loaders_reason_is_printed_alone);
+	tcase_add_test(t, reason__library_that_no_folder_has__says_where_to_look);
+	tcase_add_test(t, reason__path_without_library__says_so);
+	tcase_add_test(t, reason__file_that_is_no_library__is_reported);
+	tcase_add_test(t, reason__library_without_init__is_no_provider);
 	return suite;
 }
