@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Builds the examples with the installed library, each in its folder.  Copy the folders to a place of your own and
+# say "make", or "make hello_upcall/hello_upcall" for one of them.
+CFLAGS ?= -O2 -g
+packages = dat2
+compile = $(CC) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $(filter %.c,$^) \
+	$(shell pkg-config --cflags --libs $(packages)) $(LDFLAGS)
+
+# A program is one file, and the file common.c of its folder if there is one; those of iser/ excepted.
+.SECONDEXPANSION:
+programs = $(patsubst %.c,%,$(filter-out iser/% %/common.c,$(wildcard */*.c)))
+iser = iser/iser-copy iser/iser-target iser/iser-initiator
+
+all: $(programs) $(iser)
+
+$(programs): %: %.c $$(wildcard $$(@D)/common.c)
+	$(compile)
+
+$(iser): packages += libcrypto
+$(iser): iser/iser-%: iser/main_%.c $(filter-out iser/main_%,$(wildcard iser/*.c))
+	$(compile)
+
+clean:
+	rm -f $(programs) $(iser)
+
+.PHONY: all clean
