@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "backing.h"
 
+#include "say.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,7 +78,7 @@ backing_open_temporary(struct backing *backing)
 {
 	const char *directory = secure_getenv("TMPDIR");
 	char path[PATH_MAX];
-	int fd, n;
+	int fd, n, r;
 
 	if (!directory || !*directory)
 		directory = "/tmp";
@@ -85,8 +88,12 @@ backing_open_temporary(struct backing *backing)
 		if (n < 0 || n >= (int)sizeof path)
 			return -ENAMETOOLONG;
 		fd = mkostemp(path, O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
+		if (fd < 0) {
+			r = -errno;
+			say("no temporary file in %s: %s; TMPDIR names another directory",
+			    directory, strerror(-r));
+			return r;
+		}
 		unlink(path);
 	}
 	*backing = (struct backing){ .fd = fd };

@@ -13,6 +13,7 @@
 #include "common.h"
 
 #include <err.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -139,7 +140,8 @@ main(int argc, char **argv)
 				      dat_psp_create_any(server.adapter.ia, &port, server.evd,
 					  DAT_PSP_CONSUMER_FLAG, &psp));
 	printf("listening on port %llu\n", (unsigned long long)port);
-	wait_for(&server.end);
+	while (sem_wait(&server.end))
+		; /* a signal handler ran */
 	must("dat_psp_free", dat_psp_free(psp));
 	must("dat_evd_free", dat_evd_free(server.evd)); /* returns after the last upcall has */
 	adapter_close(&server.adapter);

@@ -17,7 +17,6 @@ main(int argc, char **argv)
 		dat_strerror_suite,
 		dat_thread_suite,
 		dat_reason_suite,
-		dat_log_suite,
 		dat_many_suite,
 		dat_range_suite,
 		NULL,
