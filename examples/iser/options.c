@@ -3,6 +3,8 @@
 
 #include "pdu.h"
 
+#include <dat2/dat_version.h>
+
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
@@ -66,6 +68,8 @@ enum {
 	{ \
 		"block-size", 'b', "BYTES", 0, "bytes per command, e.g. 64K (64K)", 2 \
 	}
+
+const char *argp_program_version = "Rearm " REARM_VERSION;
 
 static const struct argp_option copy_options[] = {
 	OPTION_IA,

@@ -10,6 +10,7 @@
 #include "upcall.c"
 #include "registry.c"
 #include "event_str.c"
+#include "version.c"
 #include "kdat.c"
 #include "ib_extensions.c"
 
@@ -230,6 +231,7 @@ main(int argc, char **argv)
 
 	if (argc != 2)
 		errx(2, "usage: %s ADAPTER", argv[0]);
+	print_version();
 	ia = open_adapter(argv[1]);
 	must("dat_pz_create", dat_pz_create(ia, &pz));
 	try_connection(ia, pz);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <dat2/dat_event_str.h>
+#include <dat2/dat_version.h>
 #include <dat2/dat_ib_extensions.h>
 
 static DAT_RETURN
@@ -180,6 +181,14 @@ event_strings(struct dt_pair *p)
 }
 
 static DAT_RETURN
+rearm_version(struct dt_pair *p)
+{
+	(void)p;
+	ck_assert_str_eq(dat_rearm_version(), REARM_VERSION);
+	return DAT_SUCCESS;
+}
+
+static DAT_RETURN
 strerror_extension(struct dt_pair *p)
 {
 	const char *text;
@@ -211,6 +220,7 @@ const struct api_call api_ia_calls[] = {
 	{ "registry_remove_provider", registry_remove_provider },
 	{ "registry_add_ranged_provider", registry_add_ranged_provider },
 	{ "strerror", call_strerror },
+	{ "rearm_version", rearm_version },
 	{ "event_name", event_strings },
 	{ "event_str", event_strings },
 	{ "dto_status_name", event_strings },

@@ -8,6 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_registry.h>
 #include <dat2/dat_upcall.h>
+#include <dat2/dat_version.h>
 #include <dat2/kdat.h>
 
 DAT_RETURN literals(DAT_EP_HANDLE ep, DAT_CR_HANDLE cr, DAT_IA_ADDRESS_PTR address);
@@ -50,6 +51,7 @@ literals(DAT_EP_HANDLE ep, DAT_CR_HANDLE cr, DAT_IA_ADDRESS_PTR address)
 	(void)dat_ib_query_counters(ep, DCNT_EP_ALL_COUNTERS, counts, 0);
 	(void)dat_strerror(DAT_ABORT, &major, &minor);
 	(void)dat_event_str(DAT_SOFTWARE_EVENT);
+	(void)dat_rearm_version();
 	(void)dat_ep_connect(ep, address, 1, DAT_TIMEOUT_INFINITE, sizeof data, data,
 	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
 	(void)dat_ep_dup_connect(

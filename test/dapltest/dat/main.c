@@ -15,6 +15,7 @@ main(int argc, char **argv)
 		dat_registry_suite,
 		dat_extension_suite,
 		dat_strerror_suite,
+		dat_version_suite,
 		dat_thread_suite,
 		dat_reason_suite,
 		dat_many_suite,

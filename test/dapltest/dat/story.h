@@ -66,6 +66,7 @@ Suite *dat_handle_suite(void);
 Suite *dat_registry_suite(void);
 Suite *dat_extension_suite(void);
 Suite *dat_strerror_suite(void);
+Suite *dat_version_suite(void);
 Suite *dat_thread_suite(void);
 
 #endif
