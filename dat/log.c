@@ -5,61 +5,109 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <syslog.h>
 
+#include <dat2/dat_log.h>
+
+#include "dat/debug.h"
 #include "dat/log.h"
-
-enum { DEST_STDOUT = 1, DEST_SYSLOG = 2 };
 
 static pthread_once_t log_once = PTHREAD_ONCE_INIT;
 static unsigned long log_mask = LOG_ERRORS;
-static unsigned long log_dest;
+static unsigned long log_destinations;
 
-static unsigned long
-log_read_number(const char *name, unsigned long otherwise)
+/* Readers call the function; a reader may become one again, so writers must not come first. */
+static pthread_rwlock_t log_lock = PTHREAD_RWLOCK_INITIALIZER;
+static DAT_LOG_FUNC log_function; /* under log_lock, as is its context */
+static DAT_PVOID log_context;
+static __thread bool log_is_inside; /* this thread is in the function */
+
+/* False if there is no function, or this thread is in it. */
+static bool
+log_call_function(DAT_LOG_LEVEL level, const char *line)
 {
-	const char *text = secure_getenv(name);
-	unsigned long value;
-	char *end;
+	bool called = false;
+	int state;
 
-	if (text == NULL || *text == '\0')
-		return otherwise;
-	errno = 0;
-	value = strtoul(text, &end, 0);
-	return errno != 0 || *end != '\0' ? otherwise : value;
+	if (log_is_inside)
+		return false;
+	/* A thread that is cancelled in the function would keep the lock. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_rwlock_rdlock(&log_lock);
+	if (log_function != NULL) {
+		log_is_inside = true;
+		log_function(log_context, level, line);
+		log_is_inside = false;
+		called = true;
+	}
+	pthread_rwlock_unlock(&log_lock);
+	pthread_setcancelstate(state, NULL);
+	return called;
+}
+
+static void
+log_write(enum log_class class, const char *line)
+{
+	const bool is_error = class == LOG_ERRORS;
+	bool called = log_call_function(is_error ? DAT_LOG_ERROR : DAT_LOG_DEBUG, line);
+
+	if (!called || log_destinations != 0)
+		debug_write(log_destinations, is_error, line);
+}
+
+/* A word that is wrong is an error, and errors are what is printed then. */
+static void
+log_read(const char *variable, const struct debug_word *words, unsigned long *value)
+{
+	char line[256] = "dat: ", *complaint = line + 5;
+
+	if (!debug_read(variable, words, value, complaint, sizeof line - 5) && *complaint != '\0' &&
+	    (log_mask & LOG_ERRORS) != 0)
+		log_write(LOG_ERRORS, line);
 }
 
 static void
 log_setup(void)
 {
-	log_mask = log_read_number("DAT_DBG_TYPE", LOG_ERRORS);
-	log_dest = log_read_number("DAT_DBG_DEST", 0);
+	log_read("DAT_DBG_DEST", debug_destination_words, &log_destinations);
+	log_read("DAT_DBG_TYPE", debug_type_words, &log_mask);
 }
 
 void
 log_message(enum log_class class, const char *format, ...)
 {
 	int saved = errno;
-	char text[1024];
+	char line[1024];
 	va_list args;
+	int n;
 
 	pthread_once(&log_once, log_setup);
 	if ((log_mask & (unsigned long)class) != 0) {
+		n = snprintf(line, sizeof line, "dat: ");
 		va_start(args, format);
-		vsnprintf(text, sizeof text, format, args);
+		vsnprintf(line + n, sizeof line - (size_t)n, format, args);
 		va_end(args);
-
-		/*
-		 * One call for each message, so that messages of several threads do not mix within
-		 * a line.
-		 */
-		if (log_dest & DEST_SYSLOG)
-			syslog(class == LOG_ERRORS ? LOG_ERR : LOG_DEBUG, "dat: %s", text);
-		if (log_dest & DEST_STDOUT)
-			fprintf(stdout, "dat: %s\n", text);
-		if ((log_dest & (DEST_STDOUT | DEST_SYSLOG)) == 0)
-			fprintf(stderr, "dat: %s\n", text);
+		log_write(class, line);
 	}
 	errno = saved;
+}
+
+DAT_RETURN DAT_API
+dat_rearm_set_log(DAT_LOG_FUNC function, DAT_PVOID context)
+{
+	if (log_is_inside)
+		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+	pthread_rwlock_wrlock(&log_lock);
+	log_function = function;
+	log_context = context;
+	pthread_rwlock_unlock(&log_lock);
+	return DAT_SUCCESS;
+}
+
+DAT_RETURN DAT_API
+dat_rearm_log(DAT_LOG_LEVEL level, const char *line)
+{
+	if (line == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	return log_call_function(level, line) ? (DAT_RETURN)DAT_SUCCESS :
+						DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 }

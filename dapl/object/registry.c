@@ -72,6 +72,16 @@ dapl_registry_remove(const DAT_PROVIDER *table, const DAT_PROVIDER_INFO *info)
 	return fn ? fn(table, info) : DAT_ERROR(DAT_INTERNAL_ERROR, 0);
 }
 
+__typeof__(dat_rearm_log) *
+dapl_registry_find_log(void)
+{
+	const void *add = registry_find("dat_registry_add_provider");
+	__typeof__(dat_rearm_log) *log;
+
+	*(void **)&log = add ? registry_find_further("dat_rearm_log", add) : NULL;
+	return log;
+}
+
 DAT_IA_HANDLE
 dapl_registry_ia_handle(DAT_IA_HANDLE ours)
 {

@@ -181,7 +181,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	struct dapl_provider *p;
 	DAT_RETURN ret;
 
-	dapl_debug_setup();
+	dapl_debug_setup(dapl_registry_find_log());
 	provider_lock();
 	p = provider_find(info);
 	if (!p)

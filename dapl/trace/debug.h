@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include <dat2/dat_log.h>
+
 enum dapl_debug_class {
 	DAPL_DEBUG_ERRORS = 1,	/* the reason of a failure */
 	DAPL_DEBUG_CALLS = 2,	/* each call with its arguments */
@@ -27,8 +29,14 @@ dapl_debug_wants(unsigned int classes)
 	return __builtin_expect(dapl_debug_classes & classes, 0);
 }
 
-/* Reads the environment, once a process. */
-void dapl_debug_setup(void);
+/* dat_rearm_log(), if the registry has it. */
+typedef DAT_RETURN dapl_debug_log_fn(DAT_LOG_LEVEL level, const char *line);
+
+/*
+ * Reads the environment, once a process.  Lines go to `log`, unless it is NULL or returns an error, and to the
+ * destinations of the environment.
+ */
+void dapl_debug_setup(dapl_debug_log_fn *log);
 
 /* Prints a line. Keeps errno. */
 void dapl_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));

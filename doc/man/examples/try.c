@@ -11,6 +11,7 @@
 #include "registry.c"
 #include "event_str.c"
 #include "version.c"
+#include "log.c"
 #include "kdat.c"
 #include "ib_extensions.c"
 
@@ -232,6 +233,7 @@ main(int argc, char **argv)
 	if (argc != 2)
 		errx(2, "usage: %s ADAPTER", argv[0]);
 	print_version();
+	call("open_log", open_log(argv[0]));
 	ia = open_adapter(argv[1]);
 	must("dat_pz_create", dat_pz_create(ia, &pz));
 	try_connection(ia, pz);
@@ -242,6 +244,7 @@ main(int argc, char **argv)
 	close_adapter(ia);
 	call("begin_provider", begin_provider(&info));
 	call("end_provider", end_provider(&info));
+	call("close_log", close_log());
 	printf("%d passed, 0 failed\n", passed);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <dat2/dat_event_str.h>
 #include <dat2/dat_version.h>
 #include <dat2/dat_ib_extensions.h>
+#include <dat2/dat_log.h>
 
 static DAT_RETURN
 ia_open(struct dt_pair *p)
@@ -158,6 +159,26 @@ call_strerror(struct dt_pair *p)
 	return dat_strerror(DAT_MODEL_NOT_SUPPORTED, &major, &minor);
 }
 
+static void
+count_line(DAT_PVOID count, DAT_LOG_LEVEL level, const char *line)
+{
+	(void)level;
+	(void)line;
+	++*(int *)count;
+}
+
+static DAT_RETURN
+log_line(struct dt_pair *p)
+{
+	int count = 0;
+
+	(void)p;
+	API_NEED(dat_rearm_set_log(count_line, &count));
+	API_NEED(dat_rearm_log(DAT_LOG_DEBUG, "a line"));
+	ck_assert_int_eq(count, 1);
+	return dat_rearm_set_log(NULL, NULL);
+}
+
 static DAT_RETURN
 get_ia_handle(struct dt_pair *p)
 {
@@ -219,6 +240,8 @@ const struct api_call api_ia_calls[] = {
 	{ "registry_add_provider", registry_add_provider },
 	{ "registry_remove_provider", registry_remove_provider },
 	{ "registry_add_ranged_provider", registry_add_ranged_provider },
+	{ "rearm_set_log", log_line },
+	{ "rearm_log", log_line },
 	{ "strerror", call_strerror },
 	{ "rearm_version", rearm_version },
 	{ "event_name", event_strings },

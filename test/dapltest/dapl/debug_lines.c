@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <dat2/dat_log.h>
+
 #include "lib/dt.h"
 #include "printed.h"
 
@@ -148,6 +150,9 @@ static const struct {
 	{ "DAPL_DBG_TYPE", "0x100", true, false },
 	{ "DAPL_DBG_TYPE", "0x200", false, true },
 	{ "DAPL_DBG_TYPE", "0x18", false, false },
+	{ "DAT_DBG_TYPE", "calls", true, true },
+	{ "DAPL_DBG_TYPE", "calls", true, false },
+	{ "DAPL_DBG_TYPE", "results,connections", false, true },
 };
 
 START_TEST(callbacks__class_enabled__are_printed_with_the_event_and_at_return)
@@ -260,7 +265,8 @@ END_TEST
 static const struct {
 	const char *type;
 	bool reported;
-} errors[] = { { NULL, true }, { "1", true }, { "0", false }, { "0x3e", false }, { "junk", true } };
+} errors[] = { { NULL, true }, { "1", true }, { "0", false }, { "0x3e", false }, { "junk", true },
+	{ "errors", true }, { "none", false }, { "calls,connections", false } };
 
 START_TEST(errors__unless_disabled__are_printed)
 {
@@ -278,6 +284,43 @@ START_TEST(errors__unless_disabled__are_printed)
 	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") ==
 			  errors[_i].reported,
 	    "%s", printed);
+}
+END_TEST
+
+START_TEST(provider_variable__wrong_word__is_reported)
+{
+	setenv("DAPL_DBG_TYPE", "calls,everything", 1);
+	capture(STDERR_FILENO);
+	do_something();
+	captured();
+	assert_line("DAPL_DBG_TYPE is ignored: \"everything\" is neither a number nor one of none, "
+		    "errors, connections, calls, results, all");
+	assert_no_line("dat_ep_create\\(.*");
+}
+END_TEST
+
+static char logged[4096];
+
+static void
+note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	(void)context;
+	snprintf(logged, sizeof logged, "%s %s", level == DAT_LOG_ERROR ? "error" : "debug", line);
+}
+
+START_TEST(log_function__of_the_program__gets_the_lines_of_the_provider)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	dt_ok(dat_rearm_set_log(note, NULL));
+	capture(STDERR_FILENO);
+	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "bad-word", 8, &async, &ia),
+	    DAT_INVALID_PARAMETER);
+	captured();
+	ck_assert_str_eq(printed, "");
+	ck_assert_int_eq(strncmp(logged, "error rearm[", 12), 0);
+	ck_assert_ptr_nonnull(strstr(logged, "loop=3"));
 }
 END_TEST
 
@@ -366,12 +409,14 @@ debug_suite(void)
 
 	tcase_add_test(tc, calls__class_enabled__are_printed_with_parameters_and_values);
 	tcase_add_loop_test(
-	    tc, callbacks__class_enabled__are_printed_with_the_event_and_at_return, 0, 4);
+	    tc, callbacks__class_enabled__are_printed_with_the_event_and_at_return, 0, 7);
 	tcase_add_test(tc, extended_operations__class_enabled__are_printed_by_name_or_number);
 	tcase_add_test(tc, calls__with_invalid_pointers__are_printed_and_refused);
 	tcase_add_test(tc, connections__class_enabled__every_change_of_state_is_printed);
 	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);
-	tcase_add_loop_test(tc, errors__unless_disabled__are_printed, 0, 5);
+	tcase_add_loop_test(tc, errors__unless_disabled__are_printed, 0, 8);
+	tcase_add_test(tc, provider_variable__wrong_word__is_reported);
+	tcase_add_test(tc, log_function__of_the_program__gets_the_lines_of_the_provider);
 	tcase_add_test(tc, nothing_asked_for__nothing_is_printed);
 	tcase_add_loop_test(tc, destination__standard_output__is_where_lines_go, 0, 2);
 	tcase_add_test(tc, lines__of_several_threads__do_not_mix);

@@ -18,6 +18,7 @@ main(int argc, char **argv)
 		dat_version_suite,
 		dat_thread_suite,
 		dat_reason_suite,
+		dat_log_suite,
 		dat_many_suite,
 		dat_range_suite,
 		NULL,

@@ -59,6 +59,7 @@ const char *story_listed(void);
 Suite *dat_conf_suite(void);
 Suite *dat_lookup_suite(void);
 Suite *dat_reason_suite(void);
+Suite *dat_log_suite(void);
 Suite *dat_many_suite(void);
 Suite *dat_range_suite(void);
 Suite *dat_open_suite(void);

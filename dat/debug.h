@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * debug -- the variables for debug lines, and where lines go: for the registry and the provider
+ *
+ * The value of a variable is a number, or words with commas between them.  All variables are ignored in a
+ * program that runs with more privileges than its user.
+ */
+#ifndef REARM_DAT_DEBUG_H
+#define REARM_DAT_DEBUG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A list of words ends with an entry without a name. */
+struct debug_word {
+	const char *name;
+	unsigned long bits;
+};
+
+/* The bits of DAT_DBG_TYPE. */
+enum log_class {
+	LOG_ERRORS = 0x01,
+	LOG_GENERAL = 0x02,
+	LOG_CATALOG = 0x04,	/* the static registry: dat.conf and libraries */
+	LOG_REGISTRY = 0x08,	/* the dynamic registry: providers that registered */
+	LOG_CONNECTIONS = 0x10, /* these two are for providers */
+	LOG_CALLS = 0x20
+};
+
+/* Their words. */
+extern const struct debug_word debug_type_words[];
+
+enum { DEBUG_STDOUT = 1, DEBUG_SYSLOG = 2 };
+
+/* The words of DAT_DBG_DEST and DAPL_DBG_DEST. */
+extern const struct debug_word debug_destination_words[];
+
+/*
+ * Reads a variable.  False if it is not set, or not valid: then `complaint` is a text about it, else it
+ * is empty.
+ */
+bool debug_read(const char *variable, const struct debug_word *words, unsigned long *value,
+    char *complaint, size_t size);
+
+/* Writes a line to the destinations; without any, to standard error. */
+void debug_write(unsigned long destinations, bool is_error, const char *line);
+
+#endif

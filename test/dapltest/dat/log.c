@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where the lines of the registry go: the log function of a program, and the debug variables
+ */
+#include "story.h"
+
+#include <dat2/dat_log.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define INVALID_STATE DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE)
+
+static struct {
+	char text[4096];
+	DAT_LOG_LEVEL level;
+	int count;
+} logged;
+
+static void
+note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	ck_assert_ptr_eq(context, &logged);
+	strncat(logged.text, line, sizeof logged.text - strlen(logged.text) - 2);
+	strcat(logged.text, "\n");
+	logged.level = level;
+	logged.count++;
+}
+
+/* An adapter that has no provider: one line. */
+static void
+fail_once(void)
+{
+	DAT_IA_HANDLE ia;
+
+	story_assert_ret(story_try_open("x", 2, 0, DAT_TRUE, &ia),
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+}
+
+START_TEST(function__installed__gets_the_line_instead_of_standard_error)
+{
+	story_conf("# nothing\n");
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	story_listen();
+	fail_once();
+	ck_assert_str_eq(story_heard(), "");
+	ck_assert_int_eq(logged.count, 1);
+	ck_assert_int_eq(logged.level, DAT_LOG_ERROR);
+	ck_assert_int_eq(strncmp(logged.text, "dat: dat_ia_open(\"x\"): ", 23), 0);
+}
+END_TEST
+
+START_TEST(function__removed__lines_go_to_standard_error)
+{
+	story_conf("# nothing\n");
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	story_assert_ret(dat_rearm_set_log(NULL, NULL), DAT_SUCCESS);
+	story_listen();
+	fail_once();
+	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: dat_ia_open(\"x\"): "));
+	ck_assert_int_eq(logged.count, 0);
+}
+END_TEST
+
+START_TEST(function__destination_set__both_get_the_line)
+{
+	story_conf("# nothing\n");
+	setenv("DAT_DBG_DEST", "stdout", 1);
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	fflush(stdout);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	story_listen();
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	fail_once();
+	fflush(stdout);
+	ck_assert_str_eq(story_heard(), logged.text);
+	ck_assert_int_eq(logged.count, 1);
+}
+END_TEST
+
+START_TEST(function__lines_that_were_asked_for__are_debug_lines)
+{
+	story_conf("x u2.0 threadsafe default %S id.2.0 \"\" \"\"\n");
+	setenv("DAT_DBG_TYPE", "conf", 1);
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_str_eq(logged.text, "dat: loaded " STUB_PATH "\n");
+	ck_assert_int_eq(logged.level, DAT_LOG_DEBUG);
+}
+END_TEST
+
+static void
+change_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	DAT_RETURN *rets = context;
+
+	rets[0] = dat_rearm_set_log(NULL, NULL);
+	rets[1] = dat_rearm_log(level, line);
+}
+
+START_TEST(function__that_calls_the_log__is_refused)
+{
+	DAT_RETURN rets[2] = { DAT_SUCCESS, DAT_SUCCESS };
+
+	story_conf("# nothing\n");
+	story_assert_ret(dat_rearm_set_log(change_log, rets), DAT_SUCCESS);
+	fail_once();
+	story_assert_ret(rets[0], INVALID_STATE);
+	story_assert_ret(rets[1], INVALID_STATE);
+}
+END_TEST
+
+static sem_t entered, leave;
+
+static void
+stay(DAT_PVOID left, DAT_LOG_LEVEL level, const char *line)
+{
+	(void)level;
+	(void)line;
+	sem_post(&entered);
+	sem_wait(&leave);
+	*(volatile bool *)left = true;
+}
+
+static void *
+fail_on_a_thread(void *arg)
+{
+	fail_once();
+	return arg;
+}
+
+static void *
+let_leave(void *arg)
+{
+	usleep(20000); /* so that the call below is likely to have begun */
+	sem_post(&leave);
+	return arg;
+}
+
+START_TEST(function__in_use__is_removed_when_it_has_returned)
+{
+	pthread_t threads[2];
+	bool left = false;
+
+	story_conf("# nothing\n");
+	sem_init(&entered, 0, 0);
+	sem_init(&leave, 0, 0);
+	story_assert_ret(dat_rearm_set_log(stay, &left), DAT_SUCCESS);
+	ck_assert_int_eq(pthread_create(&threads[0], NULL, fail_on_a_thread, NULL), 0);
+	sem_wait(&entered);
+	ck_assert_int_eq(pthread_create(&threads[1], NULL, let_leave, NULL), 0);
+	story_assert_ret(dat_rearm_set_log(NULL, NULL), DAT_SUCCESS);
+	ck_assert(left);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+}
+END_TEST
+
+START_TEST(line__of_a_provider__reaches_the_function)
+{
+	story_assert_ret(dat_rearm_log(DAT_LOG_ERROR, "no function"), INVALID_STATE);
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	story_assert_ret(dat_rearm_log(DAT_LOG_DEBUG, "a line"), DAT_SUCCESS);
+	story_assert_ret(
+	    dat_rearm_log(DAT_LOG_DEBUG, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	ck_assert_str_eq(logged.text, "a line\n");
+	ck_assert_int_eq(logged.level, DAT_LOG_DEBUG);
+}
+END_TEST
+
+/* What a value selects of: an error (e), the library that is loaded (c), the registration (r). */
+static const struct {
+	const char *value, *selects;
+} values[] = {
+	{ "", "e" },
+	{ "0", "" },
+	{ "none", "" },
+	{ "1", "e" },
+	{ "errors", "e" },
+	{ "4", "c" },
+	{ "conf", "c" },
+	{ "registry", "r" },
+	{ "conf,registry", "cr" },
+	{ "errors,0x8", "er" },
+	{ "0x0d", "ecr" },
+	{ "all", "ecr" },
+	{ "calls,connections,general", "" },
+};
+
+START_TEST(type__words_and_numbers__select)
+{
+	const char *heard;
+	char selected[4] = "";
+	DAT_IA_HANDLE ia;
+
+	story_conf("x u2.0 threadsafe default %S id.2.0 \"\" \"\"\n");
+	setenv("DAT_DBG_TYPE", values[_i].value, 1);
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	story_assert_ret(story_try_open("y", 2, 0, DAT_TRUE, &ia),
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	heard = story_heard();
+	strcat(selected, strstr(heard, "dat_ia_open(\"y\")") ? "e" : "");
+	strcat(selected, strstr(heard, "dat: loaded ") ? "c" : "");
+	strcat(selected, strstr(heard, " has registered\n") ? "r" : "");
+	ck_assert_str_eq(selected, values[_i].selects);
+}
+END_TEST
+
+static const struct {
+	const char *variable, *value, *word;
+} mistakes[] = {
+	{ "DAT_DBG_TYPE", "al", "al" },
+	{ "DAT_DBG_TYPE", "errors,", "" },
+	{ "DAT_DBG_TYPE", "-1", "-1" },
+	{ "DAT_DBG_TYPE", "0x1x", "0x1x" },
+	{ "DAT_DBG_TYPE", "conf registry", "conf registry" },
+	{ "DAT_DBG_TYPE", "99999999999999999999", "99999999999999999999" },
+	{ "DAT_DBG_DEST", "stdin", "stdin" },
+};
+
+START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
+{
+	const bool type = strcmp(mistakes[_i].variable, "DAT_DBG_TYPE") == 0;
+	const char *heard;
+	char want[512];
+
+	story_conf("# nothing\n");
+	setenv(mistakes[_i].variable, mistakes[_i].value, 1);
+	story_listen();
+	fail_once();
+	fail_once();
+	heard = story_heard();
+	snprintf(want, sizeof want,
+	    "dat: %s is ignored: \"%s\" is neither a number nor one of %s\n", mistakes[_i].variable,
+	    mistakes[_i].word,
+	    type ? "none, errors, general, conf, registry, connections, calls, all" :
+		   "stderr, stdout, syslog");
+	ck_assert_msg(strncmp(heard, want, strlen(want)) == 0, "%s", heard);
+	heard = strstr(heard + strlen(want), "dat: dat_ia_open(\"x\"): ");
+	ck_assert_ptr_nonnull(heard);
+	ck_assert_ptr_null(strstr(heard, "is ignored"));
+}
+END_TEST
+
+Suite *
+dat_log_suite(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *t;
+
+	t = story_tcase(suite, "function");
+	tcase_add_test(t, function__installed__gets_the_line_instead_of_standard_error);
+	tcase_add_test(t, function__removed__lines_go_to_standard_error);
+	tcase_add_test(t, function__destination_set__both_get_the_line);
+	tcase_add_test(t, function__lines_that_were_asked_for__are_debug_lines);
+	tcase_add_test(t, function__that_calls_the_log__is_refused);
+	tcase_add_test(t, function__in_use__is_removed_when_it_has_returned);
+	tcase_add_test(t, line__of_a_provider__reaches_the_function);
+
+	t = story_tcase(suite, "variables");
+	tcase_add_loop_test(
+	    t, type__words_and_numbers__select, 0, sizeof values / sizeof values[0]);
+	tcase_add_loop_test(t, variable__wrong_word__is_reported_once_and_errors_are_printed, 0,
+	    sizeof mistakes / sizeof mistakes[0]);
+	return suite;
+}
