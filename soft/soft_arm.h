@@ -24,4 +24,10 @@ int soft_cq_arm(struct ibv_cq *cq, int solicited_only);
  */
 int soft_personality_choose(const char *name);
 
+/*
+ * Passes to the function what the device says about a set-up with which it cannot be used: a text without a
+ * newline, before the call that fails returns, on its thread.  NULL: standard error again.
+ */
+void soft_complain_to(void (*place)(const char *text));
+
 #endif

@@ -202,7 +202,7 @@ connect_to(DAT_EP_HANDLE handle, const struct target *to) DAPL_NO_LOCK
 	r = dapl_conn_open(ia, &ep->obj, &conn);
 	if (r) {
 		dapl_ep_put_pin(ep);
-		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_ep_connect", r, DAT_RESOURCE_MEMORY);
 	}
 	dapl_object_lock(&ep->obj);
 	ret = dapl_object_is_alive(&ep->obj) ?

@@ -97,7 +97,7 @@ cr_accept_datagram(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *e
 	if (r) {
 		dapl_cr_attach_conn(cr, conn);
 		dapl_ep_put_pin(ep);
-		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_cr_accept", r, DAT_RESOURCE_MEMORY);
 	}
 	if (rdma_accept(conn->id, &param)) {
 		(void)rdma_reject(conn->id, NULL, 0);

@@ -34,7 +34,7 @@ cr_move_to(struct dapl_cr *cr, struct dapl_conn *conn, DAT_CONN_QUAL qual) DAPL_
 	if (r) {
 		if (own)
 			dapl_sp_put_ep(sp, listener, generation, own);
-		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_cr_handoff", r, DAT_RESOURCE_MEMORY);
 	}
 	/* If the EVD there is full the request is refused, as if it had arrived there. */
 	if (!dapl_cr_post_event(ia, sp, listener, generation, handle, cr->datagram) && own)

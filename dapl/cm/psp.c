@@ -78,11 +78,11 @@ psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *qual, DAT_EVD_HANDL
 	} else {
 		r = psp_create(ia, evd, *qual, flags, &psp);
 		if (r) {
-			ret = dapl_err_listen(r);
+			ret = dapl_err_listen("dat_psp_create", r);
 		} else if (atomic_load(&ia->datagrams)) {
 			r = dapl_sp_hear_datagrams(ia, psp->sp.self);
 			if (r) {
-				ret = dapl_err_listen(r);
+				ret = dapl_err_listen("dat_psp_create", r);
 				(void)dapl_psp_free_by_handle(psp->sp.self);
 				goto leave; /* the EVD was the service point's */
 			}

@@ -150,7 +150,7 @@ free_slot:
 	dapl_slab_free(&rsp_slab, rsp);
 release_ep:
 	(void)rsp_move_ep(ep, DAPL_EP_RELEASE, NULL);
-	return dapl_err_listen(r);
+	return dapl_err_listen("dat_rsp_create", r);
 }
 
 DAT_RETURN

@@ -142,7 +142,7 @@ ep_create_for_consumer(DAT_IA_HANDLE ia_handle, const struct dapl_ep_part_handle
 			ia->ops->hear_datagrams(ia);
 		goto leave;
 	}
-	ret = dapl_err_resource(r, DAT_RESOURCE_TEP);
+	ret = dapl_err_resource("dat_ep_create", r, DAT_RESOURCE_TEP);
 	dapl_ep_parts_detach(&parts, &attr);
 release:
 	dapl_ep_parts_put(&parts);
@@ -444,5 +444,5 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 		dapl_object_unlock(&ep->obj);
 	}
 	dapl_ep_put_pin(ep);
-	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
+	return r ? dapl_err_resource("dat_ep_reset", r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }

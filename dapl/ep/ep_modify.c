@@ -228,7 +228,7 @@ ep_modify_change(struct dapl_ep *ep, const struct wanted *w, const DAT_EP_ATTR *
 	dapl_ep_put_pin(ep);
 	if (bad != DAT_NO_SUBTYPE)
 		return DAT_ERROR(DAT_INVALID_HANDLE, bad);
-	return r ? dapl_err_resource(r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
+	return r ? dapl_err_resource("dat_ep_modify", r, DAT_RESOURCE_TEP) : DAT_SUCCESS;
 }
 
 /* DAT_SUCCESS if the arguments are valid and the state allows the change, else the error. */

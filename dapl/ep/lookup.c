@@ -129,7 +129,7 @@ dapl_lookup_start(struct dapl_ep *ep, const struct dapl_lookup_target *to)
 	int r;
 
 	if (!lookup)
-		return dapl_err_resource(-ENOMEM, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_ep_connect", -ENOMEM, DAT_RESOURCE_MEMORY);
 	*lookup = (struct dapl_lookup){
 		.remote = *to->address,
 		.deadline = UINT64_MAX,
@@ -143,7 +143,7 @@ dapl_lookup_start(struct dapl_ep *ep, const struct dapl_lookup_target *to)
 	r = dapl_conn_open_datagram(dapl_ia_of(&ep->obj), &ep->obj, &lookup->conn);
 	if (r) {
 		os_free(lookup);
-		return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_ep_connect", r, DAT_RESOURCE_MEMORY);
 	}
 	dapl_object_lock(&ep->obj);
 	ret = dapl_object_is_alive(&ep->obj) ? dapl_lookup_may_start(ep) : DAPL_EP_BAD_HANDLE;

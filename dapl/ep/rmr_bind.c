@@ -326,8 +326,8 @@ bind_move(struct bind *b, struct ibv_mw **fresh) REQUIRES(dapl_locks.binds) DAPL
 	errno = 0;
 	*fresh = ibv_alloc_mw(rmr->pz->pd, rmr->type);
 	if (!*fresh)
-		return dapl_err_resource(
-		    dapl_shortage_of_device("ibv_alloc_mw"), DAT_RESOURCE_MEMORY_REGION);
+		return dapl_err_resource("dat_rmr_bind", dapl_shortage_of_device("ibv_alloc_mw"),
+		    DAT_RESOURCE_MEMORY_REGION);
 	dapl_rmr_replace_begin(rmr);
 	b->mw = *fresh;
 	b->bound = false;

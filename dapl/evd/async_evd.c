@@ -43,7 +43,7 @@ dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 	if (given == DAT_HANDLE_NULL) {
 		r = dapl_evd_create_object(ia, &plan, &evd);
 		if (r)
-			return dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+			return dapl_err_resource(NULL, r, DAT_RESOURCE_MEMORY);
 		dapl_object_lock(&evd->obj);
 		evd->obj.refs++;
 		dapl_object_unlock(&evd->obj);

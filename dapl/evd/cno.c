@@ -85,7 +85,7 @@ dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_
 	dapl_ia_leave(ia);
 	if (!cno_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	return r ? dapl_err_resource(r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
+	return r ? dapl_err_resource("dat_cno_create", r, DAT_RESOURCE_MEMORY) : DAT_SUCCESS;
 }
 
 DAT_RETURN
@@ -105,7 +105,7 @@ dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_hand
 	}
 	r = dapl_cno_create_object(ia, no_agent, true, &cno);
 	if (r) {
-		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource("dat_cno_fd_create", r, DAT_RESOURCE_MEMORY);
 		goto leave;
 	}
 	*fd = cno_fd(&cno->core);

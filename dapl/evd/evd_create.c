@@ -41,7 +41,7 @@ dapl_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno,
 	r = dapl_evd_create_object(ia, &plan, &evd);
 	if (r)
 		ret = r == -EBADF ? DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO) :
-				    dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+				    dapl_err_resource("dat_evd_create", r, DAT_RESOURCE_MEMORY);
 	else
 		*evd_handle = evd->obj.handle;
 leave:
@@ -75,7 +75,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 		goto leave;
 	r = dapl_evd_create_object(ia, &plan, &evd);
 	if (r) {
-		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource("dat_evd_kcreate", r, DAT_RESOURCE_MEMORY);
 		goto leave;
 	}
 	/* The consumer gets the handle before the first upcall can start. */

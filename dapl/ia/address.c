@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -62,7 +63,7 @@ address_of_interface(const char *name, struct sockaddr_storage *address)
 		if (strcmp(i->ifa_name, name) != 0)
 			continue;
 		if (r == -ENOENT)
-			r = -EADDRNOTAVAIL;
+			r = i->ifa_flags & IFF_UP ? -EADDRNOTAVAIL : -ENETDOWN;
 		if (!i->ifa_addr)
 			continue;
 		if (i->ifa_addr->sa_family == AF_INET) {

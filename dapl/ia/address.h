@@ -14,8 +14,8 @@
 
 /*
  * The address of a network interface ("eth0": its first IPv4 address, else an IPv6 one), of an
- * address ("10.0.0.1") or of a host name.  -ENOENT, or -EADDRNOTAVAIL for an interface without an
- * address.
+ * address ("10.0.0.1") or of a host name.  -ENOENT; for an interface without an address -ENETDOWN if it is
+ * down, else -EADDRNOTAVAIL.
  */
 int dapl_address_resolve(const char *text, struct sockaddr_storage *address);
 

@@ -2,6 +2,7 @@
 #include "dapl/ia/cq_arm.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "soft/soft_arm.h"
@@ -20,4 +21,25 @@ dapl_cq_arm_option(const char *word)
 	if (strncmp(word, personality, sizeof personality - 1) != 0)
 		return -EINVAL;
 	return soft_personality_choose(word + sizeof personality - 1);
+}
+
+static __thread char complaint[512];
+
+static void
+arm_keep_complaint(const char *text)
+{
+	snprintf(complaint, sizeof complaint, "%s", text);
+}
+
+void
+dapl_cq_arm_prepare(void)
+{
+	soft_complain_to(arm_keep_complaint);
+	*complaint = '\0';
+}
+
+const char *
+dapl_cq_arm_complaint(void)
+{
+	return *complaint ? complaint : NULL;
 }

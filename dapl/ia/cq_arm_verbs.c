@@ -21,3 +21,14 @@ dapl_cq_arm_option(const char *word)
 	(void)word;
 	return -EINVAL;
 }
+
+void
+dapl_cq_arm_prepare(void)
+{
+}
+
+const char *
+dapl_cq_arm_complaint(void)
+{
+	return NULL;
+}

@@ -5,6 +5,7 @@
 #include "dapl/trace/debug.h"
 #include "dapl/trace/shortage.h"
 #include "dapl/ia/channel.h"
+#include "dapl/ia/cq_arm.h"
 #include "dapl/ia/ia.h"
 
 static void
@@ -59,20 +60,23 @@ ia_open_lead(struct dapl_ia_loop *l, struct lead *lead)
 static int
 ia_no_cm(int error)
 {
-	switch (-error) {
+	switch (error) {
 	case ENOENT:
 	case ENOSYS:
 	case ENODEV:
 		dapl_debug_error(
 		    "this host has no RDMA connection manager: modprobe rdma_ucm, and see "
-		    "that `rdma link show` lists a device (doc/real-device.md)");
+		    "that `rdma link` lists a device (doc/real-device.md)");
 		return -ENODEV;
 	case EACCES:
 	case EPERM:
-		dapl_debug_error("this user may not open /dev/infiniband/rdma_cm");
-		return error;
+		dapl_debug_error(
+		    "this user may not open /dev/infiniband/rdma_cm: allow it with a rule of "
+		    "udev (doc/real-device.md)");
+		return -EACCES;
 	default:
-		return error;
+		errno = error;
+		return dapl_shortage_of_device("rdma_create_event_channel");
 	}
 }
 
@@ -82,12 +86,11 @@ ia_find_device(struct dapl_ia *ia)
 {
 	int r;
 
+	dapl_cq_arm_prepare();
 	errno = EIO; /* some calls of the CM fail without setting it */
 	ia->events = rdma_create_event_channel();
-	if (!ia->events) {
-		r = dapl_shortage_of_device("rdma_create_event_channel");
-		return ia_no_cm(r);
-	}
+	if (!ia->events)
+		return ia_no_cm(errno);
 	errno = EIO;
 	if (rdma_create_id(ia->events, &ia->id, NULL, RDMA_PS_TCP)) {
 		r = dapl_shortage_of_device("rdma_create_id");
@@ -111,14 +114,93 @@ ia_query_device(struct dapl_ia *ia)
 }
 
 static int
-ia_no_device(const char *where)
+ia_no_address(const char *where, int error)
 {
+	switch (-error) {
+	case ENOENT:
+		dapl_debug_error(
+		    "%s is neither an interface of this host, nor an address, nor a known host "
+		    "name: `ip link` lists the interfaces",
+		    where);
+		break;
+	case ENETDOWN:
+		dapl_debug_error("the interface %s is down: ip link set %s up", where, where);
+		break;
+	case EADDRNOTAVAIL:
+		dapl_debug_error(
+		    "the interface %s has no address: ip address add ADDRESS/LENGTH dev %s", where,
+		    where);
+		break;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+		break; /* dapl_err_ia_open() has a line for these */
+	default:
+		dapl_debug_error("cannot look up %s: %s", where, strerror(-error));
+		break;
+	}
+	return error;
+}
+
+/* A program may be started before its link is up: so this is no failure, but connections would be a riddle. */
+static void
+ia_check_port(const struct dapl_ia *ia, const char *where)
+{
+	static const char *const states[] = {
+		[IBV_PORT_DOWN] = "down",
+		[IBV_PORT_INIT] = "initializing",
+		[IBV_PORT_ARMED] = "armed",
+	};
+	const uint8_t port = ia->id->port_num ? ia->id->port_num : 1;
+	const unsigned int state = ia->port.state;
+	const char *mend;
+
+	if (state == IBV_PORT_ACTIVE || state == IBV_PORT_ACTIVE_DEFER)
+		return;
+	mend = ia->port.link_layer == IBV_LINK_LAYER_ETHERNET ?
+		   "set its interface up (ip link set INTERFACE up), and look at the cable" :
+		   "look at the cable, and start a subnet manager in the fabric (opensm)";
 	dapl_debug_error(
-	    "no RDMA device has the address of %s: `rdma link show` lists the devices and "
-	    "their interfaces, and `rdma link add rxe0 type rxe netdev INTERFACE` makes "
-	    "one (doc/real-device.md)",
-	    where);
-	return -ENODEV;
+	    "port %u of the device %s, for %s, is %s and not active, so connections will "
+	    "fail: %s",
+	    port, ia->verbs->device->name, where,
+	    state < sizeof states / sizeof states[0] && states[state] ? states[state] : "unknown",
+	    mend);
+}
+
+/* The reason that rdma_bind_addr() left in errno. */
+static int
+ia_no_device(const char *where, int error)
+{
+	const char *complaint = dapl_cq_arm_complaint();
+
+	if (complaint && !dapl_shortage_is_explained(error)) {
+		dapl_debug_error("the software device cannot be used: %s", complaint);
+		return -error;
+	}
+	switch (error) {
+	case EADDRNOTAVAIL:
+		dapl_debug_error(
+		    "%s is no address of this host: `ip address` shows those that it has", where);
+		return -error;
+	case ENODEV:
+		dapl_debug_error(
+		    "no RDMA device has the address of %s: `rdma link` lists the devices and "
+		    "their interfaces, and `rdma link add rxe0 type rxe netdev INTERFACE` "
+		    "makes one (doc/real-device.md)",
+		    where);
+		return -error;
+	case EACCES:
+	case EPERM:
+		dapl_debug_error(
+		    "this user may not open the RDMA device of %s, /dev/infiniband/uverbs*: "
+		    "allow it with a rule of udev (doc/real-device.md)",
+		    where);
+		return -error;
+	default:
+		errno = error;
+		return dapl_shortage_of_device("rdma_bind_addr");
+	}
 }
 
 static int
@@ -127,20 +209,17 @@ ia_bind_device(struct dapl_ia *ia, const char *where)
 	int r;
 
 	errno = EIO;
-	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address)) {
-		r = dapl_shortage_of_device("rdma_bind_addr");
-		/* The address belongs to this host, so the device is missing. */
-		return r == -EADDRNOTAVAIL || r == -ENODEV ? ia_no_device(where) : r;
-	}
+	if (rdma_bind_addr(ia->id, (struct sockaddr *)&ia->address))
+		return ia_no_device(where, errno);
 	if (!ia->id->verbs)
-		return ia_no_device(where);
+		return ia_no_device(where, ENODEV);
 	ia->verbs = ia->id->verbs;
 	r = ia_query_device(ia);
-	if (!r)
-		r = dapl_channel_prepare_fd(ia->events->fd);
-	if (!r)
-		r = dapl_channel_prepare_fd(ia->verbs->async_fd);
-	return r;
+	if (r)
+		return r;
+	ia_check_port(ia, where);
+	r = dapl_channel_prepare_fd(ia->events->fd);
+	return r ? r : dapl_channel_prepare_fd(ia->verbs->async_fd);
 }
 
 int
@@ -195,14 +274,8 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	ia->idle_cq = NULL;
 	ia->catastrophe = false;
 	r = dapl_address_resolve(options->where, &ia->address);
-	if (r == -ENOENT || r == -EADDRNOTAVAIL)
-		dapl_debug_error("%s is neither an address, nor a known host name, nor an "
-				 "interface that has an address",
-		    options->where);
-	else if (r)
-		dapl_debug_error("cannot look up %s: %s", options->where, strerror(-r));
 	if (r)
-		return r;
+		return ia_no_address(options->where, r);
 	r = ia_find_device(ia);
 	if (r)
 		return r;

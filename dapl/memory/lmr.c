@@ -95,7 +95,7 @@ lmr_register(const struct dapl_ia *ia, struct dapl_lmr *lmr, void *address)
 				 "zero-based region");
 		return -EOPNOTSUPP;
 	}
-	return dapl_shortage_of_region(lmr->length, before);
+	return dapl_shortage_of_region("dat_lmr_create: ibv_reg_mr", lmr->length, before);
 }
 
 static int
@@ -143,7 +143,7 @@ lmr_err_register(int error)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	if (error == -EOPNOTSUPP)
 		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	return dapl_err_resource(error, DAT_RESOURCE_MEMORY_REGION);
+	return dapl_err_resource("dat_lmr_create", error, DAT_RESOURCE_MEMORY_REGION);
 }
 
 /* Registers the memory of another LMR a second time. */

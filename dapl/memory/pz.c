@@ -62,7 +62,8 @@ dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 	dapl_ia_leave(ia);
 	if (!pz_handle)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	return r ? dapl_err_resource(r, DAT_RESOURCE_PROTECTION_DOMAIN) : DAT_SUCCESS;
+	return r ? dapl_err_resource("dat_pz_create", r, DAT_RESOURCE_PROTECTION_DOMAIN) :
+		   DAT_SUCCESS;
 }
 
 DAT_RETURN

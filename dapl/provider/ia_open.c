@@ -9,6 +9,7 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/provider/provider.h"
+#include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
 
 /* The functions of higher folders that lower folders call. */
@@ -20,8 +21,8 @@ static const struct dapl_ia_ops ia_ops = {
 	.hear_datagrams = dapl_sp_hear_all_datagrams,
 };
 
-DAT_RETURN
-dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+static DAT_RETURN
+ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia_handle)
 {
 	char params[DAPL_PROVIDER_PARAMS_MAX];
@@ -59,7 +60,7 @@ dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *asy
 	atomic_store_explicit(&ia->parent.deciding, 0, memory_order_relaxed);
 	r = dapl_object_create(&ia->obj, NULL, &provider->table);
 	if (r) {
-		ret = dapl_err_resource(r, DAT_RESOURCE_MEMORY);
+		ret = dapl_err_resource(NULL, r, DAT_RESOURCE_MEMORY);
 		goto close_device;
 	}
 	dapl_ia_lock(ia);
@@ -85,5 +86,17 @@ close_device:
 	return ret;
 free_slot:
 	dapl_ia_free(ia);
+	return ret;
+}
+
+DAT_RETURN
+dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
+    DAT_IA_HANDLE *ia_handle)
+{
+	DAT_RETURN ret;
+
+	dapl_debug_open(provider->info.ia_name);
+	ret = ia_open(provider, qlen, async_evd, ia_handle);
+	dapl_debug_open(NULL);
 	return ret;
 }

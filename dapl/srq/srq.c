@@ -153,7 +153,7 @@ dapl_srq_create(
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	else {
 		r = srq_create(ia, pz, attr, &srq);
-		ret = r ? dapl_srq_err(r) : DAT_SUCCESS;
+		ret = r ? dapl_srq_err("dat_srq_create", r) : DAT_SUCCESS;
 		if (!r)
 			*handle = srq->obj.handle;
 	}

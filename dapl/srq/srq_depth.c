@@ -28,11 +28,11 @@ dapl_srq_lock_members_of(DAT_SRQ_HANDLE handle)
 
 /* The device has shared receive queues, but not this part of them. */
 DAT_RETURN
-dapl_srq_err(int error)
+dapl_srq_err(const char *call, int error)
 {
 	if (error == -ENOSYS || error == -EOPNOTSUPP)
 		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	return dapl_err_resource(error, DAT_RESOURCE_SRQ);
+	return dapl_err_resource(call, error, DAT_RESOURCE_SRQ);
 }
 
 /* ---- depth ---- */
@@ -118,7 +118,7 @@ dapl_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
 		if (r == -EBUSY)
 			ret = DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 		else if (r)
-			ret = dapl_srq_err(r);
+			ret = dapl_srq_err("dat_srq_set_lw", r);
 	}
 	dapl_srq_unlock_members(srq);
 	return ret;
@@ -231,7 +231,7 @@ dapl_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark)
 	} else {
 		r = srq_watch(srq, low_watermark);
 		if (r)
-			ret = dapl_srq_err(r);
+			ret = dapl_srq_err("dat_srq_resize", r);
 	}
 	dapl_srq_unlock_members(srq);
 	return ret;

@@ -15,7 +15,8 @@
 unsigned int dapl_debug_classes;
 
 static unsigned long debug_destinations;
-static dapl_debug_log_fn *debug_log; /* of the registry, or NULL */
+static dapl_debug_log_fn *debug_log;	   /* of the registry, or NULL */
+static __thread const char *debug_adapter; /* this thread opens it */
 
 /* The bits of DAPL_DBG_TYPE, as OpenFabrics' provider has them. */
 enum {
@@ -138,12 +139,21 @@ debug_print(DAT_LOG_LEVEL level, const char *format, va_list args)
 	/* A thread of the program may be inside of a call that is no cancellation point. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	n = snprintf(line, sizeof line, "rearm[%ld]: ", syscall(SYS_gettid));
+	if (debug_adapter && level == DAT_LOG_ERROR)
+		n += snprintf(
+		    line + n, sizeof line - (size_t)n, "dat_ia_open(\"%.80s\"): ", debug_adapter);
 	vsnprintf(line + n, sizeof line - (size_t)n, format, args);
 	logged = debug_log && debug_log(level, line) == DAT_SUCCESS;
 	if (!logged || debug_destinations)
 		debug_write(debug_destinations, level == DAT_LOG_ERROR, line);
 	pthread_setcancelstate(state, NULL);
 	errno = saved;
+}
+
+void
+dapl_debug_open(const char *adapter)
+{
+	debug_adapter = adapter;
 }
 
 void

@@ -38,6 +38,12 @@ typedef DAT_RETURN dapl_debug_log_fn(DAT_LOG_LEVEL level, const char *line);
  */
 void dapl_debug_setup(dapl_debug_log_fn *log);
 
+/*
+ * Until it is called with NULL, errors of this thread are printed as those of dat_ia_open() of the adapter:
+ * opening it has many steps.
+ */
+void dapl_debug_open(const char *adapter);
+
 /* Prints a line. Keeps errno. */
 void dapl_debug_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

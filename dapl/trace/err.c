@@ -7,24 +7,24 @@
 
 /* Something of the process or the host that this error is about.  DAT has no name for descriptors. */
 static DAT_RETURN
-err_shortage(int error)
+err_shortage(const char *call, int error)
 {
 	const bool descriptor = error == -EMFILE || error == -ENFILE;
 
-	dapl_shortage_explain(error);
+	dapl_shortage_explain(call, error);
 	return DAT_ERROR(
 	    DAT_INSUFFICIENT_RESOURCES, descriptor ? DAT_NO_SUBTYPE : DAT_RESOURCE_MEMORY);
 }
 
 DAT_RETURN
-dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource)
+dapl_err_resource(const char *call, int error, DAT_RETURN_SUBTYPE resource)
 {
 	switch (-error) {
 	case ENOMEM:
 	case EAGAIN:
 	case EMFILE:
 	case ENFILE:
-		return err_shortage(error);
+		return err_shortage(call, error);
 	case ENOSPC:
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, resource);
 	case EPERM:
@@ -44,17 +44,18 @@ dapl_err_ia_open(int error)
 	case ENOENT: /* the name leads to no address */
 	case EADDRNOTAVAIL:
 	case EAFNOSUPPORT:
+	case ENETDOWN:
 	case ENODEV: /* no RDMA device has the address */
 		return DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
 	case EINVAL: /* unreadable parameters */
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	default:
-		return dapl_err_resource(error, DAT_RESOURCE_DEVICE);
+		return dapl_err_resource(NULL, error, DAT_RESOURCE_DEVICE);
 	}
 }
 
 DAT_RETURN
-dapl_err_listen(int error)
+dapl_err_listen(const char *call, int error)
 {
 	switch (-error) {
 	case EADDRINUSE:
@@ -63,7 +64,7 @@ dapl_err_listen(int error)
 	case EPERM:
 		return DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
 	default:
-		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(call, error, DAT_RESOURCE_MEMORY);
 	}
 }
 
@@ -134,7 +135,7 @@ dapl_err_evd_wait(int error, bool on_cq)
 	case ENOMEM:
 	case EMFILE:
 	case ENFILE:
-		return err_shortage(error);
+		return err_shortage("dat_evd_wait", error);
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}
@@ -173,7 +174,7 @@ dapl_err_evd_resize(int error)
 	case ENODEV:
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
 	default:
-		return dapl_err_resource(error, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource("dat_evd_resize", error, DAT_RESOURCE_MEMORY);
 	}
 }
 
@@ -219,7 +220,7 @@ dapl_err_cno_wait(int error)
 	case ENOMEM:
 	case EMFILE:
 	case ENFILE:
-		return err_shortage(error);
+		return err_shortage("dat_cno_wait", error);
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}

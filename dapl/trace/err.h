@@ -11,15 +11,15 @@
 
 /*
  * For a verbs or CM call that creates or registers; `resource` is the subtype of
- * DAT_INSUFFICIENT_RESOURCES.
+ * DAT_INSUFFICIENT_RESOURCES.  `call` is that of the program; NULL: it opens an adapter.
  */
-DAT_RETURN dapl_err_resource(int error, DAT_RETURN_SUBTYPE resource);
+DAT_RETURN dapl_err_resource(const char *call, int error, DAT_RETURN_SUBTYPE resource);
 
 /* Opening the adapter. */
 DAT_RETURN dapl_err_ia_open(int error);
 
 /* Listening on a connection qualifier. */
-DAT_RETURN dapl_err_listen(int error);
+DAT_RETURN dapl_err_listen(const char *call, int error);
 
 /* A query: whether its mask is `known` and there is a place for the answer. */
 DAT_RETURN dapl_err_query(bool known, const void *param);

@@ -9,19 +9,39 @@
 
 #include "dapl/trace/debug.h"
 
-/* "; " and the limit for locked memory; nothing if there is no limit. */
+/* What a limit is now: " (now NUMBER)"; nothing if there is none. */
 static const char *
-shortage_memlock(char *text, size_t size)
+shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 {
 	struct rlimit limit;
 
 	*text = '\0';
-	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
+	if (!getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY)
+		(void)snprintf(text, size, " (now %" PRIu64 ")", (uint64_t)limit.rlim_cur);
+	return text;
+}
+
+/* "; " and the limit for locked memory, if there is one: devices return ENOMEM for it. */
+static const char *
+shortage_memlock(int error, char *text, size_t size)
+{
+	struct rlimit limit;
+
+	*text = '\0';
+	if (error == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	    limit.rlim_cur != RLIM_INFINITY)
 		(void)snprintf(text, size,
 		    "; this process may lock %" PRIu64
-		    " bytes of memory (ulimit -l, LimitMEMLOCK=)",
+		    " bytes of memory: raise the limit with ulimit -l, or LimitMEMLOCK= of its "
+		    "service",
 		    (uint64_t)limit.rlim_cur);
 	return text;
+}
+
+bool
+dapl_shortage_is_explained(int error)
+{
+	return error == EMFILE || error == ENFILE || error == EAGAIN;
 }
 
 static int
@@ -34,49 +54,56 @@ int
 dapl_shortage_of_device(const char *call)
 {
 	const int error = errno ? errno : ENOMEM;
-	char memlock[128] = "";
+	char memlock[192];
 
-	if (error == ENOMEM)
-		shortage_memlock(memlock, sizeof memlock);
-	dapl_debug_error("%s: %s%s", call, strerror(error), memlock);
+	if (!dapl_shortage_is_explained(error))
+		dapl_debug_error("%s: %s%s", call, strerror(error),
+		    shortage_memlock(error, memlock, sizeof memlock));
 	return shortage_errno(error);
 }
 
 int
-dapl_shortage_of_region(uint64_t size, uint64_t registered)
+dapl_shortage_of_region(const char *call, uint64_t size, uint64_t registered)
 {
 	const int error = errno ? errno : ENOMEM;
-	char memlock[128] = "";
+	char memlock[192];
 
-	if (error == ENOMEM)
-		shortage_memlock(memlock, sizeof memlock);
-	dapl_debug_error("ibv_reg_mr: %" PRIu64 " bytes cannot be registered, %" PRIu64
-			 " are: %s%s",
-	    size, registered, strerror(error), memlock);
+	if (!dapl_shortage_is_explained(error))
+		dapl_debug_error(
+		    "%s: %" PRIu64 " bytes cannot be registered, %" PRIu64 " are: %s%s", call, size,
+		    registered, strerror(error), shortage_memlock(error, memlock, sizeof memlock));
 	return shortage_errno(error);
 }
 
 void
-dapl_shortage_explain(int error)
+dapl_shortage_explain(const char *call, int error)
 {
-	struct rlimit limit = { 0, 0 };
+	const char *colon = call ? ": " : "";
+	char limit[48];
 
+	if (!call)
+		call = "";
 	switch (-error) {
 	case EMFILE:
-		(void)getrlimit(RLIMIT_NOFILE, &limit);
-		dapl_debug_error("no descriptor is left: this process may have %" PRIu64
-				 " (ulimit -n, LimitNOFILE=)",
-		    (uint64_t)limit.rlim_cur);
+		dapl_debug_error("%s%sno descriptor is left: raise the limit with ulimit -n%s, or "
+				 "LimitNOFILE= of the service",
+		    call, colon, shortage_limit(RLIMIT_NOFILE, limit, sizeof limit));
 		break;
 	case ENFILE:
-		dapl_debug_error("no descriptor is left on this host (sysctl fs.file-max)");
+		dapl_debug_error("%s%sno descriptor is left on this host: raise the limit with "
+				 "sysctl fs.file-max",
+		    call, colon);
 		break;
 	case EAGAIN:
-		dapl_debug_error("no thread can be started (ulimit -u, TasksMax=), or the system "
-				 "is short of another resource for a moment");
+		dapl_debug_error(
+		    "%s%sno thread can be started: raise the limit with ulimit -u%s, or "
+		    "TasksMax= of the service",
+		    call, colon, shortage_limit(RLIMIT_NPROC, limit, sizeof limit));
 		break;
 	case ENOMEM:
-		dapl_debug_error("no memory is left for this process");
+		dapl_debug_error("%s%sno memory is left for this process: raise the limit with "
+				 "ulimit -v%s, or MemoryMax= of the service",
+		    call, colon, shortage_limit(RLIMIT_AS, limit, sizeof limit));
 		break;
 	default:
 		break;

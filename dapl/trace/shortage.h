@@ -8,19 +8,29 @@
 #ifndef REARM_DAPL_SHORTAGE_H
 #define REARM_DAPL_SHORTAGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Whether dapl_shortage_explain() has a line for this errno of a device, and what fails prints none. */
+bool dapl_shortage_is_explained(int error);
 
 /*
  * `call` of the device or its connection manager failed and has set errno, or has left it 0.  Prints
- * the reason.  Returns -errno, but -ENOSPC in place of -ENOMEM: devices return ENOMEM for a full
+ * the reason, unless dapl_shortage_explain() does.  Returns -errno, but -ENOSPC in place of -ENOMEM: devices return ENOMEM for a full
  * table and for locked memory, too, while -ENOMEM stands for memory of the process.
  */
 int dapl_shortage_of_device(const char *call);
 
-/* The same for the registration of `size` bytes, with `registered` bytes registered before. */
-int dapl_shortage_of_region(uint64_t size, uint64_t registered);
+/*
+ * The same for `call` of the program, the registration of `size` bytes, with `registered` bytes registered
+ * before.
+ */
+int dapl_shortage_of_region(const char *call, uint64_t size, uint64_t registered);
 
-/* Prints which limit of the process or the host the -errno is about, if it is about one. */
-void dapl_shortage_explain(int error);
+/*
+ * Prints which limit of the process or the host the -errno is about, if it is about one, and how to raise
+ * it.  `call` is that of the program; NULL: dapl_debug_open() has it.
+ */
+void dapl_shortage_explain(const char *call, int error);
 
 #endif

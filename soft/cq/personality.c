@@ -2,10 +2,10 @@
 #include "personality.h"
 #include "cq.h"
 #include "judge.h"
+#include "soft/device/complaint.h"
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,7 +242,7 @@ personality_complain(const char *name)
 			strncat(known, ", ", sizeof known - strlen(known) - 1);
 		strncat(known, personalities[i].name, sizeof known - strlen(known) - 1);
 	}
-	fprintf(stderr, "softverbs: SOFTVERBS_PERSONALITY=%s: not one of %s\n", name, known);
+	soft_complain("SOFTVERBS_PERSONALITY=%s: not one of %s", name, known);
 }
 
 void

@@ -8,6 +8,7 @@
  * cannot be written to counts as not set.  Any other failure is an error, because a process in
  * another directory would not find its peers.
  */
+#include "complaint.h"
 #include "names.h"
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ directory_path(const char *variable)
 static int
 directory_complain(const char *parent, const char *name, const char *why, int r)
 {
-	fprintf(stderr, "softverbs: %s/%s: %s\n", parent, name, why);
+	soft_complain("%s/%s: %s", parent, name, why);
 	return r;
 }
 
@@ -46,12 +47,12 @@ directory_check(int fd, const char *parent, const char *name)
 		return directory_complain(parent, name, strerror(errno), -errno);
 	if (st.st_uid != geteuid()) {
 		(void)snprintf(why, sizeof why,
-		    "belongs to user %u; remove it, or set XDG_RUNTIME_DIR or TMPDIR",
+		    "belongs to user %u: remove it, or set XDG_RUNTIME_DIR or TMPDIR",
 		    (unsigned int)st.st_uid);
 		return directory_complain(parent, name, why, -EACCES);
 	}
 	if (st.st_mode & FOR_OTHERS) {
-		(void)snprintf(why, sizeof why, "has mode %04o, must be 0700",
+		(void)snprintf(why, sizeof why, "has mode %04o, must be 0700: chmod it",
 		    (unsigned int)st.st_mode & 07777);
 		return directory_complain(parent, name, why, -EACCES);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "complaint.h"
 #include "names.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ soft_names_open(void)
 	file = openat(directory, FILE_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file < 0) {
 		r = -errno;
-		fprintf(stderr, "softverbs: cannot open %s: %s\n", FILE_NAME, strerror(-r));
+		soft_complain("cannot open %s: %s", FILE_NAME, strerror(-r));
 		soft_close(directory);
 		directory = -1;
 		return r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
+#include "complaint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -80,13 +81,11 @@ soft_settings_read(void)
 	unsigned int milliseconds = wait && *wait ? settings_parse_wait(wait) : LISTENER_WAIT;
 
 	if (!value) {
-		fprintf(stderr,
-		    "softverbs: SOFTVERBS_TIME_FACTOR=%s: not a number from 0.01 to 100\n", factor);
+		soft_complain("SOFTVERBS_TIME_FACTOR=%s: not a number from 0.01 to 100", factor);
 		return -EINVAL;
 	}
 	if (milliseconds > LISTENER_WAIT_MAX) {
-		fprintf(stderr,
-		    "softverbs: SOFTVERBS_LISTENER_WAIT=%s: not a number from 0 to %d\n", wait,
+		soft_complain("SOFTVERBS_LISTENER_WAIT=%s: not a number from 0 to %d", wait,
 		    LISTENER_WAIT_MAX);
 		return -EINVAL;
 	}

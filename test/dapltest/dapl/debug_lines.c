@@ -281,8 +281,8 @@ START_TEST(errors__unless_disabled__are_printed)
 	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "bad-word", 8, &async, &ia),
 	    DAT_INVALID_PARAMETER);
 	captured();
-	ck_assert_msg(has_line("unknown option in the parameters of the adapter: loop=3") ==
-			  errors[_i].reported,
+	ck_assert_msg(has_line("dat_ia_open\\(\"bad-word\"\\): unknown option in the parameters of "
+			       "the adapter: loop=3") == errors[_i].reported,
 	    "%s", printed);
 }
 END_TEST

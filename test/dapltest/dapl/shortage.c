@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that fail because a resource runs out: the code, and the line that explains it */
+#include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/dt.h"
@@ -65,8 +73,10 @@ START_TEST(open__without_descriptors__says_so)
 		if (ret == DAT_SUCCESS)
 			break;
 		dt_assert_ret(ret, NO_DESCRIPTOR);
-		assert_line("no descriptor is left: this process may have [0-9]+ "
-			    "\\(ulimit -n, LimitNOFILE=\\)");
+		assert_line(
+		    "dat_ia_open\\(\"soft\"\\): no descriptor is left: raise the limit with "
+		    "ulimit -n \\(now [0-9]+\\), or LimitNOFILE= of the service");
+		ck_assert_ptr_eq(strchr(printed, '\n'), printed + strlen(printed) - 1);
 	}
 	ck_assert_int_gt(n, 0);
 	dt_close(ia);
@@ -91,7 +101,9 @@ START_TEST(evd_and_cno__without_descriptors__say_so)
 		allow_descriptors();
 		captured();
 		dt_assert_ret(ret, NO_DESCRIPTOR);
-		assert_line("no descriptor is left: .*");
+		assert_line(i ? "dat_cno_fd_create: no descriptor is left: .*" :
+				"dat_evd_create: no descriptor is left: .*");
+		ck_assert_ptr_eq(strchr(printed, '\n'), printed + strlen(printed) - 1);
 	}
 	dt_side_close(&side);
 }
@@ -127,9 +139,11 @@ START_TEST(lmr__more_than_may_be_locked__says_how_much_that_is)
 	ret = reg(&side, 40 * 4096, &lmr);
 	captured();
 	dt_assert_ret(ret, NO_REGION);
-	assert_line(
-	    "ibv_reg_mr: 163840 bytes cannot be registered, 4096 are: Cannot allocate memory; "
-	    "this process may lock 131072 bytes of memory \\(ulimit -l, LimitMEMLOCK=\\)");
+	assert_line("dat_lmr_create: ibv_reg_mr: 163840 bytes cannot be registered, 4096 are: "
+		    "Cannot allocate "
+		    "memory; this process may lock 131072 bytes of memory: raise the limit with "
+		    "ulimit -l, or "
+		    "LimitMEMLOCK= of its service");
 	dt_ok(reg(&side, 20 * 4096, &lmr));
 	dt_assert_ret(reg(&side, 20 * 4096, &lmr), NO_REGION);
 	dt_ok(dat_lmr_free(lmr));
@@ -150,9 +164,130 @@ START_TEST(open__no_device_at_the_address__says_what_to_do)
 	ret = dat_ia_open(name, 8, &async, &ia);
 	captured();
 	dt_assert_ret(ret, DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
-	ck_assert_msg(has_line("no RDMA device has the address of .*: `rdma link show` .*") ||
-			  has_line("this host has no RDMA connection manager: modprobe rdma_ucm.*"),
+	ck_assert_msg(
+	    has_line("dat_ia_open\\(\"real\"\\): no RDMA device has the address of .*: `rdma link` "
+		     ".*") ||
+		has_line("dat_ia_open\\(\"real\"\\): this host has no RDMA connection manager: .*"),
 	    "%s", printed);
+}
+END_TEST
+
+/* ---- the interface of the adapter, and the directory of the software device ---- */
+
+#define NO_ADDRESS DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED)
+
+/* Opening the adapter fails with this code and this line alone, a pattern. */
+static void
+assert_open_fails(const char *adapter, DAT_RETURN want, const char *pattern)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	char line[1024];
+	DAT_IA_HANDLE ia;
+	DAT_RETURN ret;
+
+	capture(STDERR_FILENO);
+	ret = dat_ia_open((DAT_NAME_PTR)(uintptr_t)adapter, 8, &async, &ia);
+	captured();
+	dt_assert_ret(ret, want);
+	snprintf(line, sizeof line, "dat_ia_open\\(\"%s\"\\): %s", adapter, pattern);
+	assert_line(line);
+	ck_assert_msg(strchr(printed, '\n') == printed + strlen(printed) - 1, "%s", printed);
+}
+
+START_TEST(open__no_such_interface_or_host__says_so)
+{
+	assert_open_fails("bad-host", NO_ADDRESS,
+	    "no-such-host.invalid is neither an interface of this host, nor an address, nor a "
+	    "known host name: `ip link` lists the interfaces");
+}
+END_TEST
+
+/* A network whose interface lo is down; false without the privilege to make one. */
+static bool
+enter_network(void)
+{
+	if (unshare(CLONE_NEWNET) && unshare(CLONE_NEWUSER | CLONE_NEWNET)) {
+		printf("no network of its own here: %s\n", strerror(errno));
+		return false;
+	}
+	return true;
+}
+
+START_TEST(open__interface_that_is_down__says_so)
+{
+	if (!dt_on_soft("another device is not in a new network") || !enter_network())
+		return;
+	assert_open_fails("soft", NO_ADDRESS, "the interface lo is down: ip link set lo up");
+}
+END_TEST
+
+/* Sets lo up, which gives it its addresses, and takes them away. */
+static void
+set_up_without_address(void)
+{
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct {
+		struct in6_addr address;
+		uint32_t length;
+		int interface;
+	} loopback = { IN6ADDR_LOOPBACK_INIT, 128, (int)if_nametoindex("lo") };
+	int s4 = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+	    s6 = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(ioctl(s4, SIOCSIFFLAGS, &lo), 0);
+	lo.ifr_addr = (struct sockaddr){ .sa_family = AF_INET };
+	ck_assert_int_eq(ioctl(s4, SIOCSIFADDR, &lo), 0);
+	close(s4);
+	if (s6 < 0) /* there is no IPv6 */
+		return;
+	(void)ioctl(s6, SIOCDIFADDR, &loopback);
+	close(s6);
+}
+
+START_TEST(open__interface_without_address__says_so)
+{
+	if (!dt_on_soft("another device is not in a new network") || !enter_network())
+		return;
+	set_up_without_address();
+	assert_open_fails("soft", NO_ADDRESS,
+	    "the interface lo has no address: ip address add ADDRESS/LENGTH dev lo");
+}
+END_TEST
+
+/* The directory where the processes of this user meet was left by another user, or is open to others. */
+START_TEST(open__software_device_of_another_user__says_whose_it_is)
+{
+	char base[] = "/tmp/rearm-other-XXXXXX", path[64], pattern[256];
+	const bool root = geteuid() == 0;
+
+	if (!dt_on_soft("another device has no directory"))
+		return;
+	ck_assert_ptr_nonnull(mkdtemp(base));
+	snprintf(path, sizeof path, "%s/softverbs-%u", base, (unsigned int)geteuid());
+	ck_assert_int_eq(mkdir(path, 0700), 0);
+	if (root)
+		ck_assert_int_eq(chown(path, 65534, 65534), 0);
+	else
+		ck_assert_int_eq(chmod(path, 0755), 0);
+	unsetenv("XDG_RUNTIME_DIR");
+	setenv("TMPDIR", base, 1);
+	snprintf(pattern, sizeof pattern, "the software device cannot be used: %s: %s", path,
+	    root ? "belongs to user 65534: remove it, or set XDG_RUNTIME_DIR or TMPDIR" :
+		   "has mode 0755, must be 0700: chmod it");
+	assert_open_fails("soft", DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE), pattern);
+	rmdir(path);
+	rmdir(base);
+}
+END_TEST
+
+START_TEST(open__software_device_with_a_bad_variable__names_it)
+{
+	if (!dt_on_soft("another device does not read it"))
+		return;
+	setenv("SOFTVERBS_TIME_FACTOR", "fast", 1);
+	assert_open_fails("soft", DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
+	    "the software device cannot be used: SOFTVERBS_TIME_FACTOR=fast: not a number from "
+	    "0.01 to 100");
 }
 END_TEST
 
@@ -166,5 +301,10 @@ shortage_suite(void)
 	tcase_add_test(tc, evd_and_cno__without_descriptors__say_so);
 	tcase_add_test(tc, lmr__more_than_may_be_locked__says_how_much_that_is);
 	tcase_add_test(tc, open__no_device_at_the_address__says_what_to_do);
+	tcase_add_test(tc, open__no_such_interface_or_host__says_so);
+	tcase_add_test(tc, open__interface_that_is_down__says_so);
+	tcase_add_test(tc, open__interface_without_address__says_so);
+	tcase_add_test(tc, open__software_device_of_another_user__says_whose_it_is);
+	tcase_add_test(tc, open__software_device_with_a_bad_variable__names_it);
 	return s;
 }

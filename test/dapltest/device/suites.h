@@ -16,6 +16,7 @@ Suite *device_listen_suite(void);
 Suite *device_lock_suite(void);
 Suite *device_moderation_suite(void);
 Suite *device_order_suite(void);
+Suite *device_reason_suite(void);
 Suite *device_region_suite(void);
 Suite *device_removal_suite(void);
 Suite *device_srq_suite(void);

@@ -3,6 +3,7 @@
 #include "fault.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -20,6 +21,7 @@ static struct fault_replacement replacement;
 static bool replaces;
 
 static atomic_int answer_length = -1;
+static atomic_int channel_error;
 static const void *_Atomic answer_data;
 static atomic_bool hold_next, holds;
 static void (*_Atomic on_listen)(uint16_t port);
@@ -62,6 +64,12 @@ fault_cm_release_rejection(void)
 }
 
 void
+fault_cm_refuse_channels(int error)
+{
+	channel_error = error;
+}
+
+void
 fault_cm_remove_device(int adapter)
 {
 	struct soft_event *event = soft_event_create();
@@ -101,7 +109,14 @@ struct rdma_event_channel *__wrap_rdma_create_event_channel(void);
 struct rdma_event_channel *
 __wrap_rdma_create_event_channel(void)
 {
-	struct rdma_event_channel *channel = __real_rdma_create_event_channel();
+	const int error = channel_error;
+	struct rdma_event_channel *channel;
+
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	channel = __real_rdma_create_event_channel();
 
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < CHANNELS; i++)

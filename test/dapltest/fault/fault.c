@@ -22,7 +22,11 @@ fault_clear(void)
 	fault_srq_overlook_limit(false);
 	fault_limit(&none);
 	fault_lack(0);
+	fault_port_state(0);
 	fault_other_device(false);
+	fault_cm_refuse_channels(0);
+	fault_cm_refuse_addresses(0);
+	fault_refuse_threads(0);
 	fault_cm_answer_data(NULL, 0);
 	fault_cm_replace(NULL);
 	fault_cm_answer_length(-1);

@@ -154,10 +154,17 @@ enum fault_ability {
 };
 void fault_lack(unsigned int abilities);
 
+/* The state of the port, for adapters that are opened from now on; 0: the one that it has. */
+void fault_port_state(enum ibv_port_state state);
+
 /* Adapters that are opened on this thread find another device, which does not work. */
 void fault_other_device(bool on);
 
 /* ---- the connection manager: cm.c ---- */
+
+/* From now on making an event channel, and binding an id to an address, fail with that errno; 0: they work. */
+void fault_cm_refuse_channels(int error);
+void fault_cm_refuse_addresses(int error);
 
 /*
  * The next event `from` of the nth open adapter, counted from 0, becomes `to`, with that status
@@ -188,6 +195,11 @@ void fault_cm_release_rejection(void);
 
 /* Called when a service point listens, before its call returns, with its port; NULL: no more. */
 void fault_cm_on_listen(void (*call)(uint16_t port));
+
+/* ---- threads: thread.c ---- */
+
+/* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */
+void fault_refuse_threads(int error);
 
 /* ---- locks: lock.c ---- */
 

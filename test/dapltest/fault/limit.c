@@ -5,16 +5,19 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fault_limits lower; /* guarded by lock, as is what follows */
 static unsigned int lacking;
+static enum ibv_port_state port_state;
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 
 /* Only its address matters. */
 static struct verbs_context another;
 static _Thread_local bool finds_another;
+static atomic_int address_error;
 
 void
 fault_limit(const struct fault_limits *limits)
@@ -57,6 +60,14 @@ take_abilities(struct ibv_context *context, struct ibv_device_attr *attr)
 }
 
 void
+fault_port_state(enum ibv_port_state state)
+{
+	pthread_mutex_lock(&lock);
+	port_state = state;
+	pthread_mutex_unlock(&lock);
+}
+
+void
 fault_other_device(bool on)
 {
 	finds_another = on;
@@ -71,6 +82,8 @@ query_lower_port(
 	pthread_mutex_lock(&lock);
 	if (!r && lower.message)
 		port->max_msg_sz = lower.message;
+	if (!r && port_state)
+		port->state = port_state;
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -144,13 +157,21 @@ __wrap_ibv_reg_mr_iova2(
 	return __real_ibv_reg_mr_iova2(pd, address, length, iova, access);
 }
 
+void
+fault_cm_refuse_addresses(int error)
+{
+	address_error = error;
+}
+
 int __real_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 int __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 int
 __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	const int r = __real_rdma_bind_addr(id, addr);
+	const int error = address_error, r = error ? -1 : __real_rdma_bind_addr(id, addr);
 
+	if (error)
+		errno = error;
 	if (!r && finds_another)
 		id->verbs = &another.context;
 	return r;

@@ -254,6 +254,12 @@ dapl_address_set_port(struct sockaddr_storage *address, uint16_t port)
 unsigned int dapl_debug_classes;
 
 void
+dapl_debug_open(const char *adapter)
+{
+	(void)adapter;
+}
+
+void
 dapl_debug_line(const char *format, ...)
 {
 	(void)format;

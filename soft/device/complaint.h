@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * complaint -- why the device cannot be used as it is set up
+ *
+ * A line on standard error, unless soft_complain_to() of soft_arm.h has another place for it.
+ */
+#ifndef SOFT_COMPLAINT_H
+#define SOFT_COMPLAINT_H
+
+/* The text has no newline.  Keeps errno. */
+void soft_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

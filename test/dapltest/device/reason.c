@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Adapters that cannot be opened, or not used: the code, and the one line that says why and what to do */
+#include <dat2/dat_log.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "fault/fault.h"
+#include "suites.h"
+
+#define NO_ADDRESS DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED)
+#define NO_PRIVILEGE DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE)
+#define NO_MEMORY DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)
+
+static char lines[4096];
+static int errors;
+
+static void
+note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	const size_t used = strlen(lines);
+
+	(void)context;
+	ck_assert_int_eq(strncmp(line, "rearm[", 6), 0);
+	errors += level == DAT_LOG_ERROR;
+	snprintf(lines + used, sizeof lines - used, "%s\n", strstr(line, "]: ") + 3);
+}
+
+/* Opens the adapter: this is the answer, and this the line.  True if it is open. */
+static bool
+open_is(DAT_RETURN want, const char *line, DAT_IA_HANDLE *ia)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	char wanted[1024];
+	DAT_RETURN ret;
+
+	snprintf(wanted, sizeof wanted, "dat_ia_open(\"faulty\"): %s\n", line);
+	dt_ok(dat_rearm_set_log(note, NULL));
+	ret = dat_ia_open((DAT_NAME_PTR)(uintptr_t) "faulty", 8, &async, ia);
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	dt_assert_ret(ret, want);
+	ck_assert_str_eq(lines, wanted);
+	ck_assert_int_eq(errors, 1);
+	return ret == DAT_SUCCESS;
+}
+
+#define NO_CM \
+	"this host has no RDMA connection manager: modprobe rdma_ucm, and see that `rdma link` " \
+	"lists a " \
+	"device (doc/real-device.md)"
+#define NO_CM_RIGHT \
+	"this user may not open /dev/infiniband/rdma_cm: allow it with a rule of udev " \
+	"(doc/real-device.md)"
+#define NO_VERBS_RIGHT \
+	"this user may not open the RDMA device of lo, /dev/infiniband/uverbs*: allow it with a " \
+	"rule of " \
+	"udev (doc/real-device.md)"
+#define NO_DEVICE \
+	"no RDMA device has the address of lo: `rdma link` lists the devices and their " \
+	"interfaces, and " \
+	"`rdma link add rxe0 type rxe netdev INTERFACE` makes one (doc/real-device.md)"
+
+static const struct {
+	void (*refuse)(int error);
+	int error;
+	DAT_RETURN ret;
+	const char *line;
+} refusals[] = {
+	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS, NO_CM },
+	{ fault_cm_refuse_channels, ENOSYS, NO_ADDRESS, NO_CM },
+	{ fault_cm_refuse_channels, ENODEV, NO_ADDRESS, NO_CM },
+	{ fault_cm_refuse_channels, EACCES, NO_PRIVILEGE, NO_CM_RIGHT },
+	{ fault_cm_refuse_channels, EPERM, NO_PRIVILEGE, NO_CM_RIGHT },
+	{ fault_cm_refuse_channels, EIO, DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+	    "rdma_create_event_channel: Input/output error" },
+	{ fault_cm_refuse_addresses, ENODEV, NO_ADDRESS, NO_DEVICE },
+	{ fault_cm_refuse_addresses, EACCES, NO_PRIVILEGE, NO_VERBS_RIGHT },
+	{ fault_cm_refuse_addresses, EADDRNOTAVAIL, NO_ADDRESS,
+	    "lo is no address of this host: `ip address` shows those that it has" },
+	{ fault_cm_refuse_addresses, EIO, DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+	    "rdma_bind_addr: Input/output error" },
+};
+
+/* clause: e.9.9 */
+START_TEST(open__device_is_not_there_or_refuses__says_so_in_one_line)
+{
+	DAT_IA_HANDLE ia;
+
+	refusals[_i].refuse(refusals[_i].error);
+	ck_assert(!open_is(refusals[_i].ret, refusals[_i].line, &ia));
+	fault_clear();
+	dt_close(dt_open("faulty", NULL));
+}
+END_TEST
+
+/* clause: e.9.9 */
+START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
+{
+	char want[256], now[64] = "";
+	struct rlimit limit;
+	DAT_IA_HANDLE ia;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NPROC, &limit), 0);
+	if (limit.rlim_cur != RLIM_INFINITY)
+		snprintf(now, sizeof now, " (now %llu)", (unsigned long long)limit.rlim_cur);
+	snprintf(want, sizeof want,
+	    "no thread can be started: raise the limit with ulimit -u%s, or TasksMax= of the "
+	    "service",
+	    now);
+	fault_refuse_threads(EAGAIN);
+	ck_assert(!open_is(NO_MEMORY, want, &ia));
+}
+END_TEST
+
+/* A link may come up later: the adapter is open. */
+START_TEST(open__port_that_is_not_active__works_and_warns_of_it)
+{
+	static const struct {
+		enum ibv_port_state state;
+		const char *name;
+	} cases[] = {
+		{ IBV_PORT_DOWN, "down" },
+		{ IBV_PORT_INIT, "initializing" },
+		{ IBV_PORT_ARMED, "armed" },
+	};
+	char want[512];
+	DAT_IA_HANDLE ia;
+
+	snprintf(want, sizeof want,
+	    "port 1 of the device %s, for lo, is %s and not active, so connections will fail: %s",
+	    "soft0", cases[_i].name,
+	    "look at the cable, and start a subnet manager in the fabric (opensm)");
+	fault_port_state(cases[_i].state);
+	ck_assert(open_is(DAT_SUCCESS, want, &ia));
+	dt_close(ia);
+}
+END_TEST
+
+Suite *
+device_reason_suite(void)
+{
+	Suite *s = suite_create("device-reason");
+	TCase *tc = device_tcase(s, "reason");
+
+	tcase_add_loop_test(tc, open__device_is_not_there_or_refuses__says_so_in_one_line, 0,
+	    sizeof refusals / sizeof refusals[0]);
+	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
+	tcase_add_loop_test(tc, open__port_that_is_not_active__works_and_warns_of_it, 0, 3);
+	return s;
+}
