@@ -22,6 +22,13 @@ must(const char *call, DAT_RETURN ret)
 }
 
 void
+wait_for(sem_t *semaphore)
+{
+	while (sem_wait(semaphore))
+		; /* a signal handler ran */
+}
+
+void
 adapter_open(struct adapter *adapter, const char *name)
 {
 	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;

@@ -11,6 +11,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_event_str.h>
 #include <dat2/dat_upcall.h>
+#include <semaphore.h>
 #include <stddef.h>
 
 struct adapter {
@@ -28,6 +29,9 @@ struct buffer {
 
 /* Ends the program unless `ret` is DAT_SUCCESS. */
 void must(const char *call, DAT_RETURN ret);
+
+/* Waits for sem_post(), whatever signals come meanwhile. */
+void wait_for(sem_t *semaphore);
 
 /* `name` is a name of dat.conf(5), or rearm-soft. */
 void adapter_open(struct adapter *adapter, const char *name);

@@ -12,7 +12,6 @@
 
 #include <err.h>
 #include <netdb.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,8 +114,7 @@ main(int argc, char **argv)
 	    "dat_ep_connect", dat_ep_connect(client.ep, (DAT_IA_ADDRESS_PTR)host->ai_addr, port,
 				  TIMEOUT, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	freeaddrinfo(host);
-	while (sem_wait(&client.end))
-		; /* a signal handler ran */
+	wait_for(&client.end);
 	must("dat_ep_free", dat_ep_free(client.ep));
 	must("dat_evd_free", dat_evd_free(client.evd)); /* returns after the last upcall has */
 	buffer_free(&client.buffer);

@@ -13,7 +13,6 @@
 #include "common.h"
 
 #include <err.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -140,8 +139,7 @@ main(int argc, char **argv)
 				      dat_psp_create_any(server.adapter.ia, &port, server.evd,
 					  DAT_PSP_CONSUMER_FLAG, &psp));
 	printf("listening on port %llu\n", (unsigned long long)port);
-	while (sem_wait(&server.end))
-		; /* a signal handler ran */
+	wait_for(&server.end);
 	must("dat_psp_free", dat_psp_free(psp));
 	must("dat_evd_free", dat_evd_free(server.evd)); /* returns after the last upcall has */
 	adapter_close(&server.adapter);
