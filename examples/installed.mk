@@ -16,6 +16,7 @@ all: $(programs) $(iser)
 $(programs): %: %.c $$(wildcard $$(@D)/common.c)
 	$(compile)
 
+lessons/port_before: packages += libibverbs
 $(iser): packages += libcrypto
 $(iser): iser/iser-%: iser/main_%.c $(filter-out iser/main_%,$(wildcard iser/*.c))
 	$(compile)

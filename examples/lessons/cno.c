@@ -16,17 +16,18 @@
 #include <err.h>
 #include <stdio.h>
 
-enum { MESSAGES = 20, LENGTH = 64, TIMEOUT = 10 * 1000000 };
+enum { MESSAGES = 10, LENGTH = 64, TIMEOUT = 10 * 1000000 };
 
 static struct adapter adapter;
 static DAT_EP_HANDLE server, client;
-static struct buffer buffer; /* [0] is the client's, [LENGTH] the server's */
+static struct buffer buffer; /* [0] is the client's; a place for each message follows */
 static int sent, received, connections;
 
 static void
 on_request(const DAT_EVENT *event)
 {
-	post_recv(server, &buffer, LENGTH, LENGTH, 0);
+	for (DAT_UINT64 i = 1; i <= MESSAGES; i++)
+		post_recv(server, &buffer, i * LENGTH, LENGTH, i);
 	must("dat_cr_accept",
 	    dat_cr_accept(event->event_data.cr_arrival_event_data.cr_handle, server, 0, NULL));
 }
@@ -71,12 +72,12 @@ on_server(const DAT_EVENT *event)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *data = &event->event_data.dto_completion_event_data;
 
-	if (on_connection(event) || data->status == DAT_DTO_ERR_FLUSHED)
-		return; /* flushed: the receive that no message came for */
+	if (on_connection(event))
+		return;
 	completion(event);
-	printf("%.*s\n", (int)data->transfered_length, buffer.bytes + LENGTH);
+	printf("%.*s\n", (int)data->transfered_length,
+	    buffer.bytes + data->user_cookie.as_64 * LENGTH);
 	received++;
-	post_recv(server, &buffer, LENGTH, LENGTH, 0);
 }
 
 /* The EVDs, each with what its events are for. */
@@ -108,7 +109,7 @@ main(int argc, char **argv)
 	if (argc != 2)
 		errx(2, "usage: cno ADAPTER");
 	adapter_open(&adapter, argv[1]);
-	buffer_create(&buffer, &adapter, 2 * LENGTH);
+	buffer_create(&buffer, &adapter, (1 + MESSAGES) * LENGTH);
 	must("dat_cno_create", dat_cno_create(adapter.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
 	must("dat_evd_create", dat_evd_create(adapter.ia, 1, cno, DAT_EVD_CR_FLAG, &queues[0].evd));
 	server = ep_create(&adapter, queues[1].evd = evd_create(&adapter, cno));

@@ -39,11 +39,11 @@ send_next(struct client *client)
 		must("dat_ep_disconnect", dat_ep_disconnect(client->ep, DAT_CLOSE_GRACEFUL_FLAG));
 		return;
 	}
+	client->owed = 2;
 	/* First the receive, then the send: an echo without a receive would find no buffer. */
 	post_recv(client->ep, &client->buffer, ECHO_AT, MESSAGE, ECHO);
 	strcpy(client->buffer.bytes + WORD_AT, word);
 	post_send(client->ep, &client->buffer, WORD_AT, strlen(word), WORD);
-	client->owed = 2;
 }
 
 static void
