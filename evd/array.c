@@ -42,12 +42,15 @@ evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events)
 	if (evd_queue_count(&evd->queue) == 0)
 		n = evd_poll_several(evd, events, most, &error);
 	n += evd_take_queued(evd, &events[n], most - n, &effect);
-	if (n)
+	if (n) {
 		evd->calls.dequeued++;
-	else if (evd->overflowed)
-		error = -EOVERFLOW;
-	else if (error >= 0)
-		error = -EAGAIN;
+	} else {
+		if (evd->overflowed)
+			error = -EOVERFLOW;
+		else if (error >= 0)
+			error = -EAGAIN;
+		evd_error_returned(evd);
+	}
 	if (effect.code)
 		evd_leave_with_effect(evd, &effect);
 	else

@@ -505,10 +505,18 @@ struct evd {
 	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
 	enum evd_attention attention;
 	/*
-	 * The last poll left nothing in the device queue, which may hold completions by now.  No event
-	 * was posted since that waits for a poll.
+	 * The last poll found the device queue empty, and since then no event was posted that waits for
+	 * a poll.  Completions that came later are not excluded.  False while `refused`.
 	 */
 	bool drained;
+	/*
+	 * The device completed more receives than were posted, and a hold dropped those above.  No call
+	 * has returned the error yet: until then a poll for a sink returns it again.
+	 */
+	bool refused;
+	/* That of cfg.ops, but NULL while `refused`, or if there is no device. */
+	struct evd_device_result (*poll_into)(
+	    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
 
 	bool waiting;
 	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */

@@ -2,8 +2,6 @@
 /* feed -- notifications and posted events enter an EVD */
 #include "evd/trigger.h"
 
-#include <limits.h>
-
 void
 evd_count_notified(struct evd *evd)
 {
@@ -220,7 +218,7 @@ evd_refresh(struct evd_ref ref)
 
 	if (!evd)
 		return -ENODEV;
-	r = evd_poll(evd, UINT_MAX);
+	r = evd_poll_for_source(evd);
 	evd_wake_sink(evd);
 	evd_unlock(evd);
 	return r;

@@ -2,8 +2,6 @@
 /* resize -- changes the length of the queue of an EVD, or of its parts */
 #include "evd/trigger.h"
 
-#include <limits.h>
-
 /*
  * Checks whether the queue may have this length.  Polls first: completions of the device count as
  * queued.
@@ -15,7 +13,7 @@ evd_check_length(struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger
 
 	if (evd->waiting)
 		return -EBUSY;
-	r = evd_poll(evd, UINT_MAX);
+	r = evd_poll_for_source(evd);
 	if (r < 0)
 		return r;
 	return evd_queue_load(&evd->queue) > qlen ? -EAGAIN : 0;
@@ -57,7 +55,7 @@ evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int 
 		evd->queue = fresh;
 		evd->cfg.qlen = (int)qlen;
 		/* A ring that was full has room now for completions that the device held back. */
-		(void)evd_poll(evd, UINT_MAX);
+		(void)evd_poll_for_source(evd);
 		evd_attend_unsignalled(evd); /* a shorter ring may be full now */
 	}
 	/*
@@ -208,7 +206,7 @@ evd_drain(struct evd_ref ref)
 		evd = evd_enter(ref);
 		if (!evd)
 			return -ENODEV;
-		r = evd_poll(evd, UINT_MAX);
+		r = evd_poll_for_source(evd);
 		full = r == 0 && evd->queue.ring_count == evd->queue.qlen;
 		length = 2 * evd->queue.qlen;
 		if (length < evd->queue.depth)

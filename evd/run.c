@@ -12,6 +12,7 @@
 static void
 evd_back_off(struct evd *evd, int error) REQUIRES(core_locks.trigger)
 {
+	evd_error_returned(evd);
 	if (!evd->backoff_ns) {
 		evd->backoff_ns = FAULT_DELAY_MIN_NS;
 		evd_unlock(evd);

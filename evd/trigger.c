@@ -3,9 +3,24 @@
 
 #include "evd/lead.h"
 
+/* A hold has dropped receives: a poll for a sink fails until the error is returned. */
+static void
+evd_begin_refusal(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->refused = true;
+	evd->poll_into = NULL;
+}
+
+void
+evd_end_refusal(struct evd *evd)
+{
+	evd->refused = false;
+	evd->poll_into = evd->cfg.ops->poll_into;
+}
+
 /*
- * Counts what stays of a batch.  `n` completions were polled.
- * 1, 0 if the device queue is empty, or -EIO if the device completed more receives than were posted.
+ * Counts what stays of a batch.  `n` completions were polled.  0 if the device queue is empty; 1 if another
+ * poll is needed, which also returns the error for a refusal.
  */
 static inline int
 evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
@@ -17,14 +32,16 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
 	const unsigned int queued = evd_queue_end_batch(q, batch, n, empty);
 	const bool opened = q->posted.open.count != open;
 
-	evd->drained = empty;
+	if (batch->refused)
+		evd_begin_refusal(evd);
+	evd->drained = empty && !evd->refused;
 	evd->counters.dto_events += queued + batch->held;
 	if (queued != batch->unsignalled || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
 	if (n > 0 || opened)
 		evd_announce(evd);
-	return batch->refused ? -EIO : !empty;
+	return !empty || batch->refused;
 }
 
 /*
@@ -58,12 +75,13 @@ evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_
 	/* The usual end: the device queue is empty, and no event waits for that. */
 	if (n != 0 || evd_queue_has_closed(&evd->queue))
 		return evd_end_poll(evd, batch, n);
-	evd->drained = true;
+	evd->drained = !evd->refused;
 	return 0;
 }
 
-int
-evd_poll_once(struct evd *evd)
+/* As evd_poll_once(), whether a refusal is to be reported or not. */
+static inline int
+evd_poll_batch(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	struct evd_batch batch;
 	int n;
@@ -75,6 +93,22 @@ evd_poll_once(struct evd *evd)
 	}
 	n = evd->cfg.ops->poll(evd->cfg.source, &batch).value;
 	return evd_polled(evd, &batch, n);
+}
+
+int
+evd_poll_once(struct evd *evd)
+{
+	return evd->refused ? -EIO : evd_poll_batch(evd);
+}
+
+int
+evd_poll_for_source(struct evd *evd)
+{
+	int r = evd->cfg.ops != NULL;
+
+	while (r > 0)
+		r = evd_poll_batch(evd);
+	return r < 0 ? r : 0;
 }
 
 unsigned int
@@ -91,8 +125,11 @@ unsigned int
 evd_polled_into(
     struct evd *evd, const struct evd_batch *batch, int n, unsigned int made, int *result)
 {
-	const int r = evd_polled(evd, batch, n);
+	int r = evd_polled(evd, batch, n);
 
+	/* A whole batch made no event: the device queue may hold one behind it. */
+	if (r > 0 && made == 0)
+		r = evd_poll(evd, 1);
 	*result = r < 0 ? r : n > 0;
 	return made;
 }
@@ -109,7 +146,7 @@ evd_poll_armed(struct evd *evd, unsigned int enough)
 }
 
 int
-evd_poll_and_arm(struct evd *evd, bool polled)
+evd_poll_and_arm(struct evd *evd, bool found_empty)
 {
 	const bool notified = evd_is_notified(evd->attention);
 	const uint64_t before = evd->queue.polled;
@@ -122,7 +159,7 @@ evd_poll_and_arm(struct evd *evd, bool polled)
 	/* NOTIFY has a report of the queued events: only a new one counts. */
 	if (evd->policy == DAT_UPCALL_NORIFY)
 		enough += evd_queue_signalled(&evd->queue);
-	if (!polled && !evd_is_watched(evd)) {
+	if (!found_empty && !evd_is_watched(evd)) {
 		r = evd_poll(evd, enough);
 		if (r < 0)
 			return r;

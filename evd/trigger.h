@@ -50,10 +50,10 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * After a change of what it depends on.  An EVD is bare if it has a device and no sink but threads that
- * wait, which may wait: it was not freed and does not close, has not overflowed, and there is no upcall
- * policy and no CNO, and never was one for which the loop got the private channel.  Then the begin and
- * the end of a wait are no change of sink that has to be settled.
+ * After a change of what it depends on.  An EVD is bare if it has a device, and waiting threads are the
+ * only sink that it has or ever had: there is no upcall policy and no CNO, and the loop does not read a
+ * private channel for it.  Waits must be allowed: it is waitable, was not freed, does not close and has
+ * not overflowed.  Then a wait begins and ends without a change of sink that must be settled.
  */
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -175,6 +175,16 @@ evd_job(struct evd *evd, enum evd_job_event event) REQUIRES(core_locks.trigger)
  */
 int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
 
+/* The caller reports an error of evd_poll(): a refusal (evd->refused) is reported only once. */
+void evd_end_refusal(struct evd *evd) REQUIRES(core_locks.trigger);
+
+static inline void
+evd_error_returned(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd->refused)
+		evd_end_refusal(evd);
+}
+
 /*
  * Nothing is wanted, and the device is armed; the caller has checked it in this section.  Only a successful
  * poll and arm end an episode of failures: a queued event, perhaps the report of the failure itself, does
@@ -189,7 +199,8 @@ evd_rest(struct evd *evd) REQUIRES(core_locks.trigger)
 
 /*
  * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
- * 0, -EIO: the device failed, -EOVERFLOW: its queue overran.
+ * 0; -EIO: the device failed, or completed more receives than were posted; -EOVERFLOW: its queue
+ * overran.  A caller that reports the error calls evd_error_returned().
  */
 static inline int
 evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
@@ -258,6 +269,12 @@ evd_check_empty(struct evd *evd, uint64_t before) REQUIRES(core_locks.trigger)
 		evd_note_empty(evd);
 }
 
+/*
+ * Polls until the device queue is empty or the ring is full, for a caller that serves no sink.  Errors as
+ * evd_poll(), but not for receives that were not posted: the next poll for a sink reports these.
+ */
+int evd_poll_for_source(struct evd *evd) REQUIRES(core_locks.trigger);
+
 /* Polls a device that was armed before, as evd_poll() does. */
 int evd_poll_armed(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
@@ -316,10 +333,10 @@ void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the device is
- * armed; -EIO, -EOVERFLOW.  `polled`: the same lock section has polled, and there was nothing; the
- * function begins with the arm.
+ * armed; -EIO, -EOVERFLOW.  `found_empty`: a poll in the same lock section has found the device queue
+ * empty; the function begins with the arm.
  */
-int evd_poll_and_arm(struct evd *evd, bool polled) REQUIRES(core_locks.trigger);
+int evd_poll_and_arm(struct evd *evd, bool found_empty) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD whose sink is a CNO: polls all that fits into the queue, and arms; a poll follows the arm.
@@ -330,9 +347,11 @@ int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * True if no notification and no run will report completions that a poll of another thread finds
- * now: the ring was full at the last poll, the run waits for a delay or for its thread, or upcalls get
- * them, and the device is armed for solicited completions only.
+ * True if neither a notification nor a run will report to the sink what a poll of another thread finds
+ * now.  One of these holds:
+ *   - the ring was full at the last poll;
+ *   - the job waits for a delay, or for its thread;
+ *   - the sink is an upcall policy, and the device is armed for solicited completions only.
  */
 static inline bool
 evd_is_unannounced(const struct evd *evd) REQUIRES(core_locks.trigger)
@@ -353,7 +372,10 @@ evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
 	}
 }
 
-/* Two ends of evd_poll_into(), not inline: the source has no such function; it took not all at once. */
+/*
+ * Two ends of evd_poll_into(), not inline: the first is for an EVD without evd->poll_into; the second for a
+ * poll after which not all completions are taken.
+ */
 unsigned int evd_poll_first(struct evd *evd, int *result) REQUIRES(core_locks.trigger);
 unsigned int evd_polled_into(struct evd *evd, const struct evd_batch *batch, int n,
     unsigned int made, int *result) REQUIRES(core_locks.trigger);
@@ -367,19 +389,18 @@ static inline __attribute__((always_inline)) unsigned int
 evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
     REQUIRES(core_locks.trigger)
 {
-	const struct evd_source_ops *ops = evd->cfg.ops;
 	struct evd_batch batch;
 	unsigned int made = most;
 	int n;
 
 	ASSUME(evd_queue_load(&evd->queue) == 0);
-	if (!ops || !ops->poll_into)
+	if (!evd->poll_into)
 		return evd_poll_first(evd, result);
 	/* What is taken at once need not be queued: so several are polled only as far as they are taken. */
 	if (most == 1 || most > EVD_BATCH)
 		most = EVD_BATCH;
 	evd_queue_begin_first_batch(&evd->queue, most, &batch);
-	n = ops->poll_into(evd->cfg.source, &batch, events, &made).value;
+	n = evd->poll_into(evd->cfg.source, &batch, events, &made).value;
 	evd->counters.dto_events += made;
 	evd->taken += made;
 	if (n <= 0 || made != (unsigned int)n)
@@ -393,7 +414,7 @@ evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result
 	return made;
 }
 
-/* The private channel cannot be read, and may stay readable: no thread watches it from now on. */
+/* The private channel cannot be read any more, and may poll as readable.  From now on no thread watches it. */
 void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* Whether the loop watches the channel of an EVD that it has as a source. */
@@ -405,7 +426,8 @@ void evd_settle_lead(struct evd *evd) REQUIRES(core_locks.trigger);
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
  * new sink.  The loop starts to watch the private channel, or stops if the new sink reads the
- * channel itself.  For a policy that ends: the new sink needs no more of the loop than the old one.
+ * channel itself.  Only for the end of a policy: then the new sink needs the loop for nothing that the
+ * old one did not need it for.
  */
 static inline void
 evd_sink_settle_less(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -547,12 +569,12 @@ evd_leave(struct evd *evd) RELEASE(core_locks.trigger)
 void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
     RELEASE(core_locks.trigger);
 
-/* The end of a series of upcalls. */
+/* How a series of upcalls ended. */
 enum evd_upcalls {
-	EVD_UPCALLS_NONE,      /* no event can be taken, as far as is known */
-	EVD_UPCALLS_HAVE_JOB,  /* the calling thread continues with the EVD */
-	EVD_UPCALLS_SAW_EMPTY, /* the same; the section has polled, and there was nothing */
-	EVD_UPCALLS_LEFT_JOB,
+	EVD_UPCALLS_NONE,     /* none was made: a poll found no event that can be taken now */
+	EVD_UPCALLS_HAVE_JOB, /* the calling thread still has the job */
+	EVD_UPCALLS_SAW_EMPTY, /* the same, and in this lock section a poll found the device queue empty */
+	EVD_UPCALLS_LEFT_JOB, /* the calling thread has the job no more */
 };
 
 /*

@@ -52,12 +52,12 @@ evd_begin_upcall(struct evd *evd, bool many) REQUIRES(core_locks.trigger)
 		evd_job(evd, EVD_JOB_CALL_ONE);
 }
 
-/* The last upcall of a series has returned.  `polled`: of a claim after it, or 1. */
+/* The last upcall of a series has returned.  `found`: of a claim after it, or 1. */
 static inline enum evd_upcalls
-evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, int polled)
+evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, int found)
     REQUIRES(core_locks.trigger)
 {
-	const enum evd_upcalls have = polled == 0 ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_HAVE_JOB;
+	const enum evd_upcalls have = found == 0 ? EVD_UPCALLS_SAW_EMPTY : EVD_UPCALLS_HAVE_JOB;
 
 	evd->in_progress--;
 	if (frame->exempt)
@@ -87,24 +87,24 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
 
 /*
  * Claims up to `most` events for an upcall, and returns how many: those that are queued, or if nothing is,
- * those that a poll finds; then the queue is not involved.  *polled: 1; 0 if it has polled and the device
- * queue was empty; or an error as evd_poll().
+ * those that a poll finds; then the queue is not involved.  *found: 0 if it has polled and the device
+ * queue was empty; an error as evd_poll(); otherwise 1.
  */
 static inline __attribute__((always_inline)) unsigned int
 evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
-    int *polled) REQUIRES(core_locks.trigger)
+    int *found) REQUIRES(core_locks.trigger)
 {
 	unsigned int n;
 
-	*polled = 1;
+	*found = 1;
 	if (evd_queue_load(&evd->queue) == 0) {
-		n = evd_poll_into(evd, events, most, polled);
+		n = evd_poll_into(evd, events, most, found);
 		if (n)
 			return n;
-		if (*polled > 0)
+		if (*found > 0)
 			evd_attend(evd, EVD_IS_POLLED);
 	}
-	if (*polled < 0 || !evd_queue_has_signalled(&evd->queue, 1))
+	if (*found < 0 || !evd_queue_has_signalled(&evd->queue, 1))
 		return 0;
 	return evd_take_queued(evd, events, most, effect);
 }
@@ -115,18 +115,18 @@ evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effe
  */
 static __attribute__((noinline)) unsigned int
 evd_claim_next(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
-    int *polled) REQUIRES(core_locks.trigger)
+    int *found) REQUIRES(core_locks.trigger)
 {
-	return evd_claim(evd, events, most, effect, polled);
+	return evd_claim(evd, events, most, effect, found);
 }
 
 /* No upcall was made, because evd_claim() found nothing. */
 static int
-evd_make_none(int polled)
+evd_make_none(int found)
 {
-	if (polled < 0)
-		return polled;
-	return polled ? EVD_UPCALLS_NONE : EVD_UPCALLS_SAW_EMPTY;
+	if (found < 0)
+		return found;
+	return found ? EVD_UPCALLS_NONE : EVD_UPCALLS_SAW_EMPTY;
 }
 
 /*
@@ -153,15 +153,15 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 	struct evd_effect effect;
 	DAT_EVENT event;
 	const DAT_EVENT *const argument = notify ? NULL : &event;
-	int polled = 1;
+	int found = 1;
 	bool more;
 
 	effect.code = 0;
 	if (notify) {
 		evd_attend(evd, EVD_HAS_REPORTED);
 		stop = 0;
-	} else if (!evd_claim(evd, &event, 1, &effect, &polled)) {
-		return evd_make_none(polled);
+	} else if (!evd_claim(evd, &event, 1, &effect, &found)) {
+		return evd_make_none(found);
 	}
 	evd_attend(evd, EVD_IS_POLLED);
 	more = evd_queue_count(q) > 0;
@@ -182,14 +182,14 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 			more = true;
 		} else if (evd_queue_has_signalled(q, 1) ?
 			       evd_take(evd, &event, &effect) :
-			       evd_claim_next(evd, &event, 1, &effect, &polled)) {
+			       evd_claim_next(evd, &event, 1, &effect, &found)) {
 			more = evd_queue_count(q) > 0;
 		} else {
 			break;
 		}
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many, polled);
+	return evd_end_upcalls(evd, &frame, many, found);
 }
 
 /* Not locked; under NOTIFY there are no events. */
@@ -222,13 +222,13 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 	struct evd_effect effect = { 0 };
 	DAT_EVENT events[EVD_BATCH];
 	unsigned int n = 0;
-	int polled = 1;
+	int found = 1;
 	bool more;
 
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);
-	else if (!(n = evd_claim(evd, events, room, &effect, &polled)))
-		return evd_make_none(polled);
+	else if (!(n = evd_claim(evd, events, room, &effect, &found)))
+		return evd_make_none(found);
 	evd_attend(evd, EVD_IS_POLLED);
 	more = evd_queue_count(&evd->queue) > 0;
 	evd_begin_upcall(evd, many);
@@ -242,11 +242,11 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 		evd_lock(evd);
 		if (evd->changes != changes || notify || evd_taken(evd) >= stop)
 			break;
-		n = evd_claim_next(evd, events, room, &effect, &polled);
+		n = evd_claim_next(evd, events, room, &effect, &found);
 		if (n == 0)
 			break;
 		more = evd_queue_count(&evd->queue) > 0;
 	}
 	self->upcall = frame.outer;
-	return evd_end_upcalls(evd, &frame, many, polled);
+	return evd_end_upcalls(evd, &frame, many, found);
 }

@@ -43,6 +43,7 @@ evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
 			r = -EOVERFLOW;
 		else if (r == 0)
 			r = -EAGAIN;
+		evd_error_returned(evd);
 	} else {
 		(void)evd_take(evd, event, &effect);
 		evd->calls.dequeued++;
@@ -423,6 +424,8 @@ evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
 	effect.code = 0;
 	if (r == 0)
 		(void)evd_take(evd, event, &effect);
+	else if (r == -EIO || r == -EOVERFLOW)
+		evd_error_returned(evd);
 	if (r == 0 || r == -ETIMEDOUT)
 		*nmore = evd_known_more(evd);
 	evd_wait_over(evd, blocked);

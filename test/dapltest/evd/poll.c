@@ -38,29 +38,155 @@ START_TEST(poll__fails_with_any_other_error__is_the_devices_failure)
 }
 END_TEST
 
-/* The batch is full, so the device may have more.  The next batch alone would succeed. */
-START_TEST(poll__full_batch_with_more_receives_than_were_posted__fails_at_once)
+/* The story with a hold for the receives of endpoint 1. */
+static struct evd_hold hold;
+
+static void
+setup(void)
 {
 	const struct script_options opt = { .qlen = 2 * EVD_BATCH };
-	struct evd_hold hold;
 
 	story_begin(&st, &opt);
 	ck_assert_int_eq(evd_hold_init(&hold, POSTED), 0);
 	st.dev.hold[1] = &hold;
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
-	for (uint64_t i = 0; i < EVD_BATCH; i++)
-		script_complete_on(&st.dev, 1, 800 + i);
-	script_complete(&st.dev, 1);
-	ck_assert_int_eq(refresh(), -EIO);
-	ck_assert_uint_eq(hold.count, POSTED);
-	ck_assert_uint_eq(script_queued(&st.dev), 1);
-	ck_assert_int_eq(refresh(), 0);
-	story_dequeues(&st, 1);
-	story_empty(&st);
+}
+
+static void
+teardown(void)
+{
 	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
 	st.dev.hold[1] = NULL;
 	evd_hold_fini(&hold);
 	story_end(&st);
+}
+
+/* An event, and more receives than were posted. */
+static void
+complete_too_many(void)
+{
+	script_complete(&st.dev, 1);
+	for (uint64_t i = 0; i <= POSTED; i++)
+		script_complete_on(&st.dev, 1, 800 + i);
+}
+
+/* The batch is full, so the device may have more.  A poll for no sink leaves the error to the next call. */
+START_TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call)
+{
+	DAT_EVENT event;
+
+	for (uint64_t i = 0; i < EVD_BATCH; i++)
+		script_complete_on(&st.dev, 1, 800 + i);
+	script_complete(&st.dev, 1);
+	ck_assert_int_eq(refresh(), 0);
+	ck_assert_uint_eq(hold.count, POSTED);
+	ck_assert_uint_eq(script_queued(&st.dev), 0);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(dequeue__event_and_too_many_receives__event_then_error_once)
+{
+	DAT_EVENT event;
+
+	complete_too_many();
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
+	story_empty(&st);
+}
+END_TEST
+
+START_TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
+{
+	const struct evd_ref ref = evd_self(&st.dev.evd);
+	DAT_EVENT events[8];
+
+	complete_too_many();
+	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), 1);
+	ck_assert_uint_eq(script_id(&events[0]), 1);
+	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), -EIO);
+	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), -EAGAIN);
+}
+END_TEST
+
+START_TEST(wait__event_and_too_many_receives__event_then_error_once)
+{
+	const struct evd_ref ref = evd_self(&st.dev.evd);
+	DAT_EVENT event;
+	int nmore;
+
+	complete_too_many();
+	ck_assert_int_eq(evd_wait(ref, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_uint_eq(script_id(&event), 1);
+	ck_assert_int_eq(evd_wait(ref, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EIO);
+	ck_assert_int_eq(evd_wait(ref, 0, 1, &event, &nmore), -ETIMEDOUT);
+}
+END_TEST
+
+START_TEST(enable__too_many_receives__fails_once)
+{
+	complete_too_many();
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	story_settle(&st);
+	story_expect_nothing(&st);
+	ck_assert_int_eq(st.dev.faults, 0);
+}
+END_TEST
+
+static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
+
+/* The run that claims the event straight from the poll reports the failure as well. */
+START_TEST(upcall__event_and_too_many_receives__event_then_fault_once)
+{
+	ck_assert_int_eq(story_enable(&st, policies[_i]), 0);
+	complete_too_many();
+	story_settle(&st);
+	story_upcall(&st, 1);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.last_fault, -EIO);
+	script_complete(&st.dev, 2);
+	for (int i = 0; i < 100 && tape_count(&st.tape) < 2; i++) {
+		script_sleep_ms(1); /* the run after the failure has a delay */
+		story_settle(&st);
+	}
+	story_upcall(&st, 2);
+	ck_assert_int_eq(st.dev.faults, 1);
+}
+END_TEST
+
+/* A whole batch of completions of an endpoint that is gone. */
+static void
+complete_dropped(void)
+{
+	st.dev.gone[2] = true;
+	for (uint64_t i = 0; i < EVD_BATCH; i++)
+		script_complete_on(&st.dev, 2, 900 + i);
+	script_complete(&st.dev, 1);
+}
+
+START_TEST(dequeue_n__whole_batch_is_dropped__takes_the_event_behind)
+{
+	const struct evd_ref ref = evd_self(&st.dev.evd);
+	DAT_EVENT events[EVD_BATCH];
+
+	complete_dropped();
+	ck_assert_int_eq(evd_dequeue_several(ref, EVD_BATCH, events), 1);
+	ck_assert_uint_eq(script_id(&events[0]), 1);
+	ck_assert_int_eq(evd_dequeue_several(ref, EVD_BATCH, events), -EAGAIN);
+}
+END_TEST
+
+START_TEST(upcall__whole_batch_is_dropped__gets_the_event_behind)
+{
+	ck_assert_int_eq(story_enable(&st, policies[_i]), 0);
+	complete_dropped();
+	story_settle(&st);
+	story_upcall(&st, 1);
+	story_expect_nothing(&st);
 }
 END_TEST
 
@@ -70,9 +196,19 @@ evd_poll_suite(void)
 	Suite *s = suite_create("evd_poll");
 	TCase *tc = story_tcase(s, "poll");
 	TCase *own = runner_tcase(s, "batch");
+	const int n = sizeof policies / sizeof policies[0];
 
+	tcase_add_checked_fixture(own, setup, teardown);
 	tcase_add_test(tc, poll__queue_is_lost__is_an_overflow);
 	tcase_add_test(tc, poll__fails_with_any_other_error__is_the_devices_failure);
-	tcase_add_test(own, poll__full_batch_with_more_receives_than_were_posted__fails_at_once);
+	tcase_add_test(own,
+	    refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call);
+	tcase_add_test(own, dequeue__event_and_too_many_receives__event_then_error_once);
+	tcase_add_test(own, dequeue_n__event_and_too_many_receives__event_then_error_once);
+	tcase_add_test(own, wait__event_and_too_many_receives__event_then_error_once);
+	tcase_add_test(own, enable__too_many_receives__fails_once);
+	tcase_add_loop_test(own, upcall__event_and_too_many_receives__event_then_fault_once, 0, n);
+	tcase_add_test(own, dequeue_n__whole_batch_is_dropped__takes_the_event_behind);
+	tcase_add_loop_test(own, upcall__whole_batch_is_dropped__gets_the_event_behind, 0, n);
 	return s;
 }
