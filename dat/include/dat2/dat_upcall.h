@@ -128,13 +128,20 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 async_events;
 	DAT_UINT64 upcalls;
 	DAT_UINT64 notifications;		/* read from the device */
-	DAT_UINT64 spurious_notifications;	/* the poll after them found no completion */
+	/*
+	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion.  One
+	 * that is read while there is none of these is not counted.
+	 */
+	DAT_UINT64 spurious_notifications;
 	DAT_UINT64 arms;
 	DAT_UINT64 arm_failures;
-	DAT_UINT64 races_closed;		/* the poll after an arm found completions */
-	DAT_UINT64 busy_skips;			/* wake-ups while its job was queued or running */
+	/* Arms after which a poll in the same lock section found completions: without it they were lost. */
+	DAT_UINT64 races_closed;
+	/* Wake-ups of an upcall policy or a CNO while the EVD was queued for a thread, or a thread ran it. */
+	DAT_UINT64 busy_skips;
 	DAT_UINT64 overflows;
-	DAT_UINT64 max_depth;			/* the most events ever queued */
+	/* The most events ever queued in the EVD.  Those that a poll delivers at once are never queued. */
+	DAT_UINT64 max_depth;
 };
 
 /*
