@@ -17,6 +17,9 @@ evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *err
 			got = evd_poll_into(evd, &events[n], most - n, error);
 			n += got;
 		} while (got == EVD_BATCH && n < most && evd_queue_load(&evd->queue) == 0);
+		/* A batch that made no event may have been full: the device queue may hold one behind it. */
+		if (n == 0 && *error > 0)
+			*error = evd_poll(evd, 1);
 	}
 	evd->calls.dequeue_polls += evd->calls.polls - polls;
 	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;

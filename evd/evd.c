@@ -25,7 +25,8 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->serial = config->serial;
 	evd->cfg = *config;
 	evd->queue = queue;
-	evd->poll_into = config->ops ? config->ops->poll_into : NULL;
+	if (config->ops)
+		evd_end_refusal(evd);
 	evd->job = (struct loop_job){ .run = evd_run, .serial = config->serial };
 	evd->threshold = 1;
 	evd->spin.most_ns = config->spin_ns;

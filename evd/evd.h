@@ -77,6 +77,9 @@ struct evd_device_result {
 
 #define EVD_DEVICE_LOST INT_MIN
 
+typedef struct evd_device_result evd_poll_function(void *source, struct evd_batch *batch);
+typedef struct evd_device_result evd_poll_into_function(
+    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
 typedef void evd_convert(
     void *source, const struct evd_record *record, DAT_EVENT *event, struct evd_effect *effect);
 
@@ -110,9 +113,8 @@ typedef void evd_convert(
  * the code that issued the arm may skip the poll that follows it.
  */
 struct evd_source_ops {
-	struct evd_device_result (*poll)(void *source, struct evd_batch *batch);
-	struct evd_device_result (*poll_into)(
-	    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
+	evd_poll_function *poll;
+	evd_poll_into_function *poll_into;
 	evd_convert *convert;
 	struct evd_device_result (*arm)(void *source, bool solicited_only);
 	void (*ack)(void *source, unsigned int n);
@@ -514,9 +516,9 @@ struct evd {
 	 * has returned the error yet: until then a poll for a sink returns it again.
 	 */
 	bool refused;
-	/* That of cfg.ops, but NULL while `refused`, or if there is no device. */
-	struct evd_device_result (*poll_into)(
-	    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
+	/* Those of cfg.ops; while `refused`, one that fails, and NULL.  NULL if there is no device. */
+	evd_poll_function *poll;
+	evd_poll_into_function *poll_into;
 
 	bool waiting;
 	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */

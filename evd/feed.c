@@ -236,6 +236,7 @@ evd_mark_overflow(struct evd_ref ref)
 	if (first) {
 		evd->overflowed = true;
 		evd_set_bare(evd);
+		evd_error_returned(evd); /* calls return the overflow from now on */
 		evd->counters.overflows++;
 		evd_wake_sink(evd);
 	}

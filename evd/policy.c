@@ -94,11 +94,14 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
 	r = evd_list_channel(evd);
 	if (r < 0)
 		return r;
-	if (polls && (r = evd_poll(evd, 1)) < 0)
+	if (polls)
+		r = evd_poll(evd, 1);
+	if (r == 0)
+		r = evd_arm_and_repoll(evd, 1, polls);
+	if (r < 0) {
+		evd_error_returned(evd);
 		return r;
-	r = evd_arm_and_repoll(evd, 1, polls);
-	if (r < 0)
-		return r;
+	}
 	evd_attend(evd, EVD_IS_POLLED);
 	evd->backoff_ns = 0; /* the device works: the next failure is a new one */
 	pending = evd_queue_count(&evd->queue) > 0;
@@ -130,8 +133,6 @@ policy_enable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_
 	if (!evd)
 		return -ENODEV;
 	r = policy_enable_locked(evd, policy, object, flag);
-	if (r == -EIO || r == -EOVERFLOW)
-		evd_error_returned(evd);
 	evd_leave(evd);
 	return r;
 }

@@ -3,11 +3,23 @@
 
 #include "evd/lead.h"
 
-/* A hold has dropped receives: a poll for a sink fails until the error is returned. */
+/* In the place of the source's function, until the refusal is reported. */
+static struct evd_device_result
+evd_poll_refused(void *source, struct evd_batch *batch)
+{
+	(void)source;
+	(void)batch;
+	return (struct evd_device_result){ -EIO };
+}
+
+/* A hold has dropped receives.  After an overflow each call fails in any case. */
 static void
 evd_begin_refusal(struct evd *evd) REQUIRES(core_locks.trigger)
 {
+	if (evd->overflowed)
+		return;
 	evd->refused = true;
+	evd->poll = evd_poll_refused;
 	evd->poll_into = NULL;
 }
 
@@ -15,6 +27,7 @@ void
 evd_end_refusal(struct evd *evd)
 {
 	evd->refused = false;
+	evd->poll = evd->cfg.ops->poll;
 	evd->poll_into = evd->cfg.ops->poll_into;
 }
 
@@ -34,7 +47,7 @@ evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
 
 	if (batch->refused)
 		evd_begin_refusal(evd);
-	evd->drained = empty && !evd->refused;
+	evd->drained = empty && !batch->refused;
 	evd->counters.dto_events += queued + batch->held;
 	if (queued != batch->unsignalled || opened)
 		evd_attend(evd, EVD_HAS_ENTERED);
@@ -75,13 +88,12 @@ evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_
 	/* The usual end: the device queue is empty, and no event waits for that. */
 	if (n != 0 || evd_queue_has_closed(&evd->queue))
 		return evd_end_poll(evd, batch, n);
-	evd->drained = !evd->refused;
+	evd->drained = true;
 	return 0;
 }
 
-/* As evd_poll_once(), whether a refusal is to be reported or not. */
 static inline int
-evd_poll_batch(struct evd *evd) REQUIRES(core_locks.trigger)
+evd_poll_by(struct evd *evd, evd_poll_function *poll) REQUIRES(core_locks.trigger)
 {
 	struct evd_batch batch;
 	int n;
@@ -91,14 +103,14 @@ evd_poll_batch(struct evd *evd) REQUIRES(core_locks.trigger)
 		evd_attend(evd, EVD_IS_FULL);
 		return 0;
 	}
-	n = evd->cfg.ops->poll(evd->cfg.source, &batch).value;
+	n = poll(evd->cfg.source, &batch).value;
 	return evd_polled(evd, &batch, n);
 }
 
 int
 evd_poll_once(struct evd *evd)
 {
-	return evd->refused ? -EIO : evd_poll_batch(evd);
+	return evd_poll_by(evd, evd->poll);
 }
 
 int
@@ -107,7 +119,9 @@ evd_poll_for_source(struct evd *evd)
 	int r = evd->cfg.ops != NULL;
 
 	while (r > 0)
-		r = evd_poll_batch(evd);
+		r = evd_poll_by(evd, evd->cfg.ops->poll);
+	if (evd->refused)
+		evd->drained = false;
 	return r < 0 ? r : 0;
 }
 
@@ -125,11 +139,8 @@ unsigned int
 evd_polled_into(
     struct evd *evd, const struct evd_batch *batch, int n, unsigned int made, int *result)
 {
-	int r = evd_polled(evd, batch, n);
+	const int r = evd_polled(evd, batch, n);
 
-	/* A whole batch made no event: the device queue may hold one behind it. */
-	if (r > 0 && made == 0)
-		r = evd_poll(evd, 1);
 	*result = r < 0 ? r : n > 0;
 	return made;
 }
