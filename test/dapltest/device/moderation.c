@@ -364,6 +364,7 @@ START_TEST(last_completion__period_is_over__reaches_the_waiter)
 	open_connected(&pair, "faulty-moderated-short");
 	for (unsigned int round = 0; round < 20; round++) {
 		waiter_start(&w, pair.b.recv, 1 + (DAT_COUNT)round % 3);
+		dt_nap_ms(2); /* it sleeps by then, or finds the messages itself */
 		messages(&pair, 3 * round, 1 + round % 3);
 		waiter_expect(&w, 3 * round);
 		for (DAT_COUNT i = 0; i < w.more; i++)
