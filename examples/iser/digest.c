@@ -10,9 +10,11 @@
 #include <string.h>
 
 #define CHUNK (1u << 20)
+#define PROGRESS_STEP (32 * CHUNK)
 
 int
-digest_backing(const struct backing *backing, struct digest *ret_digest)
+digest_backing(
+    const struct backing *backing, digest_progress_fn progress, struct digest *ret_digest)
 {
 	struct digest digest;
 	unsigned char *chunk = NULL;
@@ -37,6 +39,8 @@ digest_backing(const struct backing *backing, struct digest *ret_digest)
 			goto out;
 		}
 		at += n;
+		if (progress && (at % PROGRESS_STEP == 0 || at == backing->bytes))
+			progress(at, backing->bytes);
 	}
 	r = EVP_DigestFinal_ex(context, digest.bytes, NULL) ? 0 : -EIO;
 	if (r == 0)

@@ -18,8 +18,12 @@ struct digest {
 
 #define DIGEST_TEXT (2 * DIGEST_BYTES + 1)
 
-/* 0 or -errno; -EIO when the file is shorter than its size. */
-int digest_backing(const struct backing *backing, struct digest *ret_digest);
+/* Hears now and then how far the sum is, and at its end. */
+typedef void (*digest_progress_fn)(uint64_t done, uint64_t total);
+
+/* 0 or -errno; -EIO when the file is shorter than its size.  `progress` may be NULL. */
+int digest_backing(
+    const struct backing *backing, digest_progress_fn progress, struct digest *ret_digest);
 
 bool digest_equal(const struct digest *a, const struct digest *b);
 

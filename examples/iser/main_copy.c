@@ -67,13 +67,13 @@ transfer(const struct options *options, const struct source *source)
 }
 
 static int
-add_sum(const char *name, struct backing *file, uint64_t bytes)
+add_sum(const char *name, struct backing *file, uint64_t bytes, bool quiet)
 {
 	struct report_sum *sum = &copy.report.sums[copy.report.sum_count];
 	int r;
 
 	file->bytes = bytes; /* a device may be larger than what was written to it */
-	r = digest_backing(file, &sum->digest);
+	r = digest_backing(file, progress_of_sum(quiet), &sum->digest);
 	if (r) {
 		say("%s: cannot be read: %s", name, strerror(-r));
 		return -1;
@@ -98,8 +98,8 @@ make_report(const struct options *options, const struct source *source)
 	report->ia = options->ia;
 	report->sums[0] = (struct report_sum){ .name = "source", .digest = source->digest };
 	report->sum_count = 1;
-	if (add_sum("target", &copy.device, source->file.bytes) ||
-	    add_sum("read back", &copy.readback, source->file.bytes))
+	if (add_sum("target", &copy.device, source->file.bytes, options->quiet) ||
+	    add_sum("read back", &copy.readback, source->file.bytes, options->quiet))
 		return -1;
 	for (int i = 0; i < 2; i++)
 		report->jobs[report->job_count++] = (struct report_job){

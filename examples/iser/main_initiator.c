@@ -52,7 +52,7 @@ report(const struct options *options, const struct source *source, const struct 
 		.sides = { { "initiator", &initiator.adapter.tally } },
 		.side_count = 1,
 	};
-	int r = digest_backing(readback, &report.sums[1].digest);
+	int r = digest_backing(readback, progress_of_sum(options->quiet), &report.sums[1].digest);
 
 	if (r) {
 		say("cannot read the file that holds the data read back: %s", strerror(-r));

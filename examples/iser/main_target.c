@@ -4,6 +4,7 @@
  */
 #include "bell.h"
 #include "options.h"
+#include "progress.h"
 #include "provider.h"
 #include "report.h"
 #include "say.h"
@@ -43,7 +44,7 @@ print_end(const struct options *options, const struct target *target, const stru
 {
 	struct digest digest;
 	char text[DIGEST_TEXT];
-	int r = digest_backing(device, &digest);
+	int r = digest_backing(device, progress_of_sum(options->quiet), &digest);
 
 	if (r) {
 		say("%s cannot be read: %s", options->device, strerror(-r));

@@ -46,3 +46,19 @@ progress_draw(const struct job *job, uint64_t bytes)
 	    done == job->blocks ? "\r\033[K" : "");
 	fflush(stderr);
 }
+
+static void
+progress_draw_sum(uint64_t done, uint64_t total)
+{
+	char text[128];
+
+	progress_text(text, sizeof text, "sum", done, total);
+	fprintf(stderr, "\r%s\033[K%s", text, done == total ? "\r\033[K" : "");
+	fflush(stderr);
+}
+
+digest_progress_fn
+progress_of_sum(bool quiet)
+{
+	return progress_wanted() && !quiet ? progress_draw_sum : NULL;
+}

@@ -2,7 +2,11 @@
 #include "report.h"
 
 #include <inttypes.h>
+#include <limits.h>
+#include <locale.h>
 #include <stdio.h>
+#include <string.h>
+#include <wchar.h>
 
 #define PERCENTILES 4
 
@@ -118,22 +122,40 @@ report_print_table(const struct report *report, FILE *out)
 		print_sides(report, out);
 }
 
-/* Any byte string as a JSON string; what is no ASCII goes out byte by byte as it came in. */
+/* The bytes of the character of UTF-8 at `s`; 0 if there is none.  The locale of this thread has UTF-8. */
+static size_t
+utf8_length(const char *s)
+{
+	mbstate_t state = { 0 };
+	const size_t n = mbrlen(s, strlen(s), &state);
+
+	return n > MB_LEN_MAX ? 0 : n; /* the errors are large numbers */
+}
+
+/* Any byte string as a JSON string, which has UTF-8: U+FFFD stands for each byte of a name that has not. */
 static void
 print_json_string(FILE *out, const char *s)
 {
-	fputc('"', out);
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
+	const locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	const locale_t before = uselocale(utf8); /* without such a locale only ASCII is known */
+	size_t n;
 
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20)
-			fprintf(out, "\\u%04x", c);
+	fputc('"', out);
+	for (; *s; s += n ? n : 1) {
+		n = utf8_length(s);
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if ((unsigned char)*s < 0x20)
+			fprintf(out, "\\u%04x", (unsigned int)*s);
+		else if (n)
+			fwrite(s, 1, n, out);
 		else
-			fputc(c, out);
+			fputs("\\ufffd", out);
 	}
 	fputc('"', out);
+	uselocale(before);
+	if (utf8)
+		freelocale(utf8);
 }
 
 void

@@ -2,6 +2,7 @@
 #include "source.h"
 
 #include "options.h"
+#include "progress.h"
 #include "say.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ source_open(struct source *source, const struct options *options)
 	}
 	if (r)
 		return -1;
-	r = digest_backing(&source->file, &source->digest);
+	r = digest_backing(&source->file, progress_of_sum(options->quiet), &source->digest);
 	if (r) {
 		say("%s cannot be read: %s", source->name, strerror(-r));
 		backing_close(&source->file);

@@ -191,8 +191,8 @@ take_option(struct cmd_options *o, const char *option, const char *value)
 		request->iterations = (uint32_t)n;
 		break;
 	case 'p':
-		good = number(option, value, 0, 1000000, &n);
-		o->pipeline = n > 0 && n < CMD_DEPTH ? (int)n : CMD_DEPTH;
+		good = number(option, value, 1, CMD_DEPTH, &n);
+		o->pipeline = (int)n;
 		break;
 	case 'm':
 		if (o->type == 'L') {

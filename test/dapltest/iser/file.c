@@ -24,7 +24,7 @@ START_TEST(backing__written_in_pieces__reads_back_and_sums_right)
 	ck_assert_int_eq(backing_write(&b, 0, "a", 1), 0);
 	ck_assert_int_eq(backing_read(&b, 0, back, 3), 0);
 	ck_assert_mem_eq(back, "abc", 3);
-	ck_assert_int_eq(digest_backing(&b, &digest), 0);
+	ck_assert_int_eq(digest_backing(&b, NULL, &digest), 0);
 	/* The example of FIPS 180-2. */
 	ck_assert_str_eq(digest_text(&digest, text),
 	    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
@@ -70,8 +70,8 @@ START_TEST(backing_open_tar__twice__gives_the_same_bytes)
 	ck_assert_int_eq(backing_open_tar(&a, "/usr/include/linux"), 0);
 	ck_assert_int_eq(backing_open_tar(&b, "/usr/include/linux"), 0);
 	ck_assert_uint_gt(a.bytes, 10240);
-	ck_assert_int_eq(digest_backing(&a, &first), 0);
-	ck_assert_int_eq(digest_backing(&b, &second), 0);
+	ck_assert_int_eq(digest_backing(&a, NULL, &first), 0);
+	ck_assert_int_eq(digest_backing(&b, NULL, &second), 0);
 	ck_assert(digest_equal(&first, &second));
 	backing_close(&a);
 	backing_close(&b);
@@ -186,6 +186,54 @@ START_TEST(report__a_sum_that_differs__is_reported)
 }
 END_TEST
 
+/* Names of files have any bytes; JSON has UTF-8. */
+START_TEST(report__a_name_that_is_no_utf_8__is_valid_json)
+{
+	static const struct {
+		const char *name, *shown;
+	} cases[] = {
+		{ "gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f" },
+		{ "\xe2\x82\xac \xf0\x9f\x98\x80", "\xe2\x82\xac \xf0\x9f\x98\x80" },
+		{ "gr\xfc\xdf", "gr\\ufffd\\ufffd" },
+		{ "\xc3", "\\ufffd" },
+		{ "\xc0\xaf", "\\ufffd\\ufffd" },	     /* longer than it has to be */
+		{ "\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd" }, /* half of a pair */
+		{ "a\nb\x01\\", "a\\u000ab\\u0001\\\\" },
+	};
+	struct report report = { .source = cases[_i].name, .ia = "" };
+	char text[4096], want[128];
+
+	render(&report, report_print_json, text, sizeof text);
+	snprintf(want, sizeof want, "{\"source\":\"%s\",", cases[_i].shown);
+	ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s is not %s", text, want);
+}
+END_TEST
+
+static uint64_t sum_calls, sum_done;
+
+static void
+note_sum(uint64_t done, uint64_t total)
+{
+	ck_assert_uint_gt(done, sum_done);
+	ck_assert_uint_le(done, total);
+	sum_done = done;
+	sum_calls++;
+}
+
+START_TEST(digest_backing__large_file__reports_how_far_it_is)
+{
+	struct backing b = BACKING_NONE;
+	struct digest digest;
+
+	ck_assert_int_eq(backing_open_temporary(&b), 0);
+	ck_assert_int_eq(backing_reserve(&b, (64 << 20) + 1), 0);
+	ck_assert_int_eq(digest_backing(&b, note_sum, &digest), 0);
+	ck_assert_uint_eq(sum_done, (64 << 20) + 1);
+	ck_assert_uint_eq(sum_calls, 3);
+	backing_close(&b);
+}
+END_TEST
+
 Suite *
 iser_file_suite(void)
 {
@@ -193,6 +241,7 @@ iser_file_suite(void)
 	TCase *tc = runner_tcase(suite, "files");
 
 	tcase_add_test(tc, backing__written_in_pieces__reads_back_and_sums_right);
+	tcase_add_test(tc, digest_backing__large_file__reports_how_far_it_is);
 	tcase_add_test(tc, backing__read_behind_the_end__is_an_error);
 	tcase_add_test(tc, backing_open_source__nothing_to_copy__is_refused);
 	tcase_add_test(tc, backing_open_tar__twice__gives_the_same_bytes);
@@ -202,5 +251,6 @@ iser_file_suite(void)
 	tcase_add_test(tc, report_duration__from_ns_to_s__keeps_three_digits);
 	tcase_add_test(tc, progress_text__none_half_and_all__fills_the_bar);
 	tcase_add_test(tc, report__a_sum_that_differs__is_reported);
+	tcase_add_loop_test(tc, report__a_name_that_is_no_utf_8__is_valid_json, 0, 7);
 	return suite;
 }
