@@ -7,13 +7,15 @@
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <dat2/udat.h>
 #include <dat2/dat_event_str.h>
 #include <dat2/dat_registry.h>
 
-#include "lib/runner.h"
+#include "printed.h"
 
 /* ---- the registry ---- */
 
@@ -270,6 +272,26 @@ START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
 }
 END_TEST
 
+/* Our own registry complains about its variables, and has a log; this one does neither. */
+START_TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
+{
+	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	setenv("DAT_DBG_TYPE", "calls,everything", 1);
+	load();
+	capture(STDERR_FILENO);
+	init(&info, "127.0.0.1 loops=0");
+	ck_assert_uint_ne(find(&info)->open((char *)"x", 8, &async, &ia), DAT_SUCCESS);
+	captured();
+	assert_line("DAT_DBG_TYPE is ignored: \"everything\" is neither a number nor one of none, "
+		    "errors, general, conf, registry, connections, calls, all");
+	assert_line("dat_ia_open\\(\"x\"\\): loops=0: expected a number from 1 to 32");
+	fini(&info);
+}
+END_TEST
+
 static Suite *
 stock_suite(void)
 {
@@ -281,6 +303,7 @@ stock_suite(void)
 	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
 	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);
 	tcase_add_test(t, stock__open__refuses_a_name_that_is_none);
+	tcase_add_test(t, stock__wrong_word_in_a_variable_of_the_registry__is_reported);
 	tcase_add_test(t, stock__evd_create_on_what_is_no_adapter__is_refused);
 	return suite;
 }
