@@ -6,9 +6,10 @@ packages = dat2
 compile = $(CC) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $(filter %.c,$^) \
 	$(shell pkg-config --cflags --libs $(packages)) $(LDFLAGS)
 
-# A program is one file, and the file common.c of its folder if there is one; those of iser/ excepted.
+# A program is one file, and the file common.c of its folder if there is one; those of iser/ excepted.  The files of
+# loops/ are for programs of yours.
 .SECONDEXPANSION:
-programs = $(patsubst %.c,%,$(filter-out iser/% %/common.c,$(wildcard */*.c)))
+programs = $(patsubst %.c,%,$(filter-out iser/% loops/% %/common.c,$(wildcard */*.c)))
 iser = iser/iser-copy iser/iser-target iser/iser-initiator
 
 all: $(programs) $(iser)

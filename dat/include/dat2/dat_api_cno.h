@@ -48,8 +48,10 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
 
 /*
  * Creates a CNO with a file descriptor for poll(2) and similar calls.  It is readable while the
- * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  Not in Debian's
- * libdat2.
+ * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  It is about triggers,
+ * not about events: when it is readable take the trigger with dat_cno_trigger() first, then dequeue from
+ * the EVD until it is empty.  Watch the descriptor for its level (no EPOLLET).  doc/event-loops.md has the
+ * loop, and adapters for several libraries.  Not in Debian's libdat2.
  *
  *	`cno`		output: the new CNO
  *
@@ -114,7 +116,10 @@ DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD
 
 /*
  * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is a
- * hint as with dat_cno_wait().  Not in Debian's libdat2.
+ * hint as with dat_cno_wait().  Dequeue after this call, not before it: the trigger of an event that
+ * comes in between would be consumed, and the event would stay queued.  An EVD from which not all events were
+ * dequeued triggers the CNO for them after dat_evd_modify_cno() with the same CNO.  Not in Debian's
+ * libdat2.
  *
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
  *	DAT_QUEUE_EMPTY				the CNO was not triggered

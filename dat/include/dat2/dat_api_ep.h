@@ -38,7 +38,8 @@ extern "C" {
  *
  * The EVDs must have the right streams: DTO for `recv_evd` and `request_evd` (and RMR_BIND, for
  * binds), CONNECTION for `connect_evd`.  An EVD may be DAT_HANDLE_NULL; calls that need it then
- * fail.  The length of an EVD is not compared with the depth of the endpoint.  `attr` NULL means
+ * fail.  The length of an EVD is not compared with the depth of the endpoint; dat_api_evd.h describes how
+ * long an EVD should be.  `attr` NULL means
  * the defaults of the provider: 16 receives and 16 requests of 4 segments each, and the largest
  * message of the device.
  *
@@ -231,7 +232,8 @@ DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_T
  *
  * Abrupt: outstanding requests and receives complete with DAT_DTO_ERR_FLUSHED, unless they have
  * completed already.  Graceful: outstanding requests complete first; new requests are refused.  In
- * both cases each side gets one DISCONNECTED event, after the successful completions, and the
+ * both cases each side gets one DISCONNECTED event, after the successful completions (with a provider
+ * of Rearm after the flushed ones, too, if they go to the same EVD: see dat_api_evd.h), and the
  * state of the endpoint becomes DISCONNECTED.  Use dat_ep_reset() before the next connection.  The
  * event is BROKEN instead if a request fails during a graceful disconnection, or if the completion
  * queue of the requests is lost.  On a disconnected endpoint the call has no effect and causes no

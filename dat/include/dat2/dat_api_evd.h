@@ -167,7 +167,7 @@ DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen);
 
 /*
  * Replaces the CNO of the EVD; DAT_HANDLE_NULL: none.  An event that arrives at the same time
- * triggers one of the two CNOs.  Events that are queued trigger the new one.
+ * triggers one of the two CNOs.  Events that are queued trigger the new one, even if it is the same.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE			evd is not an EVD
