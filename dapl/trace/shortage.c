@@ -21,20 +21,27 @@ shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 	return text;
 }
 
-/* "; " and the limit for locked memory, if there is one: devices return ENOMEM for it. */
+/*
+ * For ENOMEM "; " and what to do: devices return it for memory that may not be locked, and for objects that they
+ * have no more of.
+ */
 static const char *
-shortage_memlock(int error, char *text, size_t size)
+shortage_of_memory(int error, char *text, size_t size)
 {
+	static const char device[] = "the device has no more: ibv_devinfo -v prints its limits";
 	struct rlimit limit;
 
 	*text = '\0';
-	if (error == ENOMEM && !getrlimit(RLIMIT_MEMLOCK, &limit) &&
-	    limit.rlim_cur != RLIM_INFINITY)
+	if (error != ENOMEM)
+		return text;
+	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		(void)snprintf(text, size,
 		    "; this process may lock %" PRIu64
-		    " bytes of memory: raise the limit with ulimit -l, or LimitMEMLOCK= of its "
-		    "service",
-		    (uint64_t)limit.rlim_cur);
+		    " bytes of memory: raise the limit with ulimit -l, or LimitMEMLOCK= of the "
+		    "service; or %s",
+		    (uint64_t)limit.rlim_cur, device);
+	else
+		(void)snprintf(text, size, "; %s", device);
 	return text;
 }
 
@@ -54,11 +61,11 @@ int
 dapl_shortage_of_device(const char *call)
 {
 	const int error = errno ? errno : ENOMEM;
-	char memlock[192];
+	char mend[256];
 
 	if (!dapl_shortage_is_explained(error))
 		dapl_debug_error("%s: %s%s", call, strerror(error),
-		    shortage_memlock(error, memlock, sizeof memlock));
+		    shortage_of_memory(error, mend, sizeof mend));
 	return shortage_errno(error);
 }
 
@@ -66,12 +73,12 @@ int
 dapl_shortage_of_region(const char *call, uint64_t size, uint64_t registered)
 {
 	const int error = errno ? errno : ENOMEM;
-	char memlock[192];
+	char mend[256];
 
 	if (!dapl_shortage_is_explained(error))
 		dapl_debug_error(
 		    "%s: %" PRIu64 " bytes cannot be registered, %" PRIu64 " are: %s%s", call, size,
-		    registered, strerror(error), shortage_memlock(error, memlock, sizeof memlock));
+		    registered, strerror(error), shortage_of_memory(error, mend, sizeof mend));
 	return shortage_errno(error);
 }
 

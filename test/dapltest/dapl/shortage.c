@@ -143,7 +143,8 @@ START_TEST(lmr__more_than_may_be_locked__says_how_much_that_is)
 		    "Cannot allocate "
 		    "memory; this process may lock 131072 bytes of memory: raise the limit with "
 		    "ulimit -l, or "
-		    "LimitMEMLOCK= of its service");
+		    "LimitMEMLOCK= of the service; or the device has no more: ibv_devinfo -v "
+		    "prints its limits");
 	dt_ok(reg(&side, 20 * 4096, &lmr));
 	dt_assert_ret(reg(&side, 20 * 4096, &lmr), NO_REGION);
 	dt_ok(dat_lmr_free(lmr));

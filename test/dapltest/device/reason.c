@@ -113,6 +113,38 @@ START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
 }
 END_TEST
 
+/* Devices return ENOMEM for memory that may not be locked, and for what they have no more of. */
+/* clause: e.9.9 */
+START_TEST(open__device_has_no_memory__says_what_that_may_be)
+{
+	static const rlim_t limits[] = { 131072, RLIM_INFINITY };
+	static const char *const mends[] = {
+		"this process may lock 131072 bytes of memory: raise the limit with ulimit -l, or "
+		"LimitMEMLOCK= of the service; or ",
+		"",
+	};
+	struct rlimit limit;
+	char want[512];
+	DAT_IA_HANDLE ia;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	limit.rlim_cur = limits[_i];
+	if (limits[_i] == RLIM_INFINITY)
+		limit.rlim_max = RLIM_INFINITY;
+	if (setrlimit(RLIMIT_MEMLOCK, &limit)) {
+		printf("this user may not raise the limit: %s\n", strerror(errno));
+		return;
+	}
+	snprintf(want, sizeof want,
+	    "rdma_bind_addr: Cannot allocate memory; %sthe device has no more: ibv_devinfo -v "
+	    "prints "
+	    "its limits",
+	    mends[_i]);
+	fault_cm_refuse_addresses(ENOMEM);
+	ck_assert(!open_is(DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE), want, &ia));
+}
+END_TEST
+
 /* A link may come up later: the adapter is open. */
 START_TEST(open__port_that_is_not_active__works_and_warns_of_it)
 {
@@ -146,6 +178,7 @@ device_reason_suite(void)
 	tcase_add_loop_test(tc, open__device_is_not_there_or_refuses__says_so_in_one_line, 0,
 	    sizeof refusals / sizeof refusals[0]);
 	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
+	tcase_add_loop_test(tc, open__device_has_no_memory__says_what_that_may_be, 0, 2);
 	tcase_add_loop_test(tc, open__port_that_is_not_active__works_and_warns_of_it, 0, 3);
 	return s;
 }
