@@ -102,7 +102,6 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
 		evd_error_returned(evd);
 		return r;
 	}
-	evd_attend(evd, EVD_IS_POLLED);
 	evd->backoff_ns = 0; /* the device works: the next failure is a new one */
 	pending = evd_queue_count(&evd->queue) > 0;
 	if (pending && flag == DAT_UPCALL_INVOC_NEW)
