@@ -46,6 +46,11 @@ void cno_on_detach(struct evd_listener *listener, struct evd *evd) EXCLUDES(core
 /* Removes the EVD from the list of triggered EVDs, if it is there. */
 void cno_list_remove(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno);
 
+/* The trigger for the EVD was taken. */
+void cno_handed_add(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno);
+/* Removes the EVD from the list of those, if it is there. */
+void cno_handed_remove(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno);
+
 static inline bool
 cno_is_triggered(const struct cno *cno) REQUIRES(core_locks.cno)
 {

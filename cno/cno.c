@@ -63,6 +63,7 @@ cno_create(struct cno *cno, const struct cno_config *config)
 	cno->listener = (struct evd_listener){ .notify = cno_on_notify, .detach = cno_on_detach };
 	cno->job = (struct loop_job){ .run = cno_run_agent, .serial = config->serial };
 	cno->due_evd = DAT_HANDLE_NULL;
+	TAILQ_INIT(&cno->handed);
 	cno->fd = fd;
 	cno->alive = true;
 	if (fd >= 0 || config->agent.proxy_agent_func)

@@ -97,6 +97,12 @@ int cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
 int cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *evd);
 
 /*
+ * The same, but an EVD whose trigger was taken before counts as triggered while it has events.
+ * -EAGAIN: no EVD has events but those that will trigger the CNO, so a thread may sleep on the descriptor.
+ */
+int cno_trywait(struct cno_ref ref, DAT_EVD_HANDLE *evd);
+
+/*
  * Installs or removes the agent, which is called once.  If the CNO is TRIGGERED the loop calls it
  * at once.
  */
@@ -117,11 +123,17 @@ struct cno {
 	unsigned int evds;	  /* number of EVDs that refer to it */
 	uint64_t last_detaches;	  /* how often the last EVD was detached */
 	struct evd *first, *last; /* the triggered EVDs, oldest first */
+	/*
+	 * Of a CNO with a descriptor: the EVDs whose trigger was taken since cno_trywait() has looked at
+	 * them.  They may have events of which no trigger is left.
+	 */
+	TAILQ_HEAD(, evd) handed;
 	struct park_list waiters;
-	unsigned int n_waiters; /* threads in cno_wait() that use the CNO without its lock */
-	unsigned int at_once;	/* calls of cno_wait() since one has read the shared channel */
-	bool closing;		/* cno_set_closing() was called */
-	struct loop_job job;	/* calls the agent */
+	unsigned int
+	    n_waiters; /* threads in cno_wait() or cno_trywait() that use the CNO without its lock */
+	unsigned int at_once; /* calls of cno_wait() since one has read the shared channel */
+	bool closing;	      /* cno_set_closing() was called */
+	struct loop_job job;  /* calls the agent */
 	bool job_queued;
 	bool in_agent;
 	bool closer;	/* the thread of the agent is inside cno_enter_close() */

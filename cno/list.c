@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* list -- the list of triggered EVDs, and what a trigger wakes: a waiter, the agent, the descriptor
- */
+/* list -- the lists of EVDs, and what a trigger wakes: a waiter, the agent, the descriptor */
 #include "cno/body.h"
 
 #include <stddef.h>
@@ -41,6 +40,24 @@ cno_list_remove(struct cno *cno, struct evd *evd)
 		cno->last = before;
 	evd->triggered = evd->agent_unseen = false;
 	evd->triggered_next = NULL;
+}
+
+void
+cno_handed_add(struct cno *cno, struct evd *evd)
+{
+	if (evd->handed)
+		return;
+	evd->handed = true;
+	TAILQ_INSERT_TAIL(&cno->handed, evd, handed_link);
+}
+
+void
+cno_handed_remove(struct cno *cno, struct evd *evd)
+{
+	if (!evd->handed)
+		return;
+	evd->handed = false;
+	TAILQ_REMOVE(&cno->handed, evd, handed_link);
 }
 
 void
@@ -107,6 +124,7 @@ cno_on_detach(struct evd_listener *listener, struct evd *evd)
 
 	cno_lock(cno);
 	cno_list_remove(cno, evd);
+	cno_handed_remove(cno, evd);
 	if (cno->due_evd == evd->cfg.handle)
 		cno->due_evd = DAT_HANDLE_NULL;
 	cno_update_fd(cno);

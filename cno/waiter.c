@@ -16,6 +16,8 @@ cno_pop(struct cno *cno) REQUIRES(core_locks.cno)
 		cno->due_evd = evd->cfg.handle;
 	}
 	cno_list_remove(cno, evd);
+	if (cno->fd >= 0)
+		cno_handed_add(cno, evd);
 	return evd;
 }
 
@@ -46,6 +48,43 @@ cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
 	if (cno->fd >= 0)
 		r = cno_consume(cno, handle) ? 0 : -EAGAIN;
 	cno_unlock(cno);
+	return r;
+}
+
+/* Makes a taken EVD that has events trigger the CNO again.  Drops and retakes the lock. */
+static void
+cno_report_again(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno)
+{
+	/* It cannot be freed before it was detached, which takes this lock. */
+	const struct evd_ref ref = evd_self(evd);
+
+	cno_handed_remove(cno, evd);
+	cno_unlock(cno);
+	evd_report_again(ref);
+	cno_lock(cno);
+}
+
+int
+cno_trywait(struct cno_ref ref, DAT_EVD_HANDLE *handle)
+{
+	struct cno *cno = cno_enter(ref);
+	int r = -EINVAL;
+
+	*handle = DAT_HANDLE_NULL;
+	if (!cno)
+		return -ENODEV;
+	if (cno->fd < 0)
+		goto leave;
+	cno->n_waiters++;
+	while (cno->alive && !cno_is_triggered(cno) && !TAILQ_EMPTY(&cno->handed))
+		cno_report_again(cno, TAILQ_FIRST(&cno->handed));
+	if (!cno->alive)
+		r = -ENODEV;
+	else
+		r = cno_consume(cno, handle) ? 0 : -EAGAIN;
+	cno->n_waiters--;
+leave:
+	cno_leave(cno);
 	return r;
 }
 

@@ -59,6 +59,7 @@ DAT_RETURN dapl_evd_dequeue_n(
     DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events) DAPL_NO_LOCK;
 DAT_RETURN dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE evd, struct dat_rearm_evd_counters *counters, DAT_UINT32 size) DAPL_NO_LOCK;
+DAT_RETURN dapl_cno_trywait(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd) DAPL_NO_LOCK;
 /* The operations without a public function. */
 DAT_RETURN dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args) DAPL_NO_LOCK;
 

@@ -34,6 +34,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/queue.h>
 
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
@@ -240,6 +241,12 @@ void evd_notified(struct evd_ref ref) NO_CORE_LOCK;
  * loop: it polls, arms, and reports to the CNO.
  */
 void evd_notified_to_report(struct evd_ref ref) NO_CORE_LOCK;
+
+/*
+ * The trigger for this EVD was taken from the CNO, perhaps without all its events.  If events are queued it
+ * triggers the CNO again.  No poll is needed: after the last run for the CNO the device is armed.
+ */
+void evd_report_again(struct evd_ref ref) NO_CORE_LOCK;
 
 enum evd_stream {
 	EVD_STREAM_SOFTWARE,
@@ -543,9 +550,11 @@ struct evd {
 
 	struct evd_listener *listener;
 	DAT_CNO_HANDLE listener_cookie;
-	struct evd *triggered_next; /* this and the next two: guarded by the lock of the CNO */
+	struct evd *triggered_next; /* this and the next four: guarded by the lock of the CNO */
 	bool triggered;
 	bool agent_unseen;
+	TAILQ_ENTRY(evd) handed_link; /* of the EVDs of the CNO that are `handed` */
+	bool handed;
 	bool enabled;
 
 	unsigned int polls_first; /* so many of the next runs for a CNO poll before they arm */

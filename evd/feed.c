@@ -65,6 +65,20 @@ evd_notified_to_report(struct evd_ref ref)
 	evd_leave(evd);
 }
 
+void
+evd_report_again(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
+	if (evd_sink(evd) == EVD_SINK_CNO && evd_queue_has_signalled(&evd->queue, 1)) {
+		evd_attend(evd, EVD_HAS_REPORTED);
+		evd->listener->notify(evd->listener, evd);
+	}
+	evd_unlock(evd);
+}
+
 static void
 evd_count_posted(struct evd *evd, enum evd_stream stream) REQUIRES(core_locks.trigger)
 {

@@ -214,6 +214,20 @@ dapl_cno_trigger(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
 	return evd ? dapl_err_cno_trigger(r) : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 }
 
+/* Does not lock the object, as dapl_cno_wait(). */
+DAT_RETURN
+dapl_cno_trywait(DAT_CNO_HANDLE handle, DAT_EVD_HANDLE *evd)
+{
+	uint64_t serial;
+	struct dapl_cno *cno = dapl_handle_object(handle, DAPL_KIND_CNO, &serial);
+
+	if (!cno)
+		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
+	if (!evd)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	return dapl_err_cno_trigger(cno_trywait((struct cno_ref){ &cno->core, serial }, evd));
+}
+
 void
 dapl_cno_set_closing(struct dapl_object *obj)
 {

@@ -79,6 +79,14 @@ extension_counters(DAT_HANDLE handle, va_list args)
 					  dapl_evd_query_upcall_counters)(handle, out, size);
 }
 
+static DAT_RETURN
+extension_trywait(DAT_HANDLE handle, va_list args)
+{
+	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
+
+	return (extension_tells_calls() ? dapl_trace_cno_trywait : dapl_cno_trywait)(handle, evd);
+}
+
 /* Pumps the loops of an IA that has no threads. */
 static DAT_RETURN
 extension_step(DAT_HANDLE handle, va_list args)
@@ -185,6 +193,8 @@ extension_handle_rare(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		return extension_modify_upcall_array(handle, args);
 	case DAT_REARM_EVD_COUNTERS_OP:
 		return extension_counters(handle, args);
+	case DAT_REARM_CNO_TRYWAIT_OP:
+		return extension_trywait(handle, args);
 	default:
 		return (extension_tells_calls() ? dapl_trace_extension_op : dapl_extension_op)(
 		    handle, op, args);

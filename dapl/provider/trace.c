@@ -257,6 +257,7 @@ TRACE(evd_dequeue_n, (GIVEN, DAT_EVD_HANDLE, evd, handle), (GIVEN, DAT_COUNT, ma
     (LEFT, DAT_EVENT *, events, event), (TOLD, DAT_COUNT *, n_events, count))
 TRACE(evd_query_upcall_counters, (GIVEN, DAT_EVD_HANDLE, evd, handle),
     (LEFT, struct dat_rearm_evd_counters *, counters, result), (GIVEN, DAT_UINT32, size, number))
+TRACE(cno_trywait, (GIVEN, DAT_CNO_HANDLE, cno, handle), (TOLD, DAT_EVD_HANDLE *, evd, handle))
 TRACE(extension_op, (GIVEN, DAT_HANDLE, handle, handle), (GIVEN, DAT_EXTENDED_OP, op, hex),
     (LEFT, va_list, args, values))
 /* clang-format on */

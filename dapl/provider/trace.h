@@ -23,6 +23,7 @@ extern __typeof__(dapl_evd_modify_upcall) dapl_trace_evd_modify_upcall;
 extern __typeof__(dapl_evd_modify_upcall_array) dapl_trace_evd_modify_upcall_array;
 extern __typeof__(dapl_evd_dequeue_n) dapl_trace_evd_dequeue_n;
 extern __typeof__(dapl_evd_query_upcall_counters) dapl_trace_evd_query_upcall_counters;
+extern __typeof__(dapl_cno_trywait) dapl_trace_cno_trywait;
 extern __typeof__(dapl_extension_op) dapl_trace_extension_op;
 
 #endif

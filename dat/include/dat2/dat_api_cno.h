@@ -48,10 +48,11 @@ DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agen
 
 /*
  * Creates a CNO with a file descriptor for poll(2) and similar calls.  It is readable while the
- * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  It is about triggers,
- * not about events: when it is readable take the trigger with dat_cno_trigger() first, then dequeue from
- * the EVD until it is empty.  Watch the descriptor for its level (no EPOLLET).  doc/event-loops.md has the
- * loop, and adapters for several libraries.  Not in Debian's libdat2.
+ * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  It is readable for
+ * triggers, not for events: take the trigger with dat_cno_trigger() first and dequeue from the EVD until
+ * it is empty, or use dat_cno_trywait() of dat_upcall.h, which also finds what was left.  Watch the
+ * descriptor for its level (no EPOLLET).  doc/event-loops.md has the loop, and adapters for several
+ * libraries.  Not in Debian's libdat2.
  *
  *	`cno`		output: the new CNO
  *

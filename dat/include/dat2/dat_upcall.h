@@ -97,7 +97,7 @@ typedef struct dat_upcall_array_object {
  * attribute with the name below and the value "TRUE", or try a call.
  */
 #define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
-#define DAT_REARM_EXTENSION_VERSION	2	/* 2: DEQUEUE_N and MODIFY_UPCALL_ARRAY */
+#define DAT_REARM_EXTENSION_VERSION	3	/* 2: DEQUEUE_N, MODIFY_UPCALL_ARRAY; 3: CNO_TRYWAIT */
 #define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
 
 /*
@@ -116,7 +116,9 @@ enum dat_rearm_op {
 	/* EVD; DAT_COUNT max_events, DAT_EVENT *, DAT_COUNT * */
 	DAT_REARM_EVD_DEQUEUE_N_OP = 0x104,
 	/* EVD; int policy, const DAT_UPCALL_ARRAY_OBJECT *, int flag */
-	DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP = 0x105
+	DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP = 0x105,
+	/* CNO; DAT_EVD_HANDLE * */
+	DAT_REARM_CNO_TRYWAIT_OP = 0x106
 };
 
 /* Counts since the EVD was created.  Members may be added at the end. */
@@ -130,7 +132,7 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 notifications;		/* read from the device */
 	/*
 	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion.  One
-	 * that is read while there is none of these is not counted.
+	 * that is read while there is none of these may not be counted.
 	 */
 	DAT_UINT64 spurious_notifications;
 	DAT_UINT64 arms;
@@ -276,6 +278,59 @@ static inline DAT_RETURN
 dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
 {
 	return dat_extension_op(evd, DAT_REARM_EVD_DEQUEUE_N_OP, max_events, events, n_events);
+}
+
+/*
+ * Takes a trigger of a CNO with a descriptor, as dat_cno_trigger() does, and also finds events that
+ * were left: an EVD whose trigger was taken before counts as triggered again while it has events.
+ *
+ * DAT_QUEUE_EMPTY allows the caller to sleep on the descriptor.  No EVD of the CNO has an event then,
+ * and the first event that comes makes the descriptor readable.  So a loop that takes triggers with this
+ * call, until DAT_QUEUE_EMPTY and before each sleep, may dequeue as few events of an EVD as it likes.
+ * With dat_cno_trigger() it must dequeue until DAT_QUEUE_EMPTY, because the descriptor is readable for
+ * triggers, and not for events.
+ *
+ * Events count as they do for a trigger: completions that were not signalled, and an EVD that is
+ * disabled or has an upcall policy, do not.
+ *
+ *	`cno`		a CNO of dat_cno_fd_create()
+ *	`evd`		output: an EVD with events, or DAT_HANDLE_NULL after the last EVD was detached
+ *
+ *	DAT_SUCCESS				*evd is set
+ *	DAT_QUEUE_EMPTY				no EVD has events; the class bit is not set
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
+ *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
+ *	DAT_NOT_IMPLEMENTED			the provider has no such call
+ *
+ * Threads: any.  From: Rearm.
+ */
+static inline DAT_RETURN
+dat_cno_trywait(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
+{
+	return dat_extension_op(cno, DAT_REARM_CNO_TRYWAIT_OP, evd);
+}
+
+/*
+ * Runs an IA without threads, one of a record of dat.conf with the word `step`: reads its descriptors,
+ * and makes the upcalls and agent calls that are due, on the calling thread.  An IA with threads
+ * needs no such call.
+ *
+ *	`ia`		the IA
+ *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1: without limit
+ *	`done`		output: how many descriptors it has read and jobs it has run, or NULL
+ *
+ *	DAT_SUCCESS				*done is set
+ *	DAT_INVALID_HANDLE/IA			ia is not an open IA
+ *	DAT_INVALID_STATE			the IA has threads
+ *	DAT_NOT_IMPLEMENTED			the provider has no such call
+ *
+ * Threads: any; one at a time for an IA.  From: Rearm.
+ */
+static inline DAT_RETURN
+dat_ia_step(DAT_IA_HANDLE ia, int timeout, DAT_COUNT *done)
+{
+	return dat_extension_op(ia, DAT_REARM_IA_STEP_OP, timeout, done);
 }
 
 /*

@@ -197,6 +197,22 @@ cno_trigger(struct dt_pair *p)
 	return DAT_SUCCESS;
 }
 
+static DAT_RETURN
+cno_trywait(struct dt_pair *p)
+{
+	DAT_EVD_HANDLE evd, found;
+	DAT_CNO_HANDLE cno;
+	DAT_FD fd;
+
+	API_NEED(dat_cno_fd_create(p->a.ia, &fd, &cno));
+	API_NEED(trigger_cno(p, cno, &evd));
+	while (dat_cno_trywait(cno, &found) != DAT_SUCCESS)
+		dt_nap_ms(1);
+	API_NEED(dat_cno_trywait(cno, &found)); /* the event was not dequeued */
+	ck_assert_ptr_eq(found, evd);
+	return DAT_SUCCESS;
+}
+
 /* ---- upcalls ---- */
 
 static DAT_RETURN
@@ -279,5 +295,6 @@ const struct api_call api_evd_calls[] = {
 	{ "evd_modify_upcall_array", evd_modify_upcall_array },
 	{ "evd_dequeue_n", evd_dequeue_n },
 	{ "evd_query_upcall_counters", evd_query_upcall_counters },
+	{ "cno_trywait", cno_trywait },
 	{ NULL, NULL },
 };

@@ -200,7 +200,7 @@ ia_step(struct dt_pair *p)
 	DAT_COUNT done;
 
 	(void)p;
-	API_NEED(dat_extension_op(ia, (DAT_EXTENDED_OP)DAT_REARM_IA_STEP_OP, 0, &done));
+	API_NEED(dat_ia_step(ia, 0, &done));
 	dt_close(ia);
 	return DAT_SUCCESS;
 }
@@ -218,6 +218,6 @@ const struct api_call api_ib_calls[] = {
 	{ "DAT_IB_STOP_COUNTERS_OP", stop_counters },
 	{ "DAT_IB_OPEN_QUERY_OP", open_query },
 	{ "DAT_IB_CLOSE_QUERY_OP", close_query },
-	COLLECTIVES(LIST_COLLECTIVE){ "DAT_REARM_IA_STEP_OP", ia_step },
+	COLLECTIVES(LIST_COLLECTIVE){ "ia_step", ia_step },
 	{ NULL, NULL },
 };

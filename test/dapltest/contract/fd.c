@@ -208,9 +208,17 @@ START_TEST(fd__bad_arguments__each_gets_its_own_code)
 	    dat_cno_trigger(plain, &triggered), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	dt_assert_ret(dat_cno_trigger(s.side.recv, &triggered),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_assert_ret(
+	    dat_cno_trywait(s.cno, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_cno_trywait(plain, &triggered), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dt_assert_ret(dat_cno_trywait(s.side.recv, &triggered),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_ok(dat_cno_free(s.cno));
 	ck_assert_int_eq(fcntl(s.fd, F_GETFD), -1);
 	dt_assert_ret(dat_cno_trigger(s.cno, &triggered),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
+	dt_assert_ret(dat_cno_trywait(s.cno, &triggered),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&s.side);
 }
@@ -231,6 +239,33 @@ post_everywhere(void *arg)
 		i += dat_evd_post_se(p->evd[i % 4], &event) == DAT_SUCCESS;
 	return NULL;
 }
+
+/* One event for each trigger, and a sleep only when no EVD has any.  clause: c.13.13 */
+START_TEST(fd__a_loop_takes_one_event_at_a_time__sees_all)
+{
+	struct poster p = { .n = contract_load(20000) };
+	DAT_EVD_HANDLE triggered;
+	pthread_t thread;
+	struct scene s;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+	int seen = 0;
+
+	begin(&s, _i);
+	for (int i = 0; i < 4; i++)
+		p.evd[i] = contract_evd(&s.side, s.cno, DAT_EVD_SOFTWARE_FLAG, 32);
+	ck_assert_int_eq(pthread_create(&thread, NULL, post_everywhere, &p), 0);
+	while (seen < p.n) {
+		ck_assert(readable(&s, DT_FOREVER_MS));
+		while ((ret = dat_cno_trywait(s.cno, &triggered)) == DAT_SUCCESS)
+			seen += dat_evd_dequeue(triggered, &event) == DAT_SUCCESS;
+		dt_assert_type(ret, DAT_QUEUE_EMPTY);
+	}
+	pthread_join(thread, NULL);
+	ck_assert_int_eq(seen, p.n);
+	dt_side_close(&s.side);
+}
+END_TEST
 
 /* clause: c.13.7, c.13.13, c.13.14 */
 START_TEST(fd__a_reactor_drains_what_it_is_handed__sees_all)
@@ -271,5 +306,6 @@ contract_fd_suite(void)
 	tcase_add_test(tc, fd__query__returns_it_and_no_agent_can_be_installed);
 	tcase_add_test(tc, fd__bad_arguments__each_gets_its_own_code);
 	in_every_personality(tc, fd__a_reactor_drains_what_it_is_handed__sees_all);
+	in_every_personality(tc, fd__a_loop_takes_one_event_at_a_time__sees_all);
 	return s;
 }

@@ -185,7 +185,7 @@ START_TEST(extended_operations__class_enabled__are_printed_by_name_or_number)
 	capture(STDERR_FILENO);
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	dt_ok(dat_evd_query_upcall_counters(side.recv, &counters));
-	dt_assert_type(dat_extension_op(side.ia, DAT_REARM_IA_STEP_OP, 0, NULL), DAT_INVALID_STATE);
+	dt_assert_type(dat_ia_step(side.ia, 0, NULL), DAT_INVALID_STATE);
 	dt_assert_type(dat_extension_op(side.ep, 0x77, 0), DAT_NOT_IMPLEMENTED);
 	dt_side_close(&side);
 	captured();

@@ -305,9 +305,8 @@ START_TEST(step__of_an_adapter_with_threads__is_refused)
 	DAT_IA_HANDLE ia = dt_open("soft", NULL), stepped = dt_open("soft-step", NULL);
 	DAT_COUNT done = -1;
 
-	dt_assert_ret(dat_extension_op(ia, DAT_REARM_IA_STEP_OP, 0, &done),
-	    DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
-	dt_ok(dat_extension_op(stepped, DAT_REARM_IA_STEP_OP, 0, &done));
+	dt_assert_ret(dat_ia_step(ia, 0, &done), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	dt_ok(dat_ia_step(stepped, 0, &done));
 	ck_assert_int_ge(done, 0);
 	dt_close(ia);
 	dt_close(stepped);

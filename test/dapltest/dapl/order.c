@@ -33,7 +33,7 @@ step(const struct dt_side *side)
 {
 	DAT_COUNT n;
 
-	dt_ok(dat_extension_op(side->ia, DAT_REARM_IA_STEP_OP, 1, &n));
+	dt_ok(dat_ia_step(side->ia, 1, &n));
 }
 
 /* The accepting adapter has no thread: its ESTABLISHED is unread when the messages are polled. */

@@ -452,7 +452,7 @@ START_TEST(step__upcalls_run_only_inside_the_step)
 	dt_post_se(up.evd, 1);
 	dt_nap_ms(20);
 	ck_assert_int_eq(up.entered, 0);
-	dt_ok(dat_extension_op(side.ia, DAT_REARM_IA_STEP_OP, 0, &done));
+	dt_ok(dat_ia_step(side.ia, 0, &done));
 	ck_assert_int_eq(up.returned, 1);
 	ck_assert_int_ge(done, 1);
 	dt_side_close(&side);

@@ -83,7 +83,7 @@ step(const struct dt_side *stepped)
 {
 	DAT_COUNT n;
 
-	dt_ok(dat_extension_op(stepped->ia, DAT_REARM_IA_STEP_OP, 1, &n));
+	dt_ok(dat_ia_step(stepped->ia, 1, &n));
 }
 
 /*

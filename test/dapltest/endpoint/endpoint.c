@@ -40,7 +40,7 @@ step(const struct dt_side *side, int ms)
 {
 	DAT_COUNT done;
 
-	dt_ok(dat_extension_op(side->ia, DAT_REARM_IA_STEP_OP, ms, &done));
+	dt_ok(dat_ia_step(side->ia, ms, &done));
 }
 
 void

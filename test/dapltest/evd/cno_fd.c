@@ -93,6 +93,96 @@ START_TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_n
 }
 END_TEST
 
+static void
+expect_trywait(DAT_EVD_HANDLE evd)
+{
+	DAT_EVD_HANDLE handle = &st;
+
+	ck_assert_int_eq(cno_trywait(cno_self(&cno), &handle), evd ? 0 : -EAGAIN);
+	ck_assert_ptr_eq(handle, evd);
+}
+
+START_TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
+{
+	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
+
+	expect_trywait(NULL);
+	for (uint64_t i = 100; i < 103; i++)
+		post_and_tell(i);
+	ck_assert(readable());
+	for (uint64_t i = 100; i < 103; i++) {
+		expect_trywait(evd);
+		ck_assert(!readable());
+		story_dequeues(&st, i);
+	}
+	expect_trywait(NULL);
+	ck_assert(!readable());
+	post_and_tell(103);
+	ck_assert(readable());
+	expect_trywait(evd);
+	expect_trywait(evd); /* it was not dequeued */
+	story_dequeues(&st, 103);
+	expect_trywait(NULL);
+}
+END_TEST
+
+/* Also after the trigger was taken by another call. */
+START_TEST(trywait__after_trigger_and_wait__names_the_evd)
+{
+	DAT_EVD_HANDLE handle;
+
+	post_and_tell(100);
+	post_and_tell(101);
+	ck_assert_int_eq(
+	    (_i ? cno_wait(cno_self(&cno), 0, &handle) : cno_trigger(cno_self(&cno), &handle)), 0);
+	story_dequeues(&st, 100);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
+	expect_trywait(st.dev.evd.cfg.handle);
+	story_dequeues(&st, 101);
+	expect_trywait(NULL);
+}
+END_TEST
+
+/* The completions that a dequeue has polled are left for it. */
+START_TEST(trywait__completions_are_left__names_the_evd)
+{
+	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
+
+	for (uint64_t i = 1; i <= 3; i++)
+		script_complete(&st.dev, i);
+	story_settle(&st);
+	for (uint64_t i = 1; i <= 3; i++) {
+		expect_trywait(evd);
+		story_dequeues(&st, i);
+	}
+	expect_trywait(NULL);
+	script_complete(&st.dev, 4);
+	story_settle(&st);
+	ck_assert(readable());
+	expect_trywait(evd);
+	story_dequeues(&st, 4);
+}
+END_TEST
+
+START_TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
+{
+	DAT_EVD_HANDLE handle;
+
+	post_and_tell(100);
+	post_and_tell(101);
+	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), 0);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), false), 0);
+	expect_trywait(NULL);
+	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
+	story_settle(&st);
+	expect_trywait(st.dev.evd.cfg.handle);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	expect_trywait(NULL);
+	story_dequeues(&st, 100);
+	story_dequeues(&st, 101);
+}
+END_TEST
+
 START_TEST(wait__consumes_the_trigger__fd_is_not_readable)
 {
 	DAT_EVD_HANDLE handle;
@@ -151,6 +241,7 @@ START_TEST(without_a_descriptor__cannot_be_asked)
 	ck_assert_int_eq(cno_create(&plain, &config), 0);
 	ck_assert_int_eq(cno_fd(&plain), -1);
 	ck_assert_int_eq(cno_trigger(cno_self(&plain), &handle), -EINVAL);
+	ck_assert_int_eq(cno_trywait(cno_self(&plain), &handle), -EINVAL);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&plain)), 0);
 	cno_detach_evd(&plain);
 	ck_assert_int_eq(cno_wait(cno_self(&plain), 0, &handle), -ETIMEDOUT);
@@ -244,6 +335,10 @@ cno_fd_suite(void)
 	tcase_add_test(tc, trigger__nothing_came__returns_queue_empty);
 	tcase_add_test(
 	    tc, trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next);
+	tcase_add_test(tc, trywait__events_are_left__names_the_evd_until_it_is_empty);
+	tcase_add_loop_test(tc, trywait__after_trigger_and_wait__names_the_evd, 0, 2);
+	tcase_add_test(tc, trywait__completions_are_left__names_the_evd);
+	tcase_add_test(tc, trywait__evd_is_disabled_or_leaves__names_it_not);
 	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_not_readable);
 	tcase_add_test(tc, evd_leaves__its_trigger_goes_with_it);
 	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);

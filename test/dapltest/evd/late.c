@@ -348,6 +348,7 @@ START_TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touch
 	ck_assert_int_eq(cno_wait(first, 0, &evd), -ENODEV);
 	ck_assert_int_eq(cno_wait(first, DAT_TIMEOUT_INFINITE, &evd), -ENODEV);
 	ck_assert_int_eq(cno_trigger(first, &evd), -ENODEV);
+	ck_assert_int_eq(cno_trywait(first, &evd), -ENODEV);
 	ck_assert_int_eq(cno_modify_agent(first, given), -ENODEV);
 	ck_assert_int_eq(cno_query(first, &got), -ENODEV);
 	ck_assert_int_eq(cno_attach_evd(first), -ENODEV);

@@ -49,7 +49,7 @@ end_step(DAT_IA_HANDLE ia, int timeout_ms)
 {
 	DAT_COUNT done;
 
-	return dat_extension_op(ia, (DAT_EXTENDED_OP)DAT_REARM_IA_STEP_OP, timeout_ms, &done);
+	return dat_ia_step(ia, timeout_ms, &done);
 }
 
 void

@@ -342,7 +342,7 @@ START_TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
 		dt_post_se(up.evd, i);
 	ck_assert_int_eq(up.entered, 0);
 	for (int i = 0; i < 100 && up.entered < 12; i++)
-		dt_ok(dat_extension_op(side.ia, DAT_REARM_IA_STEP_OP, 0, &done));
+		dt_ok(dat_ia_step(side.ia, 0, &done));
 	up_assert_values(&up, 0, 12);
 	dt_side_close(&side);
 }

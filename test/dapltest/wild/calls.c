@@ -48,7 +48,7 @@ call_step(DAT_HANDLE h)
 {
 	DAT_COUNT n;
 
-	return dat_extension_op(h, DAT_REARM_IA_STEP_OP, 0, &n);
+	return dat_ia_step(h, 0, &n);
 }
 
 /* The upcall calls look a handle up as dat_extension_op() does: any kind has a provider. */

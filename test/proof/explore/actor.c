@@ -72,6 +72,12 @@ perform(const struct action *a, int actor)
 	case DO_TRIGGER:
 		(void)call_trigger(c, &drained);
 		break;
+	case DO_TRYWAIT:
+		(void)call_trywait(c, &drained);
+		break;
+	case DO_PICK:
+		call_pick(c, a->n);
+		break;
 	case DO_PURGE:
 		call_purge(e);
 		break;

@@ -101,8 +101,12 @@ void call_wrong(struct stage_evd *e);
 unsigned int call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle);
 int call_cno_wait(struct stage_cno *c, int us, unsigned int *drained);
 int call_trigger(struct stage_cno *c, unsigned int *drained);
+/* The same by cno_trywait(); it takes one event, and leaves the others. */
+int call_trywait(struct stage_cno *c, unsigned int *taken);
 void call_serve(struct stage_cno *c, int n);
 void call_watch(struct stage_cno *c, int n);
+/* The same by cno_trywait(), until there is no trigger before each sleep and at the end. */
+void call_pick(struct stage_cno *c, int n);
 void call_agent(struct stage_cno *c, bool installed);
 void call_cno_free(struct stage_cno *c, bool abrupt);
 void call_cno_closing(struct stage_cno *c);

@@ -87,47 +87,96 @@ call_serve(struct stage_cno *c, int n)
 	}
 }
 
-/* By the descriptor: the trigger is taken without waiting, and drained. */
-int
-call_trigger(struct stage_cno *c, unsigned int *drained)
+/* A trigger is taken without waiting, by cno_trigger() or cno_trywait(). */
+static int
+take_trigger(struct stage_cno *c, const char *name,
+    int (*take)(struct cno_ref ref, DAT_EVD_HANDLE *handle), DAT_EVD_HANDLE *handle)
 {
-	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
 	const struct call call = call_begins_cno(c);
 	const struct left_cno *left = left_cno();
 	int r;
 
+	*handle = DAT_HANDLE_NULL;
 	if (!call.late)
 		c->taking |= fiber_bit(sched.self);
-	r = cno_trigger(call_cno_ref(&call), &handle);
+	r = take(call_cno_ref(&call), handle);
 	c->taking &= ~fiber_bit(sched.self);
-	call_ends_with(&call, "cno_trigger", r);
+	call_ends_with(&call, name, r);
 	if ((r == -EAGAIN && (left->triggered || left->last_detached)) ||
-	    (r == 0 && !handle && !left->last_detaches))
-		violation("cno_trigger: returned %d, which the state of CNO %c does not allow", r,
+	    (r == 0 && !*handle && !left->last_detaches))
+		violation("%s: returned %d, which the state of CNO %c does not allow", name, r,
 		    'n' + c->index);
-	call_result("cno_trigger", r,
+	call_result(name, r,
 	    r == -EAGAIN || (r == -EINVAL && !stage.scenario->fd[c->index]) ||
 		(r == -ENODEV &&
 		    (call_has(DO_CNO_FREE) || call_has(DO_CNO_ABRUPT) || call_has(DO_CNO_SHUT))));
+	return r;
+}
+
+/* By the descriptor: the trigger is taken without waiting, and drained. */
+int
+call_trigger(struct stage_cno *c, unsigned int *drained)
+{
+	DAT_EVD_HANDLE handle;
+	const int r = take_trigger(c, "cno_trigger", cno_trigger, &handle);
+
 	if (r == 0 && handle)
 		*drained += call_drain_handed(c, handle);
 	return r;
 }
 
+int
+call_trywait(struct stage_cno *c, unsigned int *taken)
+{
+	DAT_EVD_HANDLE handle;
+	const int r = take_trigger(c, "cno_trywait", cno_trywait, &handle);
+	const struct stage_cell *cell = handle;
+
+	if (r == 0 && handle) {
+		check_handed(c, cell);
+		*taken += call_dequeue(cell->evd) == 0;
+	}
+	return r;
+}
+
+/* Sleeps until the descriptor is readable.  True: a signal has ended the sleep. */
+static bool
+await_fd(struct stage_cno *c, int *tries)
+{
+	struct pollfd fd = { .fd = cno_fd(&c->cno), .events = POLLIN };
+	const int r = world_poll(&fd, 1, UINT64_MAX, &here);
+
+	return r == -EINTR && (*tries)++ < CALL_TRIES;
+}
+
 void
 call_watch(struct stage_cno *c, int n)
 {
-	struct pollfd fd = { .fd = cno_fd(&c->cno), .events = POLLIN };
 	unsigned int got = 0;
 	int r = 0, tries = 0;
 
 	while (got < (unsigned int)n && (r == 0 || r == -EAGAIN)) {
-		r = world_poll(&fd, 1, UINT64_MAX, &here);
-		if (r == -EINTR && tries++ < CALL_TRIES) {
+		if (await_fd(c, &tries))
 			r = 0;
-			continue;
-		}
-		r = call_trigger(c, &got);
+		else
+			r = call_trigger(c, &got);
+	}
+}
+
+void
+call_pick(struct stage_cno *c, int n)
+{
+	unsigned int got = 0;
+	int r, tries = 0;
+
+	for (;;) {
+		do
+			r = call_trywait(c, &got);
+		while (r == 0);
+		if (r != -EAGAIN || got >= (unsigned int)n)
+			return;
+		while (await_fd(c, &tries))
+			;
 	}
 }
 

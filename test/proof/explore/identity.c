@@ -54,6 +54,8 @@ static const struct range {
 	{ offsetof(struct evd, triggered_next), sizeof(struct evd *) },
 	{ offsetof(struct evd, triggered), sizeof(bool) },
 	{ offsetof(struct evd, agent_unseen), sizeof(bool) },
+	{ offsetof(struct evd, handed_link), sizeof(((struct evd *)0)->handed_link) },
+	{ offsetof(struct evd, handed), sizeof(bool) },
 	{ offsetof(struct evd, job), sizeof(struct loop_job) },
 }, others_cno[] = {
 	{ offsetof(struct cno, lock), sizeof(struct os_mutex) },

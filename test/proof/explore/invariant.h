@@ -35,8 +35,8 @@ void invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t 
 /* The EVD was freed: its job is not queued, since the free would wait for it. */
 void invariant_dead(const struct evd *evd, int name);
 
-/* No thread can run any more. */
-void invariant_rest(const struct evd *evd, const struct device_cq *cq, int name);
+/* No thread can run any more.  `leaves`: a thread may have left events to the next cno_trywait(). */
+void invariant_rest(const struct evd *evd, const struct device_cq *cq, bool leaves, int name);
 
 /* A CNO, whenever its lock is free; `waiters`: the fibers inside cno_wait(). */
 void invariant_cno(const struct cno *cno, uint32_t waiters, int name);

@@ -413,6 +413,8 @@ takes(const struct scenario *s, const struct actor *actor, int evd)
 		case DO_CNO_WAIT:
 		case DO_WATCH:
 		case DO_TRIGGER:
+		case DO_TRYWAIT:
+		case DO_PICK:
 			all = true; /* of those that it is handed */
 			break;
 		default:

@@ -149,6 +149,8 @@ draw_action(struct text *t, bool first, bool inside)
 		"cquery #",
 		"trigger #",
 		"trigger #",
+		"trywait #",
+		"trywait #",
 		"source",
 		"source",
 	};

@@ -64,6 +64,8 @@ static const struct verb_row rows[] = {
 	{ DO_RESIZE, "resize", ON_EVD },
 	{ DO_WATCH, "watch", ON_CNO },
 	{ DO_TRIGGER, "trigger", ON_CNO },
+	{ DO_TRYWAIT, "trywait", ON_CNO },
+	{ DO_PICK, "pick", ON_CNO },
 	{ DO_RECV, "recv", ON_EP },
 	{ DO_SEND, "send", ON_EP },
 	{ DO_SEND_MUTE, "mute", ON_EP },

@@ -65,6 +65,8 @@ enum verb {
 	DO_RESIZE,
 	DO_WATCH,
 	DO_TRIGGER,
+	DO_TRYWAIT,
+	DO_PICK,
 	/* of the provider's explorer: what the consumer does to an endpoint, */
 	DO_RECV,
 	DO_SEND,

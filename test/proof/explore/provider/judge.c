@@ -304,7 +304,7 @@ judge_rest(void)
 
 		if (evd->over)
 			continue;
-		invariant_rest(&evd->object->core, cq_of(evd->object), 'a' + i);
+		invariant_rest(&evd->object->core, cq_of(evd->object), false, 'a' + i);
 		standing_rest(evd->evd);
 	}
 	for (int i = 0; i < play.scenario->n_cnos; i++)
