@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd -- an EVD as a DAT object: created, closed, freed */
 #include "dapl/evd/evd.h"
+#include "dapl/evd/slow.h"
 
 #include "dapl/evd/cno.h"
 #include "dapl/trace/debug.h"
@@ -84,10 +85,15 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 		config.call = dapl_trace_make_upcall;
 		config.call_array = dapl_trace_make_upcall_array;
 	}
+	if (ia->slow_ns) {
+		config.call = dapl_slow_make_upcall;
+		config.call_array = dapl_slow_make_upcall_array;
+	}
 	l = dapl_ia_pick_loop(ia, &vector);
 	/* Clears what the slot's last EVD left. */
 	os_clear_from(evd, flags);
 	evd->flags = plan->flags;
+	evd->slow_ns = ia->slow_ns;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
 	if (plan->flags & (DAPL_EVD_CQ_FLAGS | DAPL_EVD_FLAGS_EXTENSION)) {
 		r = dapl_evd_cq_open(

@@ -49,6 +49,8 @@ struct dapl_evd {
 					      obj.lock */
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
 	uint64_t base[DCNT_EVD_ALL_COUNTERS]; /* of the counters; guarded by obj.lock */
+	uint64_t slow_ns; /* an upcall that takes longer is reported (slow.h); 0: none is */
+	atomic_bool slow_reported;
 	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 

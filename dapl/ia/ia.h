@@ -46,6 +46,7 @@ struct dapl_ia_options {
 	unsigned int loops;
 	unsigned int spin_us; /* a wait polls at most so long before it sleeps */
 	unsigned int moderation_count, moderation_us; /* of completion queues; 0: none */
+	unsigned int slow_us; /* an upcall that takes longer is reported; 0: none is */
 	bool stepped;
 };
 
@@ -120,6 +121,7 @@ struct dapl_ia {
 	struct ibv_moderate_cq moderation; /* of each completion queue; count 0: none */
 	unsigned int loop_count;
 	uint64_t spin_ns; /* of each EVD: struct evd_config */
+	uint64_t slow_ns; /* of each EVD */
 	bool stepped;
 	struct dapl_ia_loop loops[DAPL_IA_LOOPS_MAX];
 	struct loop_ticket cm_ticket, async_ticket;

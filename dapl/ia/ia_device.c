@@ -269,6 +269,7 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 
 	ia->stepped = options->stepped;
 	ia->spin_ns = (uint64_t)options->spin_us * OS_NS_PER_US;
+	ia->slow_ns = (uint64_t)options->slow_us * OS_NS_PER_US;
 	ia->pool = NULL;
 	ia->next_vector = 0;
 	ia->idle_cq = NULL;

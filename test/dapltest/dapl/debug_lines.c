@@ -427,7 +427,7 @@ debug_suite(void)
 int
 main(int argc, char **argv)
 {
-	static const runner_suite_fn suites[] = { debug_suite, shortage_suite, NULL };
+	static const runner_suite_fn suites[] = { debug_suite, shortage_suite, slow_suite, NULL };
 
 	dt_load_late(); /* the provider reads the environment once */
 	return runner_main(argc, argv, suites);

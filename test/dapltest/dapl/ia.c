@@ -65,11 +65,11 @@ END_TEST
 
 START_TEST(open__number_of_a_word_is_wrong__is_refused)
 {
-	static const char *const names[] = { "bad-spin-empty", "bad-spin-word", "bad-spin-sign",
-		"bad-spin-long", "bad-loops", "bad-moderation-empty", "bad-moderation-count",
-		"bad-moderation-short", "bad-moderation-no-count", "bad-moderation-never",
-		"bad-moderation-none", "bad-moderation-many", "bad-moderation-long",
-		"bad-moderation-more" };
+	static const char *const names[] = { "bad-slow-none", "bad-slow-word", "bad-spin-empty",
+		"bad-spin-word", "bad-spin-sign", "bad-spin-long", "bad-loops",
+		"bad-moderation-empty", "bad-moderation-count", "bad-moderation-short",
+		"bad-moderation-no-count", "bad-moderation-never", "bad-moderation-none",
+		"bad-moderation-many", "bad-moderation-long", "bad-moderation-more" };
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
 
@@ -370,7 +370,7 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, open__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
-	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 14);
+	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 16);
 	tcase_add_test(tc, open__longest_spin__is_accepted);
 	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
 	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);

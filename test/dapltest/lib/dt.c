@@ -137,6 +137,10 @@ setup(void)
 	record(f, "faulty-moderated", FAULT_PATH, "lo", "spin=0 moderation=4,65535");
 	record(f, "faulty-moderated-short", FAULT_PATH, "lo", "moderation=65535,100");
 	record(f, "soft-spin", library, where, "spin=1000000");
+	record(f, "soft-slow", library, where, "slow=1000");
+	record(f, "soft-hardly-slow", library, where, "slow=1000000000");
+	record(f, "bad-slow-none", library, where, "slow=0");
+	record(f, "bad-slow-word", library, where, "slow=1s");
 	record(f, "bad-spin-empty", library, where, "spin=");
 	record(f, "bad-spin-word", library, where, "spin=1x");
 	record(f, "bad-spin-sign", library, where, "spin=-1");
