@@ -131,13 +131,16 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 upcalls;
 	DAT_UINT64 notifications;		/* read from the device */
 	/*
-	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion.  One
-	 * that is read while there is none of these may not be counted.
+	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion, and no
+	 * event was queued.  One that is read while there is none of these may not be counted.
 	 */
 	DAT_UINT64 spurious_notifications;
 	DAT_UINT64 arms;
 	DAT_UINT64 arm_failures;
-	/* Arms after which a poll in the same lock section found completions: without it they were lost. */
+	/*
+	 * Arms after which a poll in the same lock section found completions: without it they were lost.
+	 * A poll for a CNO that follows a notification is expected to find some, and does not count.
+	 */
 	DAT_UINT64 races_closed;
 	/* Wake-ups of an upcall policy or a CNO while the EVD was queued for a thread, or a thread ran it. */
 	DAT_UINT64 busy_skips;

@@ -42,14 +42,20 @@ END_TEST
 static struct evd_hold hold;
 
 static void
+begin(const struct script_options *opt)
+{
+	story_begin(&st, opt);
+	ck_assert_int_eq(evd_hold_init(&hold, POSTED), 0);
+	st.dev.hold[1] = &hold;
+	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+}
+
+static void
 setup(void)
 {
 	const struct script_options opt = { .qlen = 2 * EVD_BATCH };
 
-	story_begin(&st, &opt);
-	ck_assert_int_eq(evd_hold_init(&hold, POSTED), 0);
-	st.dev.hold[1] = &hold;
-	evd_hold_begin(evd_self(&st.dev.evd), &hold);
+	begin(&opt);
 }
 
 static void
@@ -137,6 +143,40 @@ START_TEST(enable__too_many_receives__fails_once)
 }
 END_TEST
 
+/* The arm proves that the queue is empty; the enable polls all the same, and finds what an earlier poll refused. */
+START_TEST(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once)
+{
+	const struct script_options opt = { .qlen = 2 * EVD_BATCH, .exact = true };
+
+	teardown();
+	begin(&opt);
+	complete_too_many();
+	if (_i)
+		ck_assert_int_eq(refresh(), 0); /* its last poll finds nothing */
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+}
+END_TEST
+
+/* The overflow comes after the refusal, or before it: what the device still has can be taken. */
+START_TEST(overflow__beside_too_many_receives__the_next_completion_is_taken)
+{
+	DAT_EVENT event;
+
+	if (_i)
+		ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	complete_too_many();
+	ck_assert_int_eq(refresh(), 0);
+	if (!_i)
+		ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
+	story_dequeues(&st, 1);
+	script_complete(&st.dev, 2);
+	story_dequeues(&st, 2);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EOVERFLOW);
+}
+END_TEST
+
 static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
 
 /* The run that claims the event straight from the poll reports the failure as well. */
@@ -207,6 +247,10 @@ evd_poll_suite(void)
 	tcase_add_test(own, dequeue_n__event_and_too_many_receives__event_then_error_once);
 	tcase_add_test(own, wait__event_and_too_many_receives__event_then_error_once);
 	tcase_add_test(own, enable__too_many_receives__fails_once);
+	tcase_add_loop_test(
+	    own, enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once, 0, 2);
+	tcase_add_loop_test(
+	    own, overflow__beside_too_many_receives__the_next_completion_is_taken, 0, 2);
 	tcase_add_loop_test(own, upcall__event_and_too_many_receives__event_then_fault_once, 0, n);
 	tcase_add_test(own, dequeue_n__whole_batch_is_dropped__takes_the_event_behind);
 	tcase_add_loop_test(own, upcall__whole_batch_is_dropped__gets_the_event_behind, 0, n);
