@@ -240,56 +240,70 @@ post_everywhere(void *arg)
 	return NULL;
 }
 
-/* One event for each trigger, and a sleep only when no EVD has any.  clause: c.13.13 */
-START_TEST(fd__a_loop_takes_one_event_at_a_time__sees_all)
+/*
+ * A thread posts to four EVDs, and another sleeps until the descriptor is readable.  `serve` takes triggers,
+ * and returns how many events it has dequeued.
+ */
+static void
+react(int personality, int (*serve)(const struct scene *s))
 {
 	struct poster p = { .n = contract_load(20000) };
-	DAT_EVD_HANDLE triggered;
 	pthread_t thread;
 	struct scene s;
-	DAT_EVENT event;
-	DAT_RETURN ret;
 	int seen = 0;
 
-	begin(&s, _i);
+	begin(&s, personality);
 	for (int i = 0; i < 4; i++)
 		p.evd[i] = contract_evd(&s.side, s.cno, DAT_EVD_SOFTWARE_FLAG, 32);
 	ck_assert_int_eq(pthread_create(&thread, NULL, post_everywhere, &p), 0);
 	while (seen < p.n) {
 		ck_assert(readable(&s, DT_FOREVER_MS));
-		while ((ret = dat_cno_trywait(s.cno, &triggered)) == DAT_SUCCESS)
-			seen += dat_evd_dequeue(triggered, &event) == DAT_SUCCESS;
-		dt_assert_type(ret, DAT_QUEUE_EMPTY);
+		seen += serve(&s);
 	}
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(seen, p.n);
 	dt_side_close(&s.side);
 }
+
+/* One event for each trigger, until no EVD has any. */
+static int
+take_one_at_a_time(const struct scene *s)
+{
+	DAT_EVD_HANDLE triggered;
+	DAT_EVENT event;
+	DAT_RETURN ret;
+	int n = 0;
+
+	while ((ret = dat_cno_trywait(s->cno, &triggered)) == DAT_SUCCESS)
+		n += dat_evd_dequeue(triggered, &event) == DAT_SUCCESS;
+	dt_assert_type(ret, DAT_QUEUE_EMPTY);
+	return n;
+}
+
+/* clause: c.13.13 */
+START_TEST(fd__a_loop_takes_one_event_at_a_time__sees_all)
+{
+	react(_i, take_one_at_a_time);
+}
 END_TEST
+
+static int
+drain_what_is_handed(const struct scene *s)
+{
+	DAT_EVD_HANDLE triggered;
+	DAT_EVENT event;
+	int n = 0;
+
+	dt_ok(dat_cno_trigger(s->cno, &triggered));
+	while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
+		n++;
+	return n;
+}
 
 /* clause: c.13.7, c.13.13, c.13.14 */
 START_TEST(fd__a_reactor_drains_what_it_is_handed__sees_all)
 {
-	struct poster p = { .n = contract_load(20000) };
-	DAT_EVD_HANDLE triggered;
-	pthread_t thread;
-	struct scene s;
-	DAT_EVENT event;
-	int seen = 0;
-
-	begin(&s, _i);
-	for (int i = 0; i < 4; i++)
-		p.evd[i] = contract_evd(&s.side, s.cno, DAT_EVD_SOFTWARE_FLAG, 32);
-	ck_assert_int_eq(pthread_create(&thread, NULL, post_everywhere, &p), 0);
-	while (seen < p.n) {
-		ck_assert(readable(&s, DT_FOREVER_MS));
-		dt_ok(dat_cno_trigger(s.cno, &triggered));
-		while (dat_evd_dequeue(triggered, &event) == DAT_SUCCESS)
-			seen++;
-	}
-	pthread_join(thread, NULL);
-	ck_assert_int_eq(seen, p.n);
-	dt_side_close(&s.side);
+	react(_i, drain_what_is_handed);
 }
 END_TEST
 
