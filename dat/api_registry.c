@@ -28,6 +28,24 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
 	return DAT_SUCCESS;
 }
 
+DAT_RETURN DAT_API
+dat_rearm_list_records(DAT_COUNT max, DAT_COUNT *entries, DAT_REARM_RECORD *list)
+{
+	int count;
+
+	if (max < 0)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+	if (entries == NULL)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (list == NULL && max > 0)
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	count = record_describe(list, max);
+	if (count < 0)
+		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE);
+	*entries = count;
+	return DAT_SUCCESS;
+}
+
 /*
  * Only an open provider knows whether two adapters are the same.  Without one the registry knows
  * only that a name is related to itself.

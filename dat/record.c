@@ -163,6 +163,9 @@ record_read_file(const char *path, bool must_exist)
 	if (r == 0) {
 		r = -conf_parse(in, path, record_take, NULL);
 		fclose(in);
+		if (r == 0)
+			log_message(LOG_CATALOG, "%s was read%s", path,
+			    file.first == NULL ? ": there is no record in it" : "");
 	} else if (!must_exist && (r == ENOENT || r == ENOTDIR)) {
 		log_message(LOG_CATALOG, "%s does not exist", path);
 	}
@@ -265,6 +268,33 @@ record_list(DAT_PROVIDER_INFO **out, int max)
 	for (record = file.first; record != NULL && count < max; record = record->next)
 		if (record->first == record)
 			*out[count++] = record->info;
+	return count;
+}
+
+int
+record_describe(DAT_REARM_RECORD *out, int max)
+{
+	const struct record *record;
+	int count = 0;
+
+	if (!record_read_once())
+		return -ENOMEM;
+	for (record = file.first; record != NULL; record = record->next, count++)
+		if (count < max)
+			out[count] = (DAT_REARM_RECORD){
+				.name = record->info.ia_name,
+				.library = record->path,
+				.parameters = record->ia_params,
+				.file = record->line == 0 ?
+					    NULL :
+					    file.sources[file.source_count - 1].path,
+				.line = record->line,
+				.version_major = record->info.dapl_version_major,
+				.version_minor = record->info.dapl_version_minor,
+				.for_user_space = record->for_user_space ? DAT_TRUE : DAT_FALSE,
+				.is_thread_safe = record->info.is_thread_safe,
+				.is_default = record->is_default ? DAT_TRUE : DAT_FALSE,
+			};
 	return count;
 }
 

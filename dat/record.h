@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include <dat2/dat_registry.h>
 #include <dat2/udat.h>
 
 #include "dat/hash.h"
@@ -65,6 +66,9 @@ int record_count(void);
 
 /* Copies up to `max` infos, one for each key, in the order of the file; returns how many. */
 int record_list(DAT_PROVIDER_INFO **out, int max);
+
+/* Copies up to `max` records, all of them; returns how many there are, or -ENOMEM: they could not be read. */
+int record_describe(DAT_REARM_RECORD *out, int max);
 
 /* Describes what the file has instead of a record with this key, and what to do. */
 void record_explain(const DAT_PROVIDER_INFO *key, char *text, size_t size);

@@ -113,6 +113,38 @@ typedef void(DAT_API *DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *info,
 			    const char *ia_params);
 typedef void(DAT_API *DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *info);
 
+/* A record of dat.conf(5), or the one that is built in.  The texts stay valid. */
+typedef struct dat_rearm_record {
+	const char *name;
+	const char *library;
+	const char *parameters;
+	const char *file;			/* NULL: built in */
+	DAT_UINT32 line;			/* of the file; 0: built in */
+	DAT_UINT32 version_major;
+	DAT_UINT32 version_minor;
+	DAT_BOOLEAN for_user_space;		/* u, not k */
+	DAT_BOOLEAN is_thread_safe;
+	DAT_BOOLEAN is_default;			/* false: nondefault, switched off */
+} DAT_REARM_RECORD;
+
+/*
+ * Copies the records of dat.conf(5) in the order of the file, and last the one that is built in.  Records
+ * that no program can open are among them: those with k, and those that are switched off.  Several
+ * records may have one name.
+ *
+ *	`max`		how many fit into the list
+ *	`entries`	output: how many records there are, also if that is more than `max`
+ *	`list`		output: the first of them; NULL if `max` is 0
+ *
+ *	DAT_SUCCESS				*entries is set, and the list is filled
+ *	DAT_INVALID_PARAMETER/ARG1, ARG2, ARG3	max is negative, a pointer is NULL
+ *	DAT_INSUFFICIENT_RESOURCES		dat.conf could not be read for lack of memory or of
+ *						descriptors; the next call tries again
+ *
+ * Threads: any.  From: Rearm.
+ */
+DAT_RETURN DAT_API dat_rearm_list_records(DAT_COUNT max, DAT_COUNT *entries, DAT_REARM_RECORD *list);
+
 /* Whether two providers lead to the same adapter. */
 typedef enum dat_ha_relationship {
 	DAT_HA_FALSE = 0,

@@ -202,6 +202,15 @@ event_strings(struct dt_pair *p)
 }
 
 static DAT_RETURN
+list_records(struct dt_pair *p)
+{
+	DAT_COUNT n;
+
+	(void)p;
+	return dat_rearm_list_records(0, &n, NULL);
+}
+
+static DAT_RETURN
 rearm_version(struct dt_pair *p)
 {
 	(void)p;
@@ -240,6 +249,7 @@ const struct api_call api_ia_calls[] = {
 	{ "registry_add_provider", registry_add_provider },
 	{ "registry_remove_provider", registry_remove_provider },
 	{ "registry_add_ranged_provider", registry_add_ranged_provider },
+	{ "rearm_list_records", list_records },
 	{ "rearm_set_log", log_line },
 	{ "rearm_log", log_line },
 	{ "strerror", call_strerror },

@@ -2,10 +2,20 @@
 /*
  * Listing providers, and providers that the program registers itself
  */
+#include <dat2/dat_log.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
 #include "story.h"
 
 #define ARG(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define LINE(name) name " u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
+
+static void
+ignore_line(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	(void)context, (void)level, (void)line;
+}
 
 static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
 
@@ -71,6 +81,92 @@ START_TEST(list__bad_arguments__are_named)
 	story_assert_ret(dat_registry_list_providers(2, &n, holes), ARG(3));
 	story_assert_ret(dat_registry_list_providers(-1, &n, list), ARG(1));
 	story_assert_ret(dat_registry_list_providers(1, &n, holes), DAT_SUCCESS);
+}
+END_TEST
+
+START_TEST(records__of_every_kind__are_described_in_the_order_of_the_file)
+{
+	DAT_REARM_RECORD r[4];
+	DAT_COUNT n = -1;
+
+	story_conf("# a comment\n"
+		   "off u2.0 threadsafe nondefault off.so id.2.0 \"eth0 0\" \"\"\n"
+		   "bad line\n"
+		   "k k1.2 nonthreadsafe default k.so id.2.0 \"\" \"\"\n" LINE("a") LINE("a"));
+	story_listen();
+	story_assert_ret(dat_rearm_list_records(4, &n, r), DAT_SUCCESS);
+	(void)story_heard();
+	ck_assert_int_eq(n, 4);
+	ck_assert_str_eq(r[0].name, "off");
+	ck_assert_str_eq(r[0].library, "off.so");
+	ck_assert_str_eq(r[0].parameters, "eth0 0");
+	ck_assert_str_eq(r[0].file, story_conf_path());
+	ck_assert_uint_eq(r[0].line, 2);
+	ck_assert(r[0].for_user_space && r[0].is_thread_safe && !r[0].is_default);
+	ck_assert_str_eq(r[1].name, "k");
+	ck_assert_uint_eq(r[1].line, 4);
+	ck_assert_uint_eq(r[1].version_major, 1);
+	ck_assert_uint_eq(r[1].version_minor, 2);
+	ck_assert(!r[1].for_user_space && !r[1].is_thread_safe && r[1].is_default);
+	ck_assert_str_eq(r[2].name, "a");
+	ck_assert_str_eq(r[3].name, "a");
+	ck_assert_uint_eq(r[3].line, 6);
+}
+END_TEST
+
+START_TEST(records__without_room__are_counted)
+{
+	DAT_REARM_RECORD r[2] = { { .name = "-" }, { .name = "-" } };
+	DAT_COUNT n = -1;
+
+	story_conf(LINE("a") LINE("b"));
+	story_assert_ret(dat_rearm_list_records(0, &n, NULL), DAT_SUCCESS);
+	ck_assert_int_eq(n, 2);
+	story_assert_ret(dat_rearm_list_records(1, &n, r), DAT_SUCCESS);
+	ck_assert_int_eq(n, 2);
+	ck_assert_str_eq(r[0].name, "a");
+	ck_assert_str_eq(r[1].name, "-");
+	story_assert_ret(dat_rearm_list_records(-1, &n, r), ARG(1));
+	story_assert_ret(dat_rearm_list_records(1, NULL, r), ARG(2));
+	story_assert_ret(dat_rearm_list_records(1, &n, NULL), ARG(3));
+}
+END_TEST
+
+START_TEST(records__of_no_file__are_the_one_that_is_built_in)
+{
+	DAT_REARM_RECORD r[1];
+	DAT_COUNT n = -1;
+
+	unsetenv("DAT_OVERRIDE");
+	story_assert_ret(dat_rearm_list_records(0, &n, NULL), DAT_SUCCESS);
+	if (n != 1)
+		return; /* this host has a dat.conf */
+	story_assert_ret(dat_rearm_list_records(1, &n, r), DAT_SUCCESS);
+	ck_assert_str_eq(r[0].name, "rearm-soft");
+	ck_assert_ptr_null(r[0].file);
+	ck_assert_uint_eq(r[0].line, 0);
+	ck_assert_ptr_nonnull(strstr(r[0].library, "libdaplsoft.so.2"));
+}
+END_TEST
+
+/* Each descriptor that reading needs is missing; the next call reads. */
+START_TEST(records__no_descriptor__is_reported_and_tried_again)
+{
+	struct rlimit limit, none;
+	DAT_COUNT n = -1;
+
+	story_conf(LINE("a"));
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	dat_rearm_set_log(ignore_line, NULL);
+	story_assert_ret(dat_rearm_list_records(0, &n, NULL),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE));
+	ck_assert_int_eq(n, -1);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	story_assert_ret(dat_rearm_list_records(0, &n, NULL), DAT_SUCCESS);
+	ck_assert_int_eq(n, 1);
 }
 END_TEST
 
@@ -231,6 +327,10 @@ dat_registry_suite(void)
 	tcase_add_test(t, list__infos__have_the_whole_key);
 	tcase_add_test(t, list__records_of_one_key__are_one_entry);
 	tcase_add_test(t, list__bad_arguments__are_named);
+	tcase_add_test(t, records__of_every_kind__are_described_in_the_order_of_the_file);
+	tcase_add_test(t, records__without_room__are_counted);
+	tcase_add_test(t, records__of_no_file__are_the_one_that_is_built_in);
+	tcase_add_test(t, records__no_descriptor__is_reported_and_tried_again);
 	tcase_add_test(t, related__names__are_compared_but_not_opened);
 
 	t = story_tcase(suite, "register");
