@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dat_info -- what there is: adapters, attributes, settings; and what is wrong with a host
+ */
+#include <config.h>
+
+#include <argp.h>
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <dat2/dat_version.h>
+
+#include "doctor.h"
+#include "lines.h"
+#include "record.h"
+#include "setting.h"
+#include "show.h"
+#include "text.h"
+
+enum { USAGE = 2, DOCTOR = 256, JSON, NAMES };
+
+enum job { LIST, SHOW, NAME, SETTINGS, EXAMINE };
+
+struct request {
+	enum job job;
+	bool json;
+	char **names; /* NULL at the end */
+};
+
+static const struct argp_option options[] = {
+	{ "environment", 'e', NULL, 0,
+	    "Print the environment variables, and the fields and words of dat.conf, with their "
+	    "defaults",
+	    0 },
+	{ "doctor", DOCTOR, NULL, 0,
+	    "Examine this host step by step, from dat.conf to a transfer within this process", 0 },
+	{ "names", NAMES, NULL, 0, "Print the names of dat.conf that programs can ask for", 0 },
+	{ "json", JSON, NULL, 0, "Print JSON", 0 },
+	{ 0 },
+};
+
+static const char about[] =
+    "Print the adapters of dat.conf, or everything about those that are named."
+    "\vThe exit status is 0; 1 if an adapter that was named cannot be opened, or the doctor found "
+    "something wrong; 2 after a wrong option.";
+
+static void
+print_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "dat_info (%s) %s, with libdat2 %s\n", PACKAGE_NAME, PACKAGE_VERSION,
+	    dat_rearm_version());
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
+
+static void
+choose_job(struct argp_state *state, enum job job)
+{
+	struct request *request = state->input;
+
+	if (request->job != LIST && request->job != job)
+		argp_error(state, "--environment, --doctor and --names exclude each other");
+	request->job = job;
+}
+
+static error_t
+parse(int key, char *arg, struct argp_state *state)
+{
+	struct request *request = state->input;
+
+	switch (key) {
+	case 'e':
+		choose_job(state, SETTINGS);
+		return 0;
+	case DOCTOR:
+		choose_job(state, EXAMINE);
+		return 0;
+	case NAMES:
+		choose_job(state, NAME);
+		return 0;
+	case JSON:
+		request->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (*arg == '\0' || strlen(arg) >= DAT_NAME_MAX_LENGTH)
+			argp_error(state, "a name has 1 to %d bytes", DAT_NAME_MAX_LENGTH - 1);
+		return ARGP_ERR_UNKNOWN; /* all of them: ARGP_KEY_ARGS */
+	case ARGP_KEY_ARGS:
+		request->names = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_END:
+		if ((request->job == SETTINGS || request->job == NAME) && request->names[0] != NULL)
+			argp_error(state, "%s is an argument too many", request->names[0]);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* Frees the report. */
+static void
+finish_json(json_t *report)
+{
+	if (json_dumpf(report, stdout, JSON_INDENT(2)) != 0)
+		errx(1, "the report cannot be written as JSON");
+	putchar('\n');
+	json_decref(report);
+}
+
+/* {"KEY": value} */
+static json_t *
+wrap(const char *key, json_t *value)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, key, value);
+	return object;
+}
+
+static int
+list(bool json)
+{
+	DAT_REARM_RECORD *records;
+	json_t *report, *lines, *line;
+	DAT_COUNT count = 0;
+	DAT_RETURN ret;
+	size_t i;
+
+	records = record_list(&count, &ret);
+	lines = records != NULL ? lines_take_errors() : lines_explain("dat.conf", ret);
+	report = record_report(records, count);
+	free(records);
+	if (json) {
+		report = wrap("records", report);
+		json_object_set_new(report, "lines", lines);
+		json_object_set_new(report, "libdat2", json_string(dat_rearm_version()));
+		finish_json(report);
+	} else {
+		json_array_foreach(lines, i, line) text_print(0, 0, "", json_string_value(line));
+		record_print(report);
+		json_decref(lines);
+		json_decref(report);
+	}
+	return records != NULL ? 0 : 1;
+}
+
+/* The names, each once. */
+static int
+list_names(bool json)
+{
+	json_t *names, *name;
+	DAT_REARM_RECORD *records;
+	DAT_COUNT count = 0;
+	DAT_RETURN ret;
+	size_t i;
+
+	records = record_list(&count, &ret);
+	names = record_names(records, count);
+	json_array_foreach(names, i, name) if (!json) puts(json_string_value(name));
+	if (json)
+		finish_json(wrap("names", names));
+	else
+		json_decref(names);
+	free(records);
+	return records != NULL ? 0 : 1;
+}
+
+static int
+show(char **names, bool json)
+{
+	json_t *reports = json_array(), *report;
+	int status = 0;
+
+	for (; *names != NULL; names++) {
+		report = show_report(*names);
+		if (!json_is_true(json_object_get(report, "opens")))
+			status = 1;
+		if (!json)
+			show_print(report);
+		json_array_append_new(reports, report);
+	}
+	if (json)
+		finish_json(wrap("adapters", reports));
+	else
+		json_decref(reports);
+	return status;
+}
+
+static int
+settings(bool json)
+{
+	json_t *report = setting_report();
+
+	if (json) {
+		finish_json(wrap("settings", report));
+	} else {
+		setting_print(report);
+		json_decref(report);
+	}
+	return 0;
+}
+
+static int
+examine(char **names, bool json)
+{
+	json_t *report = doctor_report(names, json);
+	const bool ok = json_is_true(json_object_get(report, "ok"));
+
+	if (json) {
+		finish_json(report);
+		return ok ? 0 : 1;
+	}
+	puts(ok ? "Nothing is wrong." : "Something is wrong: see the lines with wrong.");
+	json_decref(report);
+	return ok ? 0 : 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	static char *no_names[] = { NULL };
+	struct request request = { .job = LIST, .names = no_names };
+	const struct argp argp = { options, parse, "[NAME...]", about, NULL, NULL, NULL };
+	int status = 0;
+
+	argp_err_exit_status = USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &request);
+	if (request.job == LIST && request.names[0] != NULL)
+		request.job = SHOW;
+	if (request.job != SETTINGS)
+		lines_start();
+	switch (request.job) {
+	case LIST:
+		status = list(request.json);
+		break;
+	case SHOW:
+		status = show(request.names, request.json);
+		break;
+	case NAME:
+		status = list_names(request.json);
+		break;
+	case SETTINGS:
+		status = settings(request.json);
+		break;
+	case EXAMINE:
+		status = examine(request.names, request.json);
+		break;
+	}
+	if (fflush(stdout) != 0 || ferror(stdout))
+		err(1, "standard output");
+	return status;
+}

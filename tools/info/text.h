@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * text -- texts of other programs and files: in JSON, and on a terminal
+ */
+#ifndef REARM_TOOLS_INFO_TEXT_H
+#define REARM_TOOLS_INFO_TEXT_H
+
+#include <jansson.h>
+
+/* A string of JSON.  U+FFFD stands for each byte that is not UTF-8.  NULL becomes null. */
+json_t *text_json(const char *text);
+
+/* The same of a format. */
+json_t *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/*
+ * Prints the label in a column of `width` after `indent` blanks, and the text behind it, in lines of 80 columns that
+ * break at blanks.  A question mark stands for each control character.
+ */
+void text_print(int indent, int width, const char *label, const char *text);
+
+#endif
