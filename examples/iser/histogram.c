@@ -20,9 +20,8 @@ bucket_of(uint64_t value)
 	return (drop << HISTOGRAM_SUB_BITS) + (unsigned int)(value >> drop);
 }
 
-/* The largest value that falls into the bucket. */
-static uint64_t
-bucket_end(unsigned int bucket)
+uint64_t
+histogram_bucket_end(unsigned int bucket)
 {
 	unsigned int drop;
 	uint64_t top;
@@ -86,7 +85,7 @@ histogram_percentile(const struct histogram *h, double percent)
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += h->buckets[i];
 		if (seen >= rank) {
-			uint64_t end = bucket_end(i);
+			uint64_t end = histogram_bucket_end(i);
 
 			return end < h->max ? end : h->max;
 		}

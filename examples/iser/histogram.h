@@ -32,4 +32,7 @@ void histogram_merge(struct histogram *into, const struct histogram *from);
  */
 uint64_t histogram_percentile(const struct histogram *h, double percent);
 
+/* The largest value that is counted in the bucket. */
+uint64_t histogram_bucket_end(unsigned int bucket);
+
 #endif

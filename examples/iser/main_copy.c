@@ -157,7 +157,7 @@ main(int argc, char **argv)
 
 	options_parse(&options, OPTIONS_COPY, argc, argv);
 	say_init("iser-copy");
-	if (options.provider && provider_use(options.ia, options.provider))
+	if (options.provider && provider_use(options.ia, options.provider, "lo 0"))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {
 		say("cannot create a semaphore or set a signal handler: %s", strerror(errno));

@@ -72,7 +72,7 @@ main(int argc, char **argv)
 	options_parse(&options, OPTIONS_TARGET, argc, argv);
 	say_init("iser-target");
 	setvbuf(stdout, NULL, _IOLBF, 0); /* the parent process may wait for a line */
-	if (options.provider && provider_use(options.ia, options.provider))
+	if (options.provider && provider_use(options.ia, options.provider, "lo 0"))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {
 		say("cannot create a semaphore or set a signal handler: %s", strerror(errno));

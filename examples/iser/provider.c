@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Quotes for dat.conf: a path may hold anything. */
+/* Quotes for dat.conf: a path and the parameters may hold anything. */
 static int
 quote(const char *path, char *out, size_t size)
 {
@@ -29,9 +29,9 @@ quote(const char *path, char *out, size_t size)
 }
 
 int
-provider_use(const char *ia, const char *library)
+provider_use(const char *ia, const char *library, const char *parameters)
 {
-	char path[PATH_MAX], quoted[2 * PATH_MAX], name[64];
+	char path[PATH_MAX], quoted[2 * PATH_MAX], words[2 * PATH_MAX], name[64];
 	int fd;
 
 	if (!strchr(library, '/'))
@@ -44,14 +44,18 @@ provider_use(const char *ia, const char *library)
 		say("--provider %s: not a name that dat.conf can hold", library);
 		return -1;
 	}
+	if (quote(parameters, words, sizeof words)) {
+		say("\"%s\" cannot be the parameters of a provider", parameters);
+		return -1;
+	}
 	/* A file without a name cannot be left behind.  It stays open for the registry. */
 	fd = memfd_create("dat.conf", MFD_CLOEXEC);
 	if (fd < 0) {
 		say("no memory for a dat.conf: %s", strerror(errno));
 		return -1;
 	}
-	if (dprintf(fd, "%s u2.0 threadsafe default \"%s\" rearm.2.0 \"lo 0\" \"\"\n", ia, quoted) <
-	    0) {
+	if (dprintf(fd, "%s u2.0 threadsafe default \"%s\" rearm.2.0 \"%s\" \"\"\n", ia, quoted,
+		words) < 0) {
 		say("cannot write a dat.conf: %s", strerror(errno));
 		close(fd);
 		return -1;
