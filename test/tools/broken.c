@@ -57,6 +57,8 @@ static void __attribute__((constructor)) begin(void)
 	for (i = 0; i < sizeof lacks / sizeof lacks[0]; i++)
 		if (strcmp(fault, lacks[i].name) == 0)
 			fault_lack(lacks[i].abilities);
+	if (strcmp(fault, "crash") == 0)
+		abort();
 	if (strcmp(fault, "port-down") == 0)
 		fault_port_state(IBV_PORT_DOWN);
 	if (strcmp(fault, "transfer") == 0)

@@ -66,12 +66,12 @@ static void __attribute__((constructor)) begin(void)
 	spoiled = size != NULL ? strtoul(size, NULL, 10) : 0;
 }
 
-/* The device copies the end of a message apart.  Makefile.am keeps the compiler from making a call of the loops. */
+/* The device copies the end of a message apart.  volatile, or compilers make a call of memmove() of the loops. */
 void *
 memmove(void *to, const void *from, size_t size)
 {
-	unsigned char *t = to;
-	const unsigned char *f = from;
+	volatile unsigned char *t = to;
+	const volatile unsigned char *f = from;
 	size_t i;
 
 	if (t < f)

@@ -8,6 +8,7 @@
 #include "text.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +23,27 @@ enum result { GOOD, WRONG, FACT };
 
 static const char *const results[] = { [GOOD] = "ok", [WRONG] = "wrong", [FACT] = "note" };
 
+/* For the signal handler: the step that was made last. */
+static char last_step[64] = "start";
+
 struct doctor {
 	json_t *steps; /* of the host, or of an adapter */
 	bool quiet;
 	bool ok;
 };
+
+/* A step may never end, in a device or a name server. */
+static void
+doctor_give_up(int signal)
+{
+	static const char before[] = "dat_info: no answer for a minute, after the step: ";
+
+	(void)signal;
+	(void)!write(STDERR_FILENO, before, sizeof before - 1);
+	(void)!write(STDERR_FILENO, last_step, strlen(last_step));
+	(void)!write(STDERR_FILENO, "\n", 1);
+	_exit(1);
+}
 
 /* Adds a step with one text, which it takes over. */
 static void
@@ -45,6 +62,7 @@ doctor_step(struct doctor *d, const char *name, enum result result, json_t *text
 	json_object_set_new(step, "text", text);
 	json_array_append_new(d->steps, step);
 	d->ok = d->ok && result != WRONG;
+	snprintf(last_step, sizeof last_step, "%s", name);
 	alarm(STEP_SECONDS);
 }
 
@@ -228,6 +246,21 @@ doctor_length(const DAT_IA_ATTR *attr)
 	return attr->max_rdma_size < length ? attr->max_rdma_size : length;
 }
 
+/* What else can be tried, because a device alone may be the cause. */
+static json_t *
+doctor_connect(struct pair *pair)
+{
+	json_t *failure = pair_connect(pair);
+
+	if (failure != NULL)
+		json_array_append_new(failure,
+		    json_string(
+			"try to connect without DAT: rping -s, and rping -c -a ADDRESS with the "
+			"address of the adapter; if that fails, too, the cause is in the device "
+			"or its network"));
+	return failure;
+}
+
 static void
 doctor_examine_transfer(struct doctor *d, const struct adapter *adapter, struct pair *pair)
 {
@@ -236,7 +269,7 @@ doctor_examine_transfer(struct doctor *d, const struct adapter *adapter, struct 
 	if (doctor_judge(d, "memory", pair_register(pair),
 		text_format("2 regions of %d bytes are registered", PAIR_MEMORY)) &&
 	    doctor_judge(d, "endpoints", pair_create(pair), json_string("2 endpoints")) &&
-	    doctor_judge(d, "connection", pair_connect(pair), json_string("established")))
+	    doctor_judge(d, "connection", doctor_connect(pair), json_string("established")))
 		(void)doctor_judge(d, "transfer", pair_transfer(pair, length),
 		    text_format("%u bytes written, sent and read are right", length));
 }
@@ -289,6 +322,8 @@ doctor_report(char *const names[], bool quiet)
 	DAT_REARM_RECORD *records;
 	DAT_COUNT count = 0, i;
 
+	(void)signal(SIGALRM, doctor_give_up);
+	alarm(STEP_SECONDS);
 	if (!quiet)
 		text_print(0, 0, "", "this host");
 	doctor_examine_registry(&d);

@@ -5,9 +5,16 @@
 #include "text.h"
 
 #include <err.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* How long an adapter may take to open: looking up a host name can take a while. */
+enum { OPEN_SECONDS = 60 };
 
 DAT_REARM_RECORD *
 record_list(DAT_COUNT *count, DAT_RETURN *ret)
@@ -107,10 +114,61 @@ record_try(const DAT_REARM_RECORD *record, json_t *report)
 	adapter_close(&adapter);
 }
 
+static void
+record_add_line(json_t *report, json_t *line)
+{
+	json_t *lines = json_array();
+
+	json_array_append_new(lines, line);
+	json_object_set_new(report, "opens", json_false());
+	json_object_set_new(report, "lines", lines);
+}
+
+/* What ended the process that tried, before it reported. */
+static json_t *
+record_explain_end(const DAT_REARM_RECORD *record, int status)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+		return text_format("%s does not open the adapter within %d seconds",
+		    record->library, OPEN_SECONDS);
+	if (WIFSIGNALED(status))
+		return text_format(
+		    "%s ends the program: %s", record->library, strsignal(WTERMSIG(status)));
+	return text_format("%s ends the program", record->library);
+}
+
+/* In a process of its own: a library that crashes or blocks does not keep the others from the list. */
+static void
+record_try_apart(const DAT_REARM_RECORD *record, json_t *report)
+{
+	json_t *answer;
+	int ends[2], status;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) != 0 || (child = fork()) < 0)
+		err(1, "%s", record->name);
+	if (child == 0) {
+		alarm(OPEN_SECONDS);
+		answer = json_object();
+		record_try(record, answer);
+		_exit(json_dumpfd(answer, ends[1], 0) == 0 ? 0 : 1);
+	}
+	close(ends[1]);
+	answer = json_loadfd(ends[0], 0, NULL);
+	close(ends[0]);
+	if (waitpid(child, &status, 0) != child)
+		err(1, "waitpid");
+	if (answer != NULL)
+		json_object_update(report, answer);
+	else
+		record_add_line(report, record_explain_end(record, status));
+	json_decref(answer);
+}
+
 static json_t *
 record_report_one(const DAT_REARM_RECORD *record, const DAT_REARM_RECORD *earlier)
 {
-	json_t *report = json_object(), *obstacle = record_obstacle(record, earlier), *lines;
+	json_t *report = json_object(), *obstacle = record_obstacle(record, earlier);
 
 	json_object_set_new(report, "name", text_json(record->name));
 	json_object_set_new(report, "version",
@@ -124,14 +182,10 @@ record_report_one(const DAT_REARM_RECORD *record, const DAT_REARM_RECORD *earlie
 	json_object_set_new(
 	    report, "line", record->file != NULL ? json_integer(record->line) : json_null());
 	json_object_set_new(report, "place", record_place(record));
-	if (obstacle == NULL) {
-		record_try(record, report);
-		return report;
-	}
-	lines = json_array();
-	json_array_append_new(lines, obstacle);
-	json_object_set_new(report, "opens", json_false());
-	json_object_set_new(report, "lines", lines);
+	if (obstacle == NULL)
+		record_try_apart(record, report);
+	else
+		record_add_line(report, obstacle);
 	return report;
 }
 
