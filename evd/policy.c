@@ -132,6 +132,7 @@ policy_enable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_
 	if (!evd)
 		return -ENODEV;
 	r = policy_enable_locked(evd, policy, object, flag);
+	REARM_PROBE_INTS(policy, evd->cfg.handle, policy, r);
 	evd_leave(evd);
 	return r;
 }
@@ -151,6 +152,7 @@ policy_disable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy
 
 	if (!evd)
 		return -ENODEV;
+	REARM_PROBE_INTS(policy, evd->cfg.handle, policy, 0);
 	if (object)
 		policy_install(evd, object);
 	evd->policy = policy;

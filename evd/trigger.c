@@ -104,6 +104,7 @@ evd_poll_by(struct evd *evd, evd_poll_function *poll) REQUIRES(core_locks.trigge
 		return 0;
 	}
 	n = poll(evd->cfg.source, &batch).value;
+	REARM_PROBE_INT(poll, evd->cfg.handle, n);
 	return evd_polled(evd, &batch, n);
 }
 
@@ -178,7 +179,7 @@ evd_poll_and_arm(struct evd *evd, bool found_empty)
 			return 1;
 	}
 	if (notified && evd->queue.polled == before && evd_queue_count(&evd->queue) == 0)
-		evd->counters.spurious_notifications++;
+		evd_note_spurious(evd);
 	r = evd_arm_and_repoll(evd, enough, true);
 	return r < 0 ? r : evd_wants_upcall(evd);
 }
@@ -231,11 +232,11 @@ evd_poll_to_report(struct evd *evd)
 	armed = evd_arm(evd, &exact);
 	if (!polls || (armed > 0 && !exact))
 		r = evd_poll_all(evd);
-	if (armed > 0 && polls)
-		evd->counters.races_closed += evd->queue.polled != before;
+	if (armed > 0 && polls && evd->queue.polled != before)
+		evd_note_race(evd);
 	if (notified && r == 0 && evd->queue.polled == polled &&
 	    evd_queue_count(&evd->queue) == 0) {
-		evd->counters.spurious_notifications++;
+		evd_note_spurious(evd);
 		evd->polls_first = EVD_POLLS_FIRST;
 	}
 	return armed < 0 ? armed : r;

@@ -22,6 +22,7 @@
 #define REARM_EVD_TRIGGER_H
 
 #include "evd/evd.h"
+#include "evd/probe.h"
 
 static inline void
 evd_lock(struct evd *evd) ACQUIRE(core_locks.trigger) UNCHECKED
@@ -236,6 +237,7 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 	}
 	evd->armed = wish;
 	evd->counters.arms++;
+	REARM_PROBE_INT(arm, evd->cfg.handle, wish);
 	*exact = n == 0 && ops->exact_hint;
 	return 1;
 }
@@ -278,6 +280,14 @@ int evd_poll_for_source(struct evd *evd) REQUIRES(core_locks.trigger);
 /* Polls a device that was armed before, as evd_poll() does. */
 int evd_poll_armed(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
 
+/* A poll after an arm has found completions. */
+static inline void
+evd_note_race(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->counters.races_closed++;
+	REARM_PROBE(race, evd->cfg.handle);
+}
+
 /*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
  * before the arm raises no notification.  0, -EIO or -EOVERFLOW.
@@ -305,7 +315,7 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(c
 	before = evd->queue.polled;
 	r = evd_poll(evd, enough);
 	if (evd->queue.polled != before)
-		evd->counters.races_closed++;
+		evd_note_race(evd);
 	else if (r == 0)
 		evd_check_empty(evd, before);
 	return r;
@@ -319,6 +329,7 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(c
 static inline void
 evd_note_notified(struct evd *evd) REQUIRES(core_locks.trigger)
 {
+	REARM_PROBE(notify, evd->cfg.handle);
 	evd->counters.notifications++;
 	if (++evd->unacked == EVD_ACK_BATCH) {
 		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
@@ -330,6 +341,14 @@ evd_note_notified(struct evd *evd) REQUIRES(core_locks.trigger)
 
 /* The same, for a caller that does not poll: enters EVD_IS_NOTIFIED, and wakes the sink. */
 void evd_count_notified(struct evd *evd) REQUIRES(core_locks.trigger);
+
+/* A notification was read, and a poll after it found nothing. */
+static inline void
+evd_note_spurious(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->counters.spurious_notifications++;
+	REARM_PROBE(spurious, evd->cfg.handle);
+}
 
 /*
  * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the device is
@@ -401,6 +420,7 @@ evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result
 		most = EVD_BATCH;
 	evd_queue_begin_first_batch(&evd->queue, most, &batch);
 	n = evd->poll_into(evd->cfg.source, &batch, events, &made).value;
+	REARM_PROBE_INT(poll, evd->cfg.handle, n);
 	evd->counters.dto_events += made;
 	evd->taken += made;
 	if (n <= 0 || made != (unsigned int)n)

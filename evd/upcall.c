@@ -33,12 +33,14 @@ evd_take_back_job(struct evd *evd) REQUIRES(core_locks.trigger)
 
 /* Not locked; `event` is NULL under NOTIFY. */
 static void
-evd_call(struct evd *evd, const DAT_UPCALL_OBJECT *object, const DAT_EVENT *event, bool more)
+evd_call(struct evd *evd, const DAT_UPCALL_OBJECT *object, const DAT_EVENT *event, DAT_BOOLEAN more)
 {
+	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, object->upcall_func);
 	if (__builtin_expect(evd->cfg.call != NULL, 0))
-		evd->cfg.call(object, evd->cfg.handle, event, more ? DAT_TRUE : DAT_FALSE);
+		evd->cfg.call(object, evd->cfg.handle, event, more);
 	else
-		object->upcall_func(object->instance_data, event, more ? DAT_TRUE : DAT_FALSE);
+		object->upcall_func(object->instance_data, event, more);
+	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
 /* An upcall was claimed: who runs the job meanwhile. */
@@ -154,7 +156,7 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 	DAT_EVENT event;
 	const DAT_EVENT *const argument = notify ? NULL : &event;
 	int found = 1;
-	bool more;
+	DAT_BOOLEAN more;
 
 	effect.code = 0;
 	if (notify) {
@@ -179,7 +181,7 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 		if (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
 			evd_build_event(evd, &q->ring_first->record, &event, &effect);
 			evd_queue_remove_one_of_several(q);
-			more = true;
+			more = DAT_TRUE;
 		} else if (evd_queue_has_signalled(q, 1) ?
 			       evd_take(evd, &event, &effect) :
 			       evd_claim_next(evd, &event, 1, &effect, &found)) {
@@ -195,16 +197,16 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 /* Not locked; under NOTIFY there are no events. */
 static void
 evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT_EVENT *events,
-    unsigned int n, bool more)
+    unsigned int n, DAT_BOOLEAN more)
 {
 	const DAT_COUNT count = (DAT_COUNT)n;
 
+	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, object->upcall_func);
 	if (evd->cfg.call_array)
-		evd->cfg.call_array(
-		    object, evd->cfg.handle, events, count, more ? DAT_TRUE : DAT_FALSE);
+		evd->cfg.call_array(object, evd->cfg.handle, events, count, more);
 	else
-		object->upcall_func(
-		    object->instance_data, events, count, more ? DAT_TRUE : DAT_FALSE);
+		object->upcall_func(object->instance_data, events, count, more);
+	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
 /* The same for an object whose function gets several events.  Each claim is for all events of an upcall. */
@@ -223,7 +225,7 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 	DAT_EVENT events[EVD_BATCH];
 	unsigned int n = 0;
 	int found = 1;
-	bool more;
+	DAT_BOOLEAN more;
 
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);

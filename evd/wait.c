@@ -140,7 +140,7 @@ evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	if (r == 0 && evd_has_enough(evd))
 		return 1;
 	if (notified && r == 0 && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
-		evd->counters.spurious_notifications++;
+		evd_note_spurious(evd);
 	return r < 0 ? r : evd_arm_to_wait(evd);
 }
 
@@ -363,7 +363,7 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
 		if (r > 0)
 			r = evd_poll(evd, 1); /* the batch was full */
 		if (armed > 0 && evd->queue.ring_count > 0)
-			evd->counters.races_closed++;
+			evd_note_race(evd);
 		return evd_block_on(evd, park, deadline, r < 0 ? r : evd_has_enough(evd));
 	}
 	evd->slept_waits++;

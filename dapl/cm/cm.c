@@ -17,6 +17,7 @@
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/name.h"
+#include "evd/probe.h"
 
 struct note {
 	enum rdma_cm_event_type type;
@@ -40,6 +41,7 @@ cm_copy(const struct rdma_cm_event *event, struct note *note)
 	note->type = event->event;
 	note->status = event->status;
 	note->id = event->id;
+	REARM_PROBE_INTS(cm_event, note->id, note->type, note->status);
 	note->conn = (request ? event->listen_id : event->id)->context;
 	/* The event is not acknowledged yet, so the id and its conn still exist. */
 	note->generation =

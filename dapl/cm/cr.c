@@ -5,6 +5,7 @@
 
 #include "dapl/cm/sp.h"
 #include "dapl/ia/ia_count.h"
+#include "evd/probe.h"
 
 static void
 cr_prepare(void *slot)
@@ -158,6 +159,7 @@ dapl_cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_con
 	if (dapl_sp_is_open(sp, listener, generation)) {
 		data->sp_handle.psp_handle = sp->self;
 		data->conn_qual = sp->qual;
+		REARM_PROBE_INT(connection, handle, event.event_number);
 		r = evd_post(dapl_evd_ref(sp->evd), EVD_STREAM_CR, &event);
 		if (r == -ENOSPC && evd_mark_refusal(dapl_evd_ref(sp->evd)))
 			full = sp->evd->core.cfg.handle;

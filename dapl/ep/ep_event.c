@@ -8,6 +8,7 @@
 #include "dapl/ep/lookup_list.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/name.h"
+#include "evd/probe.h"
 
 #define LOOK_AGAIN_NS 1000000u
 #define OWED_NS 100000000u /* the longest wait of an owed event for its completions */
@@ -42,6 +43,7 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 	};
 	int r;
 
+	REARM_PROBE_INT(connection, ep->self, number);
 	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
 	if (r == -ENOSPC)
 		dapl_evd_overflowed(dapl_evd_ref(ep->parts.connect));

@@ -4,6 +4,7 @@
 
 #include "dapl/ep/lookup_list.h"
 #include "dapl/ia/ia_count.h"
+#include "evd/probe.h"
 
 void
 dapl_lookup_post(struct dapl_ep *ep, DAT_EVENT *event)
@@ -12,6 +13,7 @@ dapl_lookup_post(struct dapl_ep *ep, DAT_EVENT *event)
 	const struct evd_order order = { .endpoint = ep->self };
 
 	event->event_data.connect_event_data.ep_handle = ep->self;
+	REARM_PROBE_INT(connection, ep->self, event->event_number);
 	if (evd_post_ordered(evd, EVD_STREAM_CONNECTION, event, &order) == -ENOSPC)
 		dapl_evd_overflowed(evd);
 }
