@@ -2,7 +2,7 @@
 /*
  * dequeue -- the short way out of an EVD
  *
- * Most events are taken while several completions, or software events, and nothing else are queued.
+ * Most events are taken while completions, or software events, and nothing else are queued.
  * This header is for a front end that has a function of its own for that case: the parts are inline, and nothing in
  * them calls a function.  In every other case the front end calls evd_dequeue().
  *
@@ -75,6 +75,26 @@ static inline void
 evd_take_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd_queue_remove_one_of_several(&evd->queue);
+	evd->taken_directly++;
+}
+
+/*
+ * Whether the EVD has no waiter, and one completion and nothing else, which can be taken directly too: the
+ * device holds no completion for which there was no room, so no sink has to learn that there is room now.
+ */
+static inline bool
+evd_is_direct_last(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	return evd->direct == ref.serial && evd->queue.ring_count == 1 &&
+	       !evd_is_full(evd->attention) && evd_queue_has_only_completions(&evd->queue);
+}
+
+static inline void
+evd_take_direct_last(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd_queue_remove_last(&evd->queue);
 	evd->taken_directly++;
 }
 

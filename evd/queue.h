@@ -311,6 +311,15 @@ evd_queue_remove_one_of_several(struct evd_queue *q)
 	q->ring_count--;
 }
 
+/* The same for the only record of the ring. */
+static inline void
+evd_queue_remove_last(struct evd_queue *q)
+{
+	ASSUME(q->ring_count == 1 && !(q->ring_first->order & EVD_ITEM_UNSIGNALLED));
+	q->ring_first = q->ring; /* an empty ring begins there: see evd_queue_take_completion() */
+	q->ring_count = 0;
+}
+
 /* Removes the oldest record of the ring, which has one.  It stays valid as evd_queue_take() says. */
 static inline const struct evd_record *
 evd_queue_take_completion(struct evd_queue *q)

@@ -53,6 +53,10 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 		evd_take_direct(ref.evd);
 	} else if (evd_is_direct_software(ref)) {
 		evd_take_direct_software(ref.evd, event);
+	} else if (evd_is_direct_last(ref) && dapl_completion_is_plain(evd_first_direct(ref.evd))) {
+		dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
+		event->evd_handle = handle;
+		evd_take_direct_last(ref.evd);
 	} else {
 		return dapl_evd_dequeue_locked(evd, ref.serial, event);
 	}

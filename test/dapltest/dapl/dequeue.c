@@ -172,6 +172,28 @@ START_TEST(several_queued__software_event_among_them__is_taken_in_its_place)
 }
 END_TEST
 
+/* clause: c.5.1 */
+START_TEST(one_queued__software_event_before_it__is_taken_after_that)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	(void)give_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG, 64);
+	dt_connect_pair(&pair);
+	dt_post_se(pair.b.recv, 41);
+	dt_post_se(pair.b.recv, 42);
+	deliver(&pair, 8, 0);
+	dt_ok(dat_evd_wait(pair.b.recv, DT_FOREVER_MS * 1000u, 3, &event, &(DAT_COUNT){ 0 }));
+	ck_assert_int_eq(event.event_number, DAT_SOFTWARE_EVENT);
+	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+	ck_assert_int_eq(event.event_number, DAT_SOFTWARE_EVENT);
+	take(pair.b.recv, pair.b.ep, 0, DAT_DTO_RECEIVE, 8);
+	dt_assert_empty(pair.b.recv);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 struct waiter {
 	DAT_EVD_HANDLE evd;
 	DAT_EVENT event;
@@ -368,6 +390,7 @@ dapl_dequeue_suite(void)
 	tcase_add_test(tc, several_queued__some_always_stay__all_are_taken_in_order);
 	tcase_add_test(tc, several_queued__one_is_taken__there_is_room_for_one_receive);
 	tcase_add_test(tc, several_queued__software_event_among_them__is_taken_in_its_place);
+	tcase_add_test(tc, one_queued__software_event_before_it__is_taken_after_that);
 	tcase_add_test(tc, several_queued__a_thread_waits_for_more__is_refused);
 	tcase_add_test(tc, several_queued__waits_for_one__take_them_in_order_and_count_the_rest);
 	tcase_add_test(tc, several_queued__unwaitable__a_wait_is_refused_and_takes_none);

@@ -176,6 +176,9 @@ START_TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
 	evd_lock(&slot);
 	ck_assert(evd_is_direct(evd_self(&slot)));
 	ck_assert(!evd_is_direct(late));
+	evd_take_direct(&slot);
+	ck_assert(evd_is_direct_last(evd_self(&slot)));
+	ck_assert(!evd_is_direct_last(late));
 	evd_unlock(&slot);
 }
 END_TEST

@@ -468,9 +468,9 @@ inline post()
 }
 
 /*
- * dat_evd_dequeue(): got = 1, or 0 if the queue is empty or a thread waits on the EVD.  While more than one
- * event is queued it may take the oldest one directly: without a poll, and without a report that the ring has
- * room again.
+ * dat_evd_dequeue(): got = 1, or 0 if the queue is empty or a thread waits on the EVD.  It may take the
+ * oldest event directly: without a poll, and without a report that the ring has room again.  It does not
+ * take the last one so, if there was no room for all.
  */
 #ifdef UNSIGNALLED
 #define IS_PLAIN (queued > unsignalled)
@@ -478,7 +478,7 @@ inline post()
 #define IS_PLAIN true
 #endif
 #ifndef DIRECT_LAST
-#define DIRECT (!waiting && queued > 1 && IS_PLAIN)
+#define DIRECT (!waiting && (queued > 1 || queued == 1 && !no_room) && IS_PLAIN)
 #else
 #define DIRECT (!waiting && queued > 0 && IS_PLAIN)
 #endif
