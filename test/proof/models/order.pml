@@ -236,9 +236,9 @@ inline post(item_, barrier_, holds_)
  * completions without an effect so; here any may be taken.
  */
 #ifndef DIRECT_PAST_OTHERS
-#define DIRECT (ring > 1 && len(queue) == ring)
+#define DIRECT (ring > 0 && len(queue) == ring)
 #else
-#define DIRECT (ring > 1)
+#define DIRECT (ring > 0)
 #endif
 inline take_direct()
 {
