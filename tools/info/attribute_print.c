@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { INDENT = 4, WIDTH = 38, TEXT_MAX = 1024 };
+enum { INDENT = 4, WIDTH = 36, TEXT_MAX = 1024 };
 
 static void
 attribute_add(char text[static TEXT_MAX], const char *word)

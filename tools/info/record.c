@@ -137,16 +137,27 @@ record_explain_end(const DAT_REARM_RECORD *record, int status)
 	return text_format("%s ends the program", record->library);
 }
 
-/* In a process of its own: a library that crashes or blocks does not keep the others from the list. */
+/*
+ * In a process of its own: a library that crashes or blocks does not keep the others from the list.  If there can be
+ * none, in this one.
+ */
 static void
 record_try_apart(const DAT_REARM_RECORD *record, json_t *report)
 {
+	int ends[2] = { -1, -1 }, status;
 	json_t *answer;
-	int ends[2], status;
-	pid_t child;
+	pid_t child = -1;
 
-	if (pipe2(ends, O_CLOEXEC) != 0 || (child = fork()) < 0)
-		err(1, "%s", record->name);
+	if (pipe2(ends, O_CLOEXEC) == 0)
+		child = fork();
+	if (child < 0) {
+		if (ends[0] >= 0) {
+			close(ends[0]);
+			close(ends[1]);
+		}
+		record_try(record, report);
+		return;
+	}
 	if (child == 0) {
 		alarm(OPEN_SECONDS);
 		answer = json_object();

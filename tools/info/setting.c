@@ -34,7 +34,7 @@ static const struct setting of_registry[] = {
 	    "errors", NULL, "Which lines the registry and the provider of Rearm print" },
 	{ "DAT_DBG_DEST", "words or a number: stderr (0), stdout (1), syslog (2)", "stderr", NULL,
 	    "Where they print; without it a function of dat_rearm_set_log() gets the lines" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct setting of_provider[] = {
@@ -44,7 +44,7 @@ static const struct setting of_provider[] = {
 	    "errors", NULL, "Which lines the provider prints, beside those of DAT_DBG_TYPE" },
 	{ "DAPL_DBG_DEST", "words or a number: stderr (0), stdout (1), syslog (2)", "stderr", NULL,
 	    "Where the provider prints" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct setting of_device[] = {
@@ -69,7 +69,7 @@ static const struct setting of_device[] = {
 	{ "TMPDIR", "DIRECTORY", "/tmp", NULL,
 	    "Without XDG_RUNTIME_DIR they meet in its folder softverbs-UID; softverbs-run "
 	    "--check counts reports in a file there" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct setting of_run[] = {
@@ -92,7 +92,7 @@ static const struct setting of_run[] = {
 	    "Set by softverbs-run --check: the command that a report repeats" },
 	{ "SOFTVERBS_CHECK_PROGRAM", "PROGRAM", NULL, NULL,
 	    "Set by softverbs-run --check: the program of that command" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct setting of_record[] = {
@@ -109,7 +109,7 @@ static const struct setting of_record[] = {
 	{ "provider-version", "ID.MAJOR.MINOR", NULL, NULL, "Field 6: not compared with anything" },
 	{ "parameters", "TEXT", NULL, NULL, "Field 7: text for the provider" },
 	{ "platform", "TEXT", NULL, NULL, "Field 8: not used" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct setting of_parameters[] = {
@@ -127,7 +127,7 @@ static const struct setting of_parameters[] = {
 	{ "step", NULL, NULL, NULL, "The adapter has no threads: the program calls dat_ia_step()" },
 	{ "personality=", PERSONALITIES, "strict", NULL,
 	    "Only of libdaplsoft.so.2: in place of SOFTVERBS_PERSONALITY" },
-	{ NULL },
+	{ .name = NULL },
 };
 
 static const struct group groups[] = {

@@ -70,7 +70,7 @@ show_print(const json_t *report)
 	json_object_foreach(json_object_get(report, "versions"), key, value)
 	{
 		snprintf(number, sizeof number, "%lld", (long long)json_integer_value(value));
-		text_print(4, 38, key, json_is_string(value) ? json_string_value(value) : number);
+		text_print(4, 36, key, json_is_string(value) ? json_string_value(value) : number);
 	}
 	text_print(2, 0, "", "Attributes of the adapter:");
 	attribute_print(json_object_get(report, "ia_attributes"));

@@ -97,7 +97,7 @@ text_print(int indent, int width, const char *label, const char *text)
 
 	printf("%*s", indent, "");
 	text_put(label, strlen(label));
-	if ((int)strlen(label) < width)
+	if (*text != '\0' && (int)strlen(label) < width)
 		printf("%*s", width - (int)strlen(label), "");
 	else if (*label != '\0' && *text != '\0')
 		printf("\n%*s", column, "");
