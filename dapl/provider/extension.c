@@ -13,14 +13,15 @@
 #include "dapl/provider/provider.h"
 #include "dapl/provider/trace.h"
 
-static bool
-extension_tells_calls(void)
-{
-	return dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS);
-}
+/*
+ * `traced`: with debug lines, as all calls of the table that a provider gets then (trace.h).  It is a constant
+ * where the two functions at the end of this file call the others, so a call that is not traced tests
+ * nothing.
+ */
+#define INLINE inline __attribute__((always_inline))
 
-static DAT_RETURN
-extension_kcreate(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_kcreate(DAT_HANDLE handle, va_list args, bool traced)
 {
 	int min_qlen = va_arg(args, int);
 	int policy = va_arg(args, int);
@@ -28,63 +29,62 @@ extension_kcreate(DAT_HANDLE handle, va_list args)
 	int flags = va_arg(args, int);
 	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
 
-	return (extension_tells_calls() ? dapl_trace_evd_kcreate : dapl_evd_kcreate)(
+	return (traced ? dapl_trace_evd_kcreate : dapl_evd_kcreate)(
 	    handle, min_qlen, (DAT_UPCALL_POLICY)policy, upcall, (DAT_EVD_FLAGS)flags, evd);
 }
 
-static DAT_RETURN
-extension_modify_upcall(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_modify_upcall(DAT_HANDLE handle, va_list args, bool traced)
 {
 	int policy = va_arg(args, int);
 	const DAT_UPCALL_OBJECT *upcall = va_arg(args, const DAT_UPCALL_OBJECT *);
 	int flag = va_arg(args, int);
 
-	if (extension_tells_calls())
+	if (traced)
 		return dapl_trace_evd_modify_upcall(
 		    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 	return dapl_evd_modify_upcall(
 	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 
-static DAT_RETURN
-extension_modify_upcall_array(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_modify_upcall_array(DAT_HANDLE handle, va_list args, bool traced)
 {
 	int policy = va_arg(args, int);
 	const DAT_UPCALL_ARRAY_OBJECT *upcall = va_arg(args, const DAT_UPCALL_ARRAY_OBJECT *);
 	int flag = va_arg(args, int);
 
-	return (extension_tells_calls() ? dapl_trace_evd_modify_upcall_array :
-					  dapl_evd_modify_upcall_array)(
+	return (traced ? dapl_trace_evd_modify_upcall_array : dapl_evd_modify_upcall_array)(
 	    handle, (DAT_UPCALL_POLICY)policy, upcall, (DAT_UPCALL_FLAG)flag);
 }
 
-static DAT_RETURN
-extension_dequeue_n(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_dequeue_n(DAT_HANDLE handle, va_list args, bool traced)
 {
 	DAT_COUNT max_events = va_arg(args, DAT_COUNT);
 	DAT_EVENT *events = va_arg(args, DAT_EVENT *);
 	DAT_COUNT *n_events = va_arg(args, DAT_COUNT *);
 
-	return (extension_tells_calls() ? dapl_trace_evd_dequeue_n : dapl_evd_dequeue_n)(
+	return (traced ? dapl_trace_evd_dequeue_n : dapl_evd_dequeue_n)(
 	    handle, max_events, events, n_events);
 }
 
-static DAT_RETURN
-extension_counters(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_counters(DAT_HANDLE handle, va_list args, bool traced)
 {
 	struct dat_rearm_evd_counters *out = va_arg(args, struct dat_rearm_evd_counters *);
 	DAT_UINT32 size = va_arg(args, DAT_UINT32);
 
-	return (extension_tells_calls() ? dapl_trace_evd_query_upcall_counters :
-					  dapl_evd_query_upcall_counters)(handle, out, size);
+	return (traced ? dapl_trace_evd_query_upcall_counters : dapl_evd_query_upcall_counters)(
+	    handle, out, size);
 }
 
-static DAT_RETURN
-extension_trywait(DAT_HANDLE handle, va_list args)
+static INLINE DAT_RETURN
+extension_trywait(DAT_HANDLE handle, va_list args, bool traced)
 {
 	DAT_EVD_HANDLE *evd = va_arg(args, DAT_EVD_HANDLE *);
 
-	return (extension_tells_calls() ? dapl_trace_cno_trywait : dapl_cno_trywait)(handle, evd);
+	return (traced ? dapl_trace_cno_trywait : dapl_cno_trywait)(handle, evd);
 }
 
 /* Pumps the loops of an IA that has no threads. */
@@ -183,31 +183,42 @@ dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 	}
 }
 
-static DAT_RETURN
-extension_handle_rare(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+static INLINE DAT_RETURN
+extension_handle_rare(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args, bool traced)
 {
 	switch ((int)op) {
 	case DAT_REARM_EVD_KCREATE_OP:
-		return extension_kcreate(handle, args);
+		return extension_kcreate(handle, args, traced);
 	case DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP:
-		return extension_modify_upcall_array(handle, args);
+		return extension_modify_upcall_array(handle, args, traced);
 	case DAT_REARM_EVD_COUNTERS_OP:
-		return extension_counters(handle, args);
+		return extension_counters(handle, args, traced);
 	case DAT_REARM_CNO_TRYWAIT_OP:
-		return extension_trywait(handle, args);
+		return extension_trywait(handle, args, traced);
 	default:
-		return (extension_tells_calls() ? dapl_trace_extension_op : dapl_extension_op)(
-		    handle, op, args);
+		return (traced ? dapl_trace_extension_op : dapl_extension_op)(handle, op, args);
 	}
 }
 
 /* The first two are called for each event, or each few. */
+static INLINE DAT_RETURN
+extension_handle(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args, bool traced)
+{
+	if ((int)op == DAT_REARM_EVD_MODIFY_UPCALL_OP)
+		return extension_modify_upcall(handle, args, traced);
+	if ((int)op == DAT_REARM_EVD_DEQUEUE_N_OP)
+		return extension_dequeue_n(handle, args, traced);
+	return extension_handle_rare(handle, op, args, traced);
+}
+
 DAT_RETURN
 dapl_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
-	if ((int)op == DAT_REARM_EVD_MODIFY_UPCALL_OP)
-		return extension_modify_upcall(handle, args);
-	if ((int)op == DAT_REARM_EVD_DEQUEUE_N_OP)
-		return extension_dequeue_n(handle, args);
-	return extension_handle_rare(handle, op, args);
+	return extension_handle(handle, op, args, false);
+}
+
+DAT_RETURN
+dapl_trace_handle_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+{
+	return extension_handle(handle, op, args, true);
 }

@@ -158,7 +158,7 @@ provider_make(const DAT_PROVIDER_INFO *info) REQUIRES(dapl_locks.providers)
 	p->table = provider_functions;
 	p->table.device_name = p->info.ia_name;
 	p->table.ia_open_func = provider_openers[rank];
-	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS)) {
+	if (dapl_trace_is_wanted()) {
 		p->open = dapl_trace_ia_open;
 		dapl_trace_install(&p->table);
 	}
@@ -223,5 +223,6 @@ dapl_provider_params(struct dapl_provider *p, char params[DAPL_PROVIDER_PARAMS_M
 DAT_RETURN
 dapl_extensions(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
-	return dapl_handle_extendedop(handle, op, args);
+	return dapl_trace_is_wanted() ? dapl_trace_handle_extendedop(handle, op, args) :
+					dapl_handle_extendedop(handle, op, args);
 }

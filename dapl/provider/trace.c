@@ -268,4 +268,5 @@ dapl_trace_install(DAT_PROVIDER *table)
 #define INSTALL(stem) table->stem##_func = dapl_trace_##stem;
 	DAPL_API_FUNCTIONS(INSTALL)
 	INSTALL(ia_ha_related)
+	INSTALL(handle_extendedop)
 }

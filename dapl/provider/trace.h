@@ -13,6 +13,14 @@
 #include <dat2/dat_upcall.h>
 
 #include "dapl/api.h"
+#include "dapl/trace/debug.h"
+
+/* Whether the environment asks for it. */
+static inline bool
+dapl_trace_is_wanted(void)
+{
+	return dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS);
+}
 
 /* Sets all slots of the table except ia_open, which the provider sets. */
 void dapl_trace_install(DAT_PROVIDER *table);
@@ -25,5 +33,7 @@ extern __typeof__(dapl_evd_dequeue_n) dapl_trace_evd_dequeue_n;
 extern __typeof__(dapl_evd_query_upcall_counters) dapl_trace_evd_query_upcall_counters;
 extern __typeof__(dapl_cno_trywait) dapl_trace_cno_trywait;
 extern __typeof__(dapl_extension_op) dapl_trace_extension_op;
+/* Numbered operations: those above (extension.c). */
+extern __typeof__(dapl_handle_extendedop) dapl_trace_handle_extendedop;
 
 #endif
