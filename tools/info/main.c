@@ -17,7 +17,9 @@
 #include "record.h"
 #include "setting.h"
 #include "show.h"
+#include "table.h"
 #include "text.h"
+#include "trial.h"
 
 enum { USAGE = 2, DOCTOR = 256, JSON, NAMES };
 
@@ -25,7 +27,7 @@ enum job { LIST, SHOW, NAME, SETTINGS, EXAMINE };
 
 struct request {
 	enum job job;
-	bool json;
+	bool json, verbose;
 	char **names; /* NULL at the end */
 };
 
@@ -37,6 +39,8 @@ static const struct argp_option options[] = {
 	{ "doctor", DOCTOR, NULL, 0,
 	    "Examine this host step by step, from dat.conf to a transfer within this process", 0 },
 	{ "names", NAMES, NULL, 0, "Print the names of dat.conf that programs can ask for", 0 },
+	{ "verbose", 'v', NULL, 0,
+	    "Print everything about each adapter, and what its library writes", 0 },
 	{ "json", JSON, NULL, 0, "Print JSON", 0 },
 	{ 0 },
 };
@@ -44,7 +48,7 @@ static const struct argp_option options[] = {
 static const char about[] =
     "Print the adapters of dat.conf, or everything about those that are named."
     "\vThe exit status is 0; 1 if an adapter that was named cannot be opened, or the doctor found "
-    "something wrong; 2 after a wrong option.";
+    "something wrong or no adapter that works; 2 after a wrong option.";
 
 static void
 print_version(FILE *stream, struct argp_state *state)
@@ -80,6 +84,9 @@ parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case NAMES:
 		choose_job(state, NAME);
+		return 0;
+	case 'v':
+		request->verbose = true;
 		return 0;
 	case JSON:
 		request->json = true;
@@ -121,7 +128,7 @@ wrap(const char *key, json_t *value)
 }
 
 static int
-list(bool json)
+list(const struct request *request)
 {
 	DAT_REARM_RECORD *records;
 	json_t *report, *lines, *line;
@@ -133,14 +140,17 @@ list(bool json)
 	lines = records != NULL ? lines_take_errors() : lines_explain("dat.conf", ret);
 	report = record_report(records, count);
 	free(records);
-	if (json) {
+	if (request->json) {
 		report = wrap("records", report);
 		json_object_set_new(report, "lines", lines);
 		json_object_set_new(report, "libdat2", json_string(dat_rearm_version()));
 		finish_json(report);
 	} else {
 		json_array_foreach(lines, i, line) text_print(0, 0, "", json_string_value(line));
-		record_print(report);
+		if (request->verbose)
+			table_print_all(report);
+		else
+			table_print(report);
 		json_decref(lines);
 		json_decref(report);
 	}
@@ -171,17 +181,21 @@ list_names(bool json)
 static int
 show(char **names, bool json)
 {
-	json_t *reports = json_array(), *report;
+	json_t *reports = json_array(), *trials = json_array(), *report;
 	int status = 0;
+	size_t i;
 
-	for (; *names != NULL; names++) {
-		report = show_report(*names);
+	for (i = 0; names[i] != NULL; i++)
+		json_array_append_new(trials, trial_report(names[i], NULL, NULL));
+	for (i = 0; names[i] != NULL; i++) {
+		report = show_report(names[i], json_array_get(trials, i));
 		if (!json_is_true(json_object_get(report, "opens")))
 			status = 1;
 		if (!json)
 			show_print(report);
 		json_array_append_new(reports, report);
 	}
+	json_decref(trials);
 	if (json)
 		finish_json(wrap("adapters", reports));
 	else
@@ -204,16 +218,17 @@ settings(bool json)
 }
 
 static int
-examine(char **names, bool json)
+examine(const struct request *request)
 {
-	json_t *report = doctor_report(names, json);
+	json_t *report = doctor_report(request->names, request->json, request->verbose);
 	const bool ok = json_is_true(json_object_get(report, "ok"));
 
-	if (json) {
+	if (request->json) {
 		finish_json(report);
 		return ok ? 0 : 1;
 	}
-	puts(ok ? "Nothing is wrong." : "Something is wrong: see the lines with wrong.");
+	text_print_cell(json_string_value(json_object_get(report, "summary")), 0);
+	putchar('\n');
 	json_decref(report);
 	return ok ? 0 : 1;
 }
@@ -234,7 +249,7 @@ main(int argc, char **argv)
 		lines_start();
 	switch (request.job) {
 	case LIST:
-		status = list(request.json);
+		status = list(&request);
 		break;
 	case SHOW:
 		status = show(request.names, request.json);
@@ -246,7 +261,7 @@ main(int argc, char **argv)
 		status = settings(request.json);
 		break;
 	case EXAMINE:
-		status = examine(request.names, request.json);
+		status = examine(&request);
 		break;
 	}
 	if (fflush(stdout) != 0 || ferror(stdout))

@@ -17,6 +17,9 @@ DAT_REARM_RECORD *record_list(DAT_COUNT *count, DAT_RETURN *ret);
 /* Whether programs in user space can ask for the name of the record. */
 bool record_is_for_programs(const DAT_REARM_RECORD *record);
 
+/* Whether its library is a provider of Rearm: by the name of the file, because it may not be there. */
+bool record_is_ours(const DAT_REARM_RECORD *record);
+
 /* The names that they can ask for, each once. */
 json_t *record_names(const DAT_REARM_RECORD *records, DAT_COUNT count);
 
@@ -28,6 +31,5 @@ json_t *record_obstacle(const DAT_REARM_RECORD *record, const DAT_REARM_RECORD *
 
 /* The records as an array; each is opened once. */
 json_t *record_report(const DAT_REARM_RECORD *records, DAT_COUNT count);
-void record_print(const json_t *report);
 
 #endif

@@ -4,7 +4,9 @@
 #include "attribute.h"
 #include "feature.h"
 #include "lines.h"
+#include "output.h"
 #include "text.h"
+#include "trial.h"
 
 #include <stdio.h>
 
@@ -29,27 +31,41 @@ show_versions(const struct adapter *adapter)
 	return versions;
 }
 
+static void
+show_add_adapter(json_t *report, const struct adapter *adapter)
+{
+	json_object_set_new(report, "versions", show_versions(adapter));
+	json_object_set_new(report, "ia_attributes", attribute_report_ia(adapter));
+	json_object_set_new(report, "provider_attributes", attribute_report_provider(adapter));
+	json_object_set_new(report, "units", attribute_units());
+	json_object_set_new(report, "features", feature_report(adapter));
+}
+
 json_t *
-show_report(const char *name)
+show_report(const char *name, const json_t *trial)
 {
 	json_t *report = json_object(), *said;
 	struct adapter adapter;
 	const char *call;
 	DAT_RETURN ret;
 
+	json_object_set_new(report, "name", text_json(name));
+	if (!trial_opens(trial)) {
+		json_object_set_new(report, "opens", json_false());
+		json_object_set(report, "lines", json_object_get(trial, "lines"));
+		json_object_set(report, "output", json_object_get(trial, "output"));
+		return report;
+	}
+	output_begin();
 	ret = adapter_open(&adapter, name, NULL, &call);
 	said = ret == DAT_SUCCESS ? lines_take_errors() : lines_explain(call, ret);
-	json_object_set_new(report, "name", text_json(name));
 	json_object_set_new(report, "opens", json_boolean(ret == DAT_SUCCESS));
 	json_object_set_new(report, "lines", said);
-	if (ret != DAT_SUCCESS)
-		return report;
-	json_object_set_new(report, "versions", show_versions(&adapter));
-	json_object_set_new(report, "ia_attributes", attribute_report_ia(&adapter));
-	json_object_set_new(report, "provider_attributes", attribute_report_provider(&adapter));
-	json_object_set_new(report, "units", attribute_units());
-	json_object_set_new(report, "features", feature_report(&adapter));
-	adapter_close(&adapter);
+	if (ret == DAT_SUCCESS) {
+		show_add_adapter(report, &adapter);
+		adapter_close(&adapter);
+	}
+	json_object_set_new(report, "output", output_end());
 	return report;
 }
 
@@ -64,6 +80,8 @@ show_print(const json_t *report)
 	text_print(0, 0, "", json_string_value(json_object_get(report, "name")));
 	json_array_foreach(json_object_get(report, "lines"), i, value)
 	    text_print(2, 0, "", json_string_value(value));
+	json_array_foreach(json_object_get(report, "output"), i, value)
+	    text_print(2, 8, i == 0 ? "output:" : "", json_string_value(value));
 	if (!json_is_true(json_object_get(report, "opens")))
 		return;
 	text_print(2, 0, "", "Versions:");

@@ -112,3 +112,24 @@ text_print(int indent, int width, const char *label, const char *text)
 		printf("%*s", column, "");
 	}
 }
+
+int
+text_width(const char *text)
+{
+	int width = 0;
+
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xc0) !=
+			 0x80; /* not the rest of a character of UTF-8 */
+	return width;
+}
+
+void
+text_print_cell(const char *text, int width)
+{
+	const int blanks = width - text_width(text);
+
+	text_put(text, strlen(text));
+	if (width > 0)
+		printf("%*s", blanks > 0 ? blanks : 1, "");
+}

@@ -19,4 +19,10 @@ json_t *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)
  */
 void text_print(int indent, int width, const char *label, const char *text);
 
+/* How many columns a text takes, if each character takes one. */
+int text_width(const char *text);
+
+/* Prints the text, and blanks up to `width`, one at least unless that is 0.  No line is broken. */
+void text_print_cell(const char *text, int width);
+
 #endif
