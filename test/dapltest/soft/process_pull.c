@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 
 #include "pull_story.h"
+#include "soft/qp/answers.h"
+#include "soft/qp/qp.h"
 #include "soft/wire/input.h"
 
 /* --- data of all lengths and places */
@@ -270,7 +272,8 @@ reading_and_sending(void)
 	soft_input_lock();
 	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
 	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8);
-	sleep_ms(20); /* for a message that overtakes the read */
+	other_meet();
+	other_meet();
 	soft_input_unlock();
 	cq_expect(own.cq, 2, IBV_WC_SUCCESS);
 	cq_expect(own.cq, 3, IBV_WC_SUCCESS);
@@ -280,8 +283,14 @@ reading_and_sending(void)
 
 START_TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
 {
+	struct ibv_wc wc;
+
 	own_begin(reading_and_sending, NULL);
 	side_receive(&own, 9, 0, 8);
+	other_meet();
+	other_meet();
+	soft_input_attend(); /* reads all that was sent */
+	ck_assert_int_eq(ibv_poll_cq(own.cq, 1, &wc), 0);
 	other_meet();
 	cq_expect(own.cq, 9, IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_destroy_qp(own.qp), 0);
@@ -371,6 +380,68 @@ START_TEST(reading__forbidden_by_the_kernel_on_the_way__reads_are_whole)
 }
 END_TEST
 
+/* The answers of both reads come before it has tried to pull the first. */
+static void
+reading_two_that_it_may_not_read(void)
+{
+	become_ordinary();
+	own_connect(NULL);
+	other_meet();
+	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS); /* there is a link now */
+	other_meet();
+	other_meet();
+	soft_input_lock();
+	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
+	own_rdma(IBV_WR_RDMA_READ, 3, LENGTH, LENGTH, LENGTH);
+	other_meet();
+	other_meet();
+	soft_input_unlock();
+	cq_expect(own.cq, 2, IBV_WC_SUCCESS);
+	cq_expect(own.cq, 3, IBV_WC_SUCCESS);
+	for (uint32_t i = 0; i < 2 * LENGTH; i++)
+		if (own.bytes[i] != drawn(1, i))
+			ck_abort_msg("byte %u", i);
+	other_meet();
+	own_end();
+}
+
+/* The number of the next request, when all before it were answered; else UINT32_MAX. */
+static uint32_t
+number_behind_answers(void)
+{
+	struct soft_qp *qp = soft_qp_of(own.qp);
+	uint32_t number;
+
+	soft_qp_lock_receive(qp);
+	number = soft_answers_are_owed(qp) ? UINT32_MAX : qp->answers.expected;
+	soft_qp_unlock_receive(qp);
+	return number;
+}
+
+START_TEST(reading__forbidden_after_two_were_answered__reads_are_whole)
+{
+	uint32_t first;
+
+	own_begin(reading_two_that_it_may_not_read, NULL);
+	for (uint32_t i = 0; i < 2 * LENGTH; i++)
+		own.bytes[i] = drawn(1, i);
+	other_meet();
+	other_meet();
+	first = number_behind_answers();
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 0), 0);
+	other_meet();
+	other_meet();
+	while (number_behind_answers() != ((first + 2) & SOFT_PSN_MASK))
+		sleep_ms(1);
+	other_meet();
+	other_meet();
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1), 0);
+	own_end();
+	other_finish();
+}
+END_TEST
+
 Suite *
 soft_process_pull_suite(void)
 {
@@ -385,5 +456,6 @@ soft_process_pull_suite(void)
 	tcase_add_loop_test(tc, reads__more_than_the_limit_and_the_ring__all_are_done, 0, WAYS);
 	tcase_add_test(tc, read_and_send__the_peer_leaves_at_the_message__both_are_done);
 	tcase_add_test(tc, reading__forbidden_by_the_kernel_on_the_way__reads_are_whole);
+	tcase_add_test(tc, reading__forbidden_after_two_were_answered__reads_are_whole);
 	return s;
 }

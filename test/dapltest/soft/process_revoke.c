@@ -147,17 +147,40 @@ has_offered(void)
 	return offered;
 }
 
+/* The first read makes the link. */
+static void
+read_first(void)
+{
+	own_connect(NULL);
+	other_meet();
+	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	pull_tell_whether_readable();
+	other_meet();
+}
+
+/* Its data is not offered any more when this returns: has_offered() means the next read. */
+static bool
+serve_first_read(void)
+{
+	bool readable;
+
+	memset(own.bytes, 'o', SIDE_BYTES);
+	other_meet();
+	readable = pull_hear_whether_readable();
+	while (has_offered())
+		sleep_ms(1);
+	other_meet();
+	return readable;
+}
+
 /* Nothing that the other process sends is handled while it holds the lock. */
 static void
 reading_late(void)
 {
 	struct ibv_wc wc;
 
-	own_connect(NULL);
-	other_meet();
-	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
-	cq_expect(own.cq, 1, IBV_WC_SUCCESS); /* there is a link now */
-	pull_tell_whether_readable();
+	read_first();
 	soft_input_lock();
 	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
 	other_meet();
@@ -178,9 +201,7 @@ START_TEST(region__deregistered_under_a_read__is_not_read_any_more)
 	bool readable;
 
 	own_begin(reading_late, NULL);
-	memset(own.bytes, 'o', SIDE_BYTES);
-	other_meet();
-	readable = pull_hear_whether_readable();
+	readable = serve_first_read();
 	other_meet();
 	while (readable && !has_offered())
 		sleep_ms(1);
@@ -202,11 +223,7 @@ reading_a_window(void)
 	struct ibv_wc wc;
 	uint32_t rkey;
 
-	own_connect(NULL);
-	other_meet();
-	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
-	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
-	pull_tell_whether_readable();
+	read_first();
 	other_hear(&rkey, sizeof rkey);
 	soft_input_lock();
 	ck_assert_int_eq(
@@ -230,9 +247,7 @@ START_TEST(window__gone_under_a_read__is_not_read_any_more)
 	bool readable;
 
 	own_begin(reading_a_window, &options);
-	memset(own.bytes, 'o', SIDE_BYTES);
-	other_meet();
-	readable = pull_hear_whether_readable();
+	readable = serve_first_read();
 	mw = mw_make(&own, IBV_MW_TYPE_2);
 	rkey = mw_bind(&own, mw, 0, LENGTH, IBV_ACCESS_REMOTE_READ);
 	other_tell(&rkey, sizeof rkey);
@@ -294,11 +309,7 @@ reading_from_one_that_ends(void)
 {
 	struct ibv_wc wc;
 
-	own_connect(NULL);
-	other_meet();
-	own_rdma(IBV_WR_RDMA_READ, 1, 0, 0, LENGTH);
-	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
-	pull_tell_whether_readable();
+	read_first();
 	soft_input_lock();
 	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, LENGTH);
 	other_meet();
@@ -317,9 +328,7 @@ START_TEST(responder__ended_under_a_read__memory_is_not_read_any_more)
 	bool readable;
 
 	own_begin(reading_from_one_that_ends, NULL);
-	memset(own.bytes, 'o', SIDE_BYTES);
-	other_meet();
-	readable = pull_hear_whether_readable();
+	readable = serve_first_read();
 	other_meet();
 	while (readable && !has_offered())
 		sleep_ms(1);
