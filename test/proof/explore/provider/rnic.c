@@ -64,9 +64,27 @@ rnic_owner(const struct ibv_qp *qp)
 /* ---- queue pairs ---- */
 
 bool
-rnic_is_open(uint32_t qp_num)
+rnic_is_open(const struct ibv_qp *qp)
 {
-	return qps[qp_num - 1].open;
+	return ((const struct rnic_qp *)qp)->open;
+}
+
+/* As devices may do: the number of a queue pair that was destroyed belongs to the next one. */
+static uint32_t
+free_number(void)
+{
+	uint32_t number = 1;
+	unsigned int i = 0;
+
+	while (i < n_qps) {
+		if (qps[i].open && qps[i].ibv.qp_num == number) {
+			number++;
+			i = 0;
+		} else {
+			i++;
+		}
+	}
+	return number;
 }
 
 unsigned int
@@ -129,6 +147,7 @@ struct ibv_qp *
 ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 {
 	struct rnic_qp *qp;
+	uint32_t number;
 
 	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
 	errno = ENOMEM;
@@ -136,6 +155,7 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 		return NULL;
 	if (n_qps == QPS)
 		violation("the scenario makes too many queue pairs");
+	number = free_number();
 	qp = &qps[n_qps++];
 	memset(qp, 0, sizeof *qp);
 	qp->open = true;
@@ -144,7 +164,7 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 		.pd = in,
 		.send_cq = attr->send_cq,
 		.recv_cq = attr->recv_cq,
-		.qp_num = n_qps,
+		.qp_num = number,
 		.state = IBV_QPS_RESET,
 		.qp_type = attr->qp_type };
 	qp->most[0] = attr->cap.max_send_wr;
@@ -274,7 +294,7 @@ complete(struct rnic_qp *qp, int ring, enum ibv_wc_status status)
 	    status == IBV_WC_SUCCESS	  ? "completes" :
 	    status == IBV_WC_WR_FLUSH_ERR ? "is flushed" :
 					    "fails");
-	rnic_queue_push(cq, &wc, status || (ring && judge_solicits(request->cookie)));
+	rnic_queue_push(cq, &qp->ibv, &wc, status || (ring && judge_solicits(request->cookie)));
 	if (status != IBV_WC_SUCCESS && status != IBV_WC_WR_FLUSH_ERR)
 		rnic_set_state(&qp->ibv, IBV_QPS_ERR);
 	sched_touch(OP_DEVICE, OBJECT_QP(qp));

@@ -22,6 +22,7 @@ struct rnic_cq_slot {
 	bool lost;	       /* it cannot be polled any more */
 	bool small;	       /* the device refused to make it longer */
 	struct ibv_wc wcs[64]; /* by the number of the completion */
+	const struct ibv_qp *of[64];
 	bool solicited[64];
 	uint64_t n;
 };
@@ -57,7 +58,7 @@ left_behind(const struct ibv_cq *ibv)
 		const struct device_record *record =
 		    &queue->queue[(queue->head + i) % DEVICE_DEPTH];
 
-		n += !rnic_is_open(cq->wcs[record->id % 64].qp_num);
+		n += !rnic_is_open(cq->of[record->id % 64]);
 	}
 	return n;
 }
@@ -73,13 +74,15 @@ rnic_queue_check(const struct ibv_cq *cq)
 }
 
 void
-rnic_queue_push(struct ibv_cq *ibv, const struct ibv_wc *wc, bool solicited)
+rnic_queue_push(
+    struct ibv_cq *ibv, const struct ibv_qp *of, const struct ibv_wc *wc, bool solicited)
 {
 	struct rnic_cq_slot *cq = slot_of(ibv);
 
 	if (cq->device.count >= (unsigned int)cq->ibv.cqe && !cq->small)
 		violation("a completion queue of %d overruns", cq->ibv.cqe);
 	cq->wcs[cq->n % 64] = *wc;
+	cq->of[cq->n % 64] = of;
 	cq->solicited[cq->n % 64] = solicited;
 	device_push(&cq->device, cq->n, solicited);
 	cq->n++;

@@ -8,8 +8,9 @@
 void rnic_queue_reset(bool fixed);
 void rnic_queue_check_end(void);
 
-/* A completion becomes visible; device_decide() comes next. */
-void rnic_queue_push(struct ibv_cq *cq, const struct ibv_wc *wc, bool solicited);
+/* A completion of that queue pair becomes visible; device_decide() comes next. */
+void rnic_queue_push(
+    struct ibv_cq *cq, const struct ibv_qp *of, const struct ibv_wc *wc, bool solicited);
 /* It must hold whatever its queue pairs may complete before it is polled. */
 void rnic_queue_check(const struct ibv_cq *cq);
 int rnic_queue_most(void); /* the longest that there may be */
@@ -19,7 +20,7 @@ int rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int rnic_queue_arm(struct ibv_cq *cq, int solicited_only);
 
 /* rnic.c: whether the queue pair was not destroyed; what all of them may complete to the queue. */
-bool rnic_is_open(uint32_t qp_num);
+bool rnic_is_open(const struct ibv_qp *qp);
 unsigned int rnic_most_in(const struct ibv_cq *cq);
 /* Of a queue pair or completion queue that is being destroyed: waits for the acknowledgements. */
 void rnic_drop_notes(void *of);

@@ -111,6 +111,10 @@ static const struct scenario_text table[] = {
 	    "hw: rx e; rx f; rx e | ctl: disconnect e; reset e; connect e | cm: down f" },
 	{ "shared/free", "a=cq,single b=sw,async,single stock=4 e=all.a,shared f=all.a,shared",
 	    "hw: rx e; rx f; rx e; rx f | ctl: epfree e; epnew e | app: stock 1; length 3" },
+	{ "shared/left",
+	    "a=cq,single b=cq,private c=sw,single stock=2 e=in.b,out.a,conn.c,shared "
+	    "f=in.b,out.a,conn.c,shared",
+	    "ctl: rx e; epfree e; epnew e | hw: rx f | app: wait b 1 50; drain b" },
 	{ "shared/close", "a=cq,single b=sw,async,single stock=3 e=all.a,shared f=all.a,shared",
 	    "hw: rx e; rx f | ctl: disconnect e | app: stock 1; length 6 | end: close" },
 	{ "shared/memory",
