@@ -132,6 +132,8 @@ static const struct scenario_text table[] = {
 	    "e" },
 	{ "bind/free", "a=cq,single windows e=all.a f=all.a",
 	    "app: bind e; bind e; bind f | hw: tx e 3; tx f 2 | ctl: epfree e; epnew e" },
+	{ "bind/replaced", "a=cq,single windows e=all.a f=all.a",
+	    "app: bind e; tx e; pause 10; bind f | ctl: pause 20; epfree e" },
 	{ "bind/deep", "a=cq,private windows e=all.a,deep1",
 	    "app: bind e; bind e; bind e | hw: tx e; tx e; tx e | w: wait a 1 50; drain a" },
 	{ "bind/fail", "a=cq,single windows e=all.a,sends1",
