@@ -4,12 +4,12 @@
 
 #include "device.h"
 #include "measure.h"
+#include "tools/perf/verbs_event.h"
 
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 
 #define BATCH 16
-#define UNACKED_MAX 64 /* events that are acknowledged at once */
 
 static struct ibv_context *context;
 static struct ibv_pd *domain;
@@ -157,10 +157,7 @@ raw_wait(struct queue *queue, int batch)
 	do {
 		if (ibv_get_cq_event(queue->channel, &ready, &own))
 			abort();
-		if (++queue->unacked == UNACKED_MAX) {
-			ibv_ack_cq_events(ready, queue->unacked);
-			queue->unacked = 0;
-		}
+		verbs_event_ack(ready, &queue->unacked);
 		if (ibv_req_notify_cq(queue->verbs, 0))
 			abort();
 		n = raw_poll(queue->verbs, batch, wc);
@@ -180,10 +177,7 @@ raw_wait_any(struct ibv_comp_channel *channel, int batch)
 	if (ibv_get_cq_event(channel, &ready, &own))
 		abort();
 	queue = own;
-	if (++queue->unacked == UNACKED_MAX) {
-		ibv_ack_cq_events(ready, queue->unacked);
-		queue->unacked = 0;
-	}
+	verbs_event_ack(ready, &queue->unacked);
 	if (ibv_req_notify_cq(ready, 0))
 		abort();
 	return raw_drain(queue, batch);

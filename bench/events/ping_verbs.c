@@ -3,6 +3,7 @@
 #include "ping.h"
 
 #include "measure.h"
+#include "tools/perf/verbs_event.h"
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -10,7 +11,6 @@
 
 #define POSTED 16 /* receives of an end */
 #define DEPTH 64
-#define UNACKED_MAX 64 /* events that are acknowledged at once */
 
 static struct end {
 	struct ibv_comp_channel *channel;
@@ -143,10 +143,7 @@ raw_wait(unsigned int number)
 	do {
 		if (ibv_get_cq_event(end->channel, &ready, &own))
 			abort();
-		if (++end->unacked == UNACKED_MAX) {
-			ibv_ack_cq_events(ready, end->unacked);
-			end->unacked = 0;
-		}
+		verbs_event_ack(ready, &end->unacked);
 		if (ibv_req_notify_cq(end->receives, 0))
 			abort();
 	} while (!verbs_poll(end->receives));

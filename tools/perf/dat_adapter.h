@@ -6,6 +6,7 @@
 #define PERF_DAT_ADAPTER_H
 
 #include "engine.h"
+#include "fail.h"
 
 #include <dat2/udat.h>
 #include <sys/socket.h>
@@ -56,6 +57,11 @@ bool dat_arrived(void *wire, struct completion *completion);
 void dat_complete(const DAT_EVENT *event, struct completion *completion);
 
 /* Fails if a call that takes an event has failed for another reason than that there is none. */
-void dat_check_empty(const char *call, DAT_RETURN ret);
+static inline void
+dat_check_empty(const char *call, DAT_RETURN ret)
+{
+	if (DAT_GET_TYPE(ret) != DAT_QUEUE_EMPTY)
+		fail_dat(call, ret);
+}
 
 #endif

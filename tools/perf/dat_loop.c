@@ -17,38 +17,34 @@ loop_dequeue(struct dat_queue *queue)
 	DAT_EVENT event;
 	DAT_RETURN ret;
 
-	while (!end_is_over(queue->end)) {
-		ret = dat_evd_dequeue(queue->evd[0], &event);
-		if (ret == DAT_SUCCESS) {
-			idle_end(&idle);
-			dat_queue_event(queue, &event);
-		} else {
+	do {
+		while ((ret = dat_evd_dequeue(queue->evd[0], &event)) != DAT_SUCCESS) {
 			dat_check_empty("dat_evd_dequeue", ret);
 			idle_again(&idle);
 		}
-	}
+		idle_end(&idle);
+		dat_queue_event(queue, &event);
+	} while (!end_is_over(queue->end));
 }
 
 static void
 loop_dequeue_n(struct dat_queue *queue)
 {
+	const DAT_COUNT most = (DAT_COUNT)queue->end->load->batch;
 	DAT_EVENT events[LOAD_BATCH_MAX];
 	struct idle idle = { 0 };
 	DAT_RETURN ret;
 	DAT_COUNT n;
 
-	while (!end_is_over(queue->end)) {
-		ret = dat_evd_dequeue_n(
-		    queue->evd[0], (DAT_COUNT)queue->end->load->batch, events, &n);
-		if (ret == DAT_SUCCESS) {
-			idle_end(&idle);
-			for (DAT_COUNT i = 0; i < n; i++)
-				dat_queue_event(queue, &events[i]);
-		} else {
+	do {
+		while ((ret = dat_evd_dequeue_n(queue->evd[0], most, events, &n)) != DAT_SUCCESS) {
 			dat_check_empty("dat_evd_dequeue_n", ret);
 			idle_again(&idle);
 		}
-	}
+		idle_end(&idle);
+		for (DAT_COUNT i = 0; i < n; i++)
+			dat_queue_event(queue, &events[i]);
+	} while (!end_is_over(queue->end));
 }
 
 static void

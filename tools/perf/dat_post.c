@@ -91,13 +91,6 @@ dat_complete(const DAT_EVENT *event, struct completion *completion)
 	    data->status == DAT_DTO_SUCCESS ? NULL : dat_dto_status_str(data->status);
 }
 
-void
-dat_check_empty(const char *call, DAT_RETURN ret)
-{
-	if (DAT_GET_TYPE(ret) != DAT_QUEUE_EMPTY)
-		fail_dat(call, ret);
-}
-
 uint64_t
 dat_reap(void *arg)
 {

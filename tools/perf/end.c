@@ -8,6 +8,14 @@
 
 #define LINE 64 /* buffers begin at a cache line */
 
+/*
+ * So many receives and completions, at least: the ends of a short queue are in one cache line, which then goes from
+ * processor to processor.  Large messages would take too much memory, and a line more does not matter.
+ */
+#define SPACED 16
+#define SPACED_SIZE (64u << 10)
+#define QUEUE_MIN 64
+
 static void *
 end_alloc(size_t n, size_t size)
 {
@@ -40,6 +48,14 @@ endpoint_open(struct end *end, uint32_t number)
 		endpoint->posted[i] = NOT_POSTED;
 }
 
+static uint32_t
+end_queue_length(const struct end *end)
+{
+	const uint32_t length = end->receives + end->load->depth;
+
+	return (length > QUEUE_MIN ? length : QUEUE_MIN) * end->load->endpoints;
+}
+
 void
 end_open(struct end *end)
 {
@@ -48,6 +64,8 @@ end_open(struct end *end)
 	end->stride = (load->size + LINE - 1) / LINE * LINE;
 	/* A stream has a confirmation for each half of the window, and one at its end. */
 	end->receives = load->depth + 3;
+	if (end->receives < SPACED && load->size <= SPACED_SIZE)
+		end->receives = SPACED;
 	end->region.length =
 	    load->endpoints * (end->stride * (end->receives + 2 * (size_t)load->depth) +
 				  (size_t)NOTICE_STRIDE * end->receives);
@@ -68,8 +86,7 @@ end_open(struct end *end)
 	sem_init(&end->done, 0, 0);
 	sem_init(&end->handled, 0, 0);
 	sem_init(&end->sender_done, 0, 0);
-	end->queue =
-	    end->engine->queue(end->adapter, end, (end->receives + load->depth) * load->endpoints);
+	end->queue = end->engine->queue(end->adapter, end, end_queue_length(end));
 }
 
 /* After the adapter was closed: its threads use the memory. */
@@ -99,7 +116,7 @@ end_wiring(const struct end *end)
 		.requests = load->operation == OPERATION_READ,
 		.receives = end->receives,
 		/* A write may have a notice. */
-		.sends = 2 * load->depth + 16,
+		.sends = 2 * load->depth + QUEUE_MIN,
 		.size = load->size,
 	};
 }

@@ -5,6 +5,7 @@
 #include "fail.h"
 #include "flow.h"
 #include "idle.h"
+#include "verbs_event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-#define UNACKED_MAX 64 /* events that are acknowledged at once */
 
 struct verbs_queue {
 	struct end *end;
@@ -56,13 +55,10 @@ verbs_queue_free(struct verbs_queue *queue)
 	free(queue);
 }
 
-/* Handles what is there, up to a batch; returns how many. */
-static inline int
-queue_take(struct verbs_queue *queue, int batch)
+static inline void
+queue_handle(struct verbs_queue *queue, const struct ibv_wc *wc, int n)
 {
 	struct completion completion;
-	struct ibv_wc wc[LOAD_BATCH_MAX];
-	const int n = ibv_poll_cq(queue->cq, batch, wc);
 
 	if (n < 0)
 		fail("ibv_poll_cq has failed");
@@ -70,20 +66,33 @@ queue_take(struct verbs_queue *queue, int batch)
 		verbs_complete(&wc[i], &completion);
 		flow_event(queue->end, &completion);
 	}
+}
+
+/* Handles what is there, up to a batch; returns how many. */
+static inline int
+queue_take(struct verbs_queue *queue, int batch)
+{
+	struct ibv_wc wc[LOAD_BATCH_MAX];
+	const int n = ibv_poll_cq(queue->cq, batch, wc);
+
+	queue_handle(queue, wc, n);
 	return n;
 }
 
+/* A loop of its own, since a poll that takes longer finds what has come later. */
 static void
 queue_poll(struct verbs_queue *queue, int batch)
 {
+	struct ibv_wc wc[LOAD_BATCH_MAX];
 	struct idle idle = { 0 };
+	int n;
 
-	while (!end_is_over(queue->end)) {
-		if (queue_take(queue, batch))
-			idle_end(&idle);
-		else
+	do {
+		while ((n = ibv_poll_cq(queue->cq, batch, wc)) == 0)
 			idle_again(&idle);
-	}
+		idle_end(&idle);
+		queue_handle(queue, wc, n);
+	} while (!end_is_over(queue->end));
 }
 
 static void
@@ -105,10 +114,7 @@ queue_event(struct verbs_queue *queue)
 			fail_errno("ibv_get_cq_event");
 		return false;
 	}
-	if (++queue->unacked == UNACKED_MAX) {
-		ibv_ack_cq_events(queue->cq, queue->unacked);
-		queue->unacked = 0;
-	}
+	verbs_event_ack(queue->cq, &queue->unacked);
 	return true;
 }
 
