@@ -279,6 +279,7 @@ flow_receive(struct endpoint *endpoint, const struct completion *completion)
 		flow_conclude(endpoint, now);
 	else
 		flow_continue(endpoint, now);
+	post_again(endpoint, completion);
 }
 
 static void

@@ -177,7 +177,7 @@ post_expected(const struct end *end)
 struct header
 post_take(struct endpoint *endpoint, const struct completion *completion, uint64_t *ret_number)
 {
-	struct end *end = endpoint->end;
+	const struct end *end = endpoint->end;
 	const uint32_t slot = (uint32_t)completion->cookie, length = post_expected(end);
 	const uint64_t number = post_complete(endpoint, slot, end->receives);
 	char *bytes = endpoint->memory + endpoint_receive_at(endpoint, slot);
@@ -187,12 +187,23 @@ post_take(struct endpoint *endpoint, const struct completion *completion, uint64
 		fail("endpoint %u: message %llu has %zu bytes instead of %u", endpoint->number,
 		    (unsigned long long)number, completion->length, length);
 	header = post_check(endpoint, bytes, length, number);
-	endpoint->posted[slot] = endpoint->next_receive++;
-	end->engine->receive(endpoint->wire,
-	    &(struct piece){ bytes, end->load->size, end->region.key },
-	    (uint64_t)endpoint->number << 32 | slot);
 	*ret_number = number;
 	return header;
+}
+
+void
+post_again(struct endpoint *endpoint, const struct completion *completion)
+{
+	const struct end *end = endpoint->end;
+	const uint32_t slot = (uint32_t)completion->cookie;
+	const struct piece piece = {
+		.bytes = endpoint->memory + endpoint_receive_at(endpoint, slot),
+		.length = end->load->size,
+		.key = end->region.key,
+	};
+
+	endpoint->posted[slot] = endpoint->next_receive++;
+	end->engine->receive(endpoint->wire, &piece, completion->cookie);
 }
 
 struct header

@@ -29,9 +29,15 @@ void post_notice(struct endpoint *endpoint, uint64_t messages);
 /* Reads the next message, which was due at that time. */
 void post_read(struct endpoint *endpoint, uint64_t due);
 
-/* Checks what was received, and posts the receive again: its header, and which receive it was. */
+/* Checks what was received: its header, and which receive it was. */
 struct header post_take(
     struct endpoint *endpoint, const struct completion *completion, uint64_t *number);
+
+/*
+ * Posts the receive again.  That comes after the answer, which it would delay; there are more receives than the other
+ * side may send messages.
+ */
+void post_again(struct endpoint *endpoint, const struct completion *completion);
 
 /* Checks the message of that number, which was written. */
 struct header post_check_written(const struct endpoint *endpoint, uint64_t number);
