@@ -15,7 +15,7 @@
 #
 # The comment at the head of a header is a page, too, with the calls of the header and an example from
 # `examples`, a file with the name of the header but for dat_, dat_api_ and .h.  A page of a call has the
-# example, too, if the example makes the call.  One comment may describe several macros: their names are
+# example, too, if the example makes the call; if not, that of another header which makes it.  One comment may describe several macros: their names are
 # links to the page of the first one.
 
 FNR == 1 {
@@ -327,6 +327,7 @@ function call_page(name,   n, i, a, names, text) {
   }
   write_threads(name)
   text = example[of[name]]
+  for (i = 1; i <= heads && text !~ name "\\("; i++) text = example[header[i]] # of another header
   if (text ~ name "\\(") { put(".Sh EXAMPLES"); literal(text) }
   see_also(references(said[name], of[name] " rearm", names))
   write_standards()

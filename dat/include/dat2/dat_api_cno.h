@@ -12,6 +12,10 @@
  * EVDs one after the other: there it is enough to dequeue from the returned EVD until it is empty.  An
  * event that arrives meanwhile triggers the CNO again.
  *
+ * A thread of the adapter sets triggers, soon after the event, and not inside the call that queues it.
+ * dat_cno_trywait() of dat_upcall.h takes a trigger of a CNO with a descriptor, too, and finds events that
+ * were left.
+ *
  * Arguments of these calls:
  *
  *	`cno`		the CNO
@@ -105,7 +109,8 @@ DAT_RETURN DAT_API dat_cno_modify_agent(DAT_CNO_HANDLE cno, DAT_OS_WAIT_PROXY_AG
  *	DAT_SUCCESS				a trigger was consumed, and *evd is set; or the last
  *						EVD was detached or the IA closed during the wait,
  *						and *evd is DAT_HANDLE_NULL
- *	DAT_QUEUE_EMPTY				timed out; the class bit is not set
+ *	DAT_QUEUE_EMPTY				timed out; the class bit is not set: compare
+ *						DAT_GET_TYPE()
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG3		evd is NULL
  *	DAT_INVALID_STATE/CNO_DEAD		another thread freed the CNO just before the wait
@@ -119,11 +124,12 @@ DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD
  * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is a
  * hint as with dat_cno_wait().  Dequeue after this call, not before it: the trigger of an event that
  * comes in between would be consumed, and the event would stay queued.  An EVD from which not all events were
- * dequeued triggers the CNO for them after dat_evd_modify_cno() with the same CNO.  Not in Debian's
- * libdat2.
+ * dequeued triggers the CNO for them after dat_evd_modify_cno() with the same CNO; dat_cno_trywait() finds
+ * it without that call.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
- *	DAT_QUEUE_EMPTY				the CNO was not triggered
+ *	DAT_QUEUE_EMPTY				the CNO was not triggered; the class bit is not set:
+ *						compare DAT_GET_TYPE()
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL

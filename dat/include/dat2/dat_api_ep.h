@@ -7,6 +7,12 @@
  * EP_PASSCONNPENDING, EP_TENTCONNPENDING, EP_UNCONFTENTATIVE, EP_CONNECTED, EP_DISCONNECTED,
  * EP_RESERVED, EP_COMPLPENDING, EP_DISCPENDING.  Below this is written DAT_INVALID_STATE/state.
  *
+ * Post the receives before dat_ep_connect() or dat_cr_accept(), because the other side may send at once.
+ * A message that finds no receive posted waits: the device of the sender tries again, in a provider of Rearm
+ * without limit, so that the send completes after a receive was posted.
+ *
+ * The order of the end: free the endpoint before its EVDs and its protection zone.
+ *
  * Arguments of these calls:
  *
  *	`ep`		the endpoint
@@ -15,7 +21,8 @@
  *	`request_evd`	the EVD for completions of requests (sends, RDMA, binds), or DAT_HANDLE_NULL
  *	`connect_evd`	the EVD for connection events, or DAT_HANDLE_NULL
  *	`attr`		the attributes, or NULL for the defaults
- *	`address`	the address of the other side
+ *	`address`	the address of the other side: what dat_ia_query() returns there as
+ *			ia_address_ptr; for an endpoint of the same adapter, its own
  *	`timeout`	in microseconds, for the whole attempt; DAT_TIMEOUT_INFINITE is no limit
  *	`qos`		the quality of service: DAT_QOS_BEST_EFFORT, or what dat_qos_supported has
  *	`remote`	the memory of the other side: address, length in bytes, and the rmr_context of its
@@ -42,6 +49,12 @@ extern "C" {
  * long an EVD should be.  `attr` NULL means
  * the defaults of the provider: 16 receives and 16 requests of 4 segments each, and the largest
  * message of the device.
+ *
+ * In a DAT_EP_ATTR a 0 is not the default, but the value 0: max_recv_dtos 0 is an endpoint without receives.
+ * Only max_message_size and max_rdma_size (the largest of the device), max_rdma_read_iov and
+ * max_rdma_write_iov (as max_request_iov) are chosen by the provider if they are 0.  To change one default,
+ * create the endpoint with NULL, and use dat_ep_modify() with the bit of the member before receives are
+ * posted.
  *
  *	`ep`		output: the new endpoint
  *
@@ -279,7 +292,7 @@ DAT_RETURN DAT_API dat_ep_reset(DAT_EP_HANDLE ep);
 DAT_RETURN DAT_API dat_ep_free(DAT_EP_HANDLE ep);
 
 /*
- * Sends a message from pieces of local memory.
+ * Sends a message from pieces of local memory.  Their regions need DAT_MEM_PRIV_LOCAL_READ_FLAG.
  *
  * The array `iov` may be changed when the call returns, the memory when the request has completed.
  * The completion has `cookie`.  Flags: DAT_COMPLETION_SUPPRESS_FLAG: no completion event if the
@@ -337,10 +350,10 @@ DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT 
 			    DAT_RMR_CONTEXT context);
 
 /*
- * Posts a receive buffer for one message.  It may be posted in every state
- * if the endpoint has a protection zone; on a disconnected endpoint it completes as flushed.  A
- * message that is longer than the buffer completes with DAT_DTO_ERR_LOCAL_LENGTH and breaks the
- * connection.
+ * Posts a receive buffer for one message.  Its region needs DAT_MEM_PRIV_LOCAL_WRITE_FLAG.  It may be
+ * posted in every state if the endpoint has a protection zone; on a disconnected endpoint it completes as
+ * flushed.  A message that is longer than the buffer completes with DAT_DTO_ERR_LOCAL_LENGTH and breaks
+ * the connection.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint

@@ -122,7 +122,8 @@ DAT_RETURN DAT_API dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COU
  *
  *	DAT_SUCCESS				*event is set
  *	DAT_QUEUE_EMPTY				no event is queued; if the EVD has a completion
- *						queue the class bit is not set
+ *						queue the class bit is not set.  So there are two
+ *						values: compare DAT_GET_TYPE()
  *	DAT_INVALID_HANDLE			evd is not an EVD
  *	DAT_INVALID_PARAMETER/ARG2		event is NULL
  *	DAT_INVALID_STATE			a thread waits on it, or the queue overflowed and
@@ -134,7 +135,8 @@ DAT_RETURN DAT_API dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 
 /*
  * Queues a software event, which is a pointer of the consumer.  It has the same effect as any
- * other event: it wakes the waiter, starts an upcall or triggers the CNO.
+ * other event: it wakes the waiter, starts an upcall or triggers the CNO.  A thread of the adapter makes the
+ * upcall and triggers the CNO, soon after; the call does not wait for that.
  *
  *	`event`		the event; its event_number and the pointer in software_event_data are used
  *
@@ -167,7 +169,8 @@ DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen);
 
 /*
  * Replaces the CNO of the EVD; DAT_HANDLE_NULL: none.  An event that arrives at the same time
- * triggers one of the two CNOs.  Events that are queued trigger the new one, even if it is the same.
+ * triggers one of the two CNOs.  Events that are queued trigger the new one, even if it is the same: a
+ * thread of the adapter does so soon after.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE			evd is not an EVD
@@ -178,8 +181,8 @@ DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen);
 DAT_RETURN DAT_API dat_evd_modify_cno(DAT_EVD_HANDLE evd, DAT_CNO_HANDLE cno);
 
 /*
- * Lets events trigger the CNO again.  If events were queued while the EVD was disabled, the CNO is
- * triggered at once.  No effect if the EVD is enabled or has no CNO.
+ * Lets events trigger the CNO again.  If events were queued while the EVD was disabled, a thread of the
+ * adapter triggers the CNO soon after.  No effect if the EVD is enabled or has no CNO.
  *
  *	DAT_SUCCESS				it is enabled
  *	DAT_INVALID_HANDLE			evd is not an EVD

@@ -77,7 +77,11 @@ extern "C" {
  * no such EVD.
  *
  * `*ia` is a small integer that is valid in this process until dat_ia_close().  Programs use the
- * macro dat_ia_open(), which adds version 2.0 and DAT_THREADSAFE.
+ * macro dat_ia_open(), which adds version 2.0 and DAT_THREADSAFE.  That is DAT_FALSE unless the program
+ * defines it before it includes udat.h.  The providers of Rearm are thread-safe in any case: a program
+ * with upcalls or several threads need not define it for them.  One that is to run with other providers, too,
+ * defines it as DAT_TRUE if an upcall or another thread makes calls on the IA while a thread does; then
+ * dat.conf must have a threadsafe line for the name.
  *
  *	`name`		the name of a line of dat.conf(5), or of a provider that the program registered
  *	`async_evd_min_qlen`, `qlen`  how many events the asynchronous EVD must be able to hold
@@ -85,7 +89,8 @@ extern "C" {
  *			the IA uses
  *	`ia`		output: the handle of the IA
  *	`major`, `minor`  the version of DAT
- *	`thread_safety`	DAT_TRUE if calls on this IA may be made at the same time
+ *	`thread_safety`	DAT_TRUE if calls on this IA may be made at the same time, by threads or upcalls; a
+ *			provider of Rearm allows that with DAT_FALSE, too
  *
  *	DAT_SUCCESS				the IA is open
  *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes; or the provider

@@ -2,6 +2,13 @@
 /*
  * dat_api_memory.h -- protection zones, local and remote memory regions
  *
+ * The privileges that a region needs: LOCAL_READ to send from it and for the source of an RDMA write,
+ * LOCAL_WRITE to receive into it and for the destination of an RDMA read.  REMOTE_READ and REMOTE_WRITE let
+ * the other side read and write it by RDMA.
+ *
+ * The order of the end: transfers complete or their endpoints are freed, then dat_lmr_free(), then the memory
+ * itself.  A zone is freed after its regions and endpoints.
+ *
  * Arguments of these calls:
  *
  *	`pz`		the protection zone

@@ -20,7 +20,8 @@
  *	`policy`	a DAT_UPCALL_POLICY
  *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME or
  *			DAT_UPCALL_ARRAY_SAME keeps the installed ones
- *	`flag`		DAT_UPCALL_INVOC_NEW or DAT_UPCALL_INVOC_ANY: what to do with queued events
+ *	`flag`		DAT_UPCALL_INVOC_NEW or DAT_UPCALL_INVOC_ANY: what a policy that makes upcalls does
+ *			with queued events; the others ignore it
  */
 #ifndef _DAT_UPCALL_H_
 #define _DAT_UPCALL_H_
@@ -152,8 +153,11 @@ struct dat_rearm_evd_counters {
 /*
  * Creates an EVD with an upcall.  `ia`, `min_qlen`, `flags` and `*evd` as with dat_evd_create();
  * the EVD has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before
- * this call returns; `*evd` is set before.  `upcall` is copied.  DAT_UPCALL_SAME means none here.
+ * this call returns; `*evd` is set before.  If the function uses data that is not ready yet, create the
+ * EVD with DISABLE, and enable upcalls with dat_evd_modify_upcall() and INVOC_ANY when it is.
  *
+ *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME, which is NULL, is
+ *			none: it is allowed with DISABLE and TEARDOWN
  *	`min_qlen`	the number of events that the EVD must be able to hold
  *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG
  *	`evd`		output: the new EVD
@@ -188,8 +192,11 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * events are queued, INVOC_ANY makes upcalls for them, and INVOC_NEW fails with DAT_INVALID_STATE:
  * dequeue them and try again.  No event is missed in between.
  *
+ * DISABLE and TEARDOWN succeed whether or not events are queued: `flag` has no effect on them.
+ *
  * After DISABLE has returned no event is claimed for an upcall; an upcall whose event was claimed
- * before may still start.  After TEARDOWN has returned no upcall runs.  If TEARDOWN is called
+ * before may still start.  (Inside an upcall under SINGLE_INSTANCE or NOTIFY there is none: no other upcall
+ * can start after DISABLE has returned.)  After TEARDOWN has returned no upcall runs.  If TEARDOWN is called
  * inside an upcall of the EVD, it does not wait for that upcall, or for other upcalls of the EVD
  * that are in TEARDOWN or dat_evd_free().  If it is called inside any upcall or agent, it does not
  * wait for upcalls that are in dat_ia_close().  Two upcalls that each call TEARDOWN on the EVD of
@@ -204,8 +211,8 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  *	DAT_INVALID_PARAMETER/ARG2		unknown policy
  *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
- *	DAT_INVALID_STATE			INVOC_NEW and events are queued: nothing has
- *						changed
+ *	DAT_INVALID_STATE			enabling with INVOC_NEW, and events are queued:
+ *						nothing has changed
  *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
  *	DAT_INSUFFICIENT_RESOURCES		no threads for MANY: nothing has changed
  *	DAT_INTERNAL_ERROR			the device cannot be armed or polled: nothing has
@@ -236,8 +243,8 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
  *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function, or
  *						max_events is less than 1
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
- *	DAT_INVALID_STATE			INVOC_NEW and events are queued: nothing has
- *						changed
+ *	DAT_INVALID_STATE			enabling with INVOC_NEW, and events are queued:
+ *						nothing has changed
  *	DAT_INVALID_STATE/EVD_WAITER		enabling while a thread waits on the EVD
  *	DAT_INSUFFICIENT_RESOURCES		no threads for MANY: nothing has changed
  *	DAT_INTERNAL_ERROR			the device cannot be armed or polled: nothing has
@@ -265,7 +272,8 @@ dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
  *
  *	DAT_SUCCESS				events[0] to events[*n_events - 1] are filled in; *n_events
  *						is at least 1
- *	DAT_QUEUE_EMPTY				there is no event; *n_events is 0
+ *	DAT_QUEUE_EMPTY				there is no event; *n_events is 0.  With or without
+ *						the class bit, as from dat_evd_dequeue()
  *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		max_events is less than 1
  *	DAT_INVALID_PARAMETER/ARG3		events is NULL
@@ -287,9 +295,14 @@ dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, D
  * Takes a trigger of a CNO with a descriptor, as dat_cno_trigger() does, and also finds events that
  * were left: an EVD whose trigger was taken before counts as triggered again while it has events.
  *
- * DAT_QUEUE_EMPTY allows the caller to sleep on the descriptor.  No EVD of the CNO has an event then,
- * and the first event that comes makes the descriptor readable.  So a loop that takes triggers with this
- * call, until DAT_QUEUE_EMPTY and before each sleep, may dequeue as few events of an EVD as it likes.
+ * After DAT_QUEUE_EMPTY the caller may sleep on the descriptor: it becomes readable for every event
+ * that no call has reported yet.  It does not mean that all EVDs are empty.  A thread of the adapter sets
+ * triggers (with the word `step`, dat_ia_step() does), soon after an event was posted, or the EVD was
+ * enabled or got its CNO.  So right after dat_evd_post_se(), in the same thread, the result may be
+ * DAT_QUEUE_EMPTY although the event is queued; the descriptor becomes readable for it.
+ *
+ * So a loop that takes triggers with this call, until DAT_QUEUE_EMPTY and before each sleep, may dequeue
+ * as few events of an EVD as it likes.
  * With dat_cno_trigger() it must dequeue until DAT_QUEUE_EMPTY, because the descriptor is readable for
  * triggers, and not for events.
  *
@@ -300,7 +313,9 @@ dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, D
  *	`evd`		output: an EVD with events, or DAT_HANDLE_NULL after the last EVD was detached
  *
  *	DAT_SUCCESS				*evd is set
- *	DAT_QUEUE_EMPTY				no EVD has events; the class bit is not set
+ *	DAT_QUEUE_EMPTY				no EVD has an event to report: the caller may sleep on
+ *						the descriptor.  The class bit is not set: compare
+ *						DAT_GET_TYPE()
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL

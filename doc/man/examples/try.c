@@ -168,6 +168,10 @@ try_events(DAT_IA_HANDLE ia)
 	check("the descriptor is readable", poll(&entry, 1, -1) == 1);
 	serve_descriptor(cno, count);
 	check("two events were handled", handled == 2);
+	call("send_to_waiter", send_to_waiter(evd, message));
+	while (handled < 3)
+		call("serve_one_or_sleep",
+		    serve_one_or_sleep(cno, &entry, count));
 	must("dat_evd_modify_cno",
 	    dat_evd_modify_cno(evd, DAT_HANDLE_NULL));
 	must("dat_cno_free", dat_cno_free(cno));
@@ -176,7 +180,7 @@ try_events(DAT_IA_HANDLE ia)
 	    dat_cno_create(ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
 	must("dat_evd_modify_cno", dat_evd_modify_cno(evd, cno));
 	call("send_to_waiter", send_to_waiter(evd, message));
-	while (handled < 3)
+	while (handled < 4)
 		serve_wait(cno, count);
 	must("dat_evd_free", dat_evd_free(evd));
 	must("dat_cno_free", dat_cno_free(cno));
