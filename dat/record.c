@@ -363,10 +363,46 @@ record_add_useless(const struct record_source *source, char *text, size_t size)
 	    source->error != 0 ? strerror(source->error) : "no record in it");
 }
 
+/* Whether `edits` insertions, removals and replacements of one character make `b` of `a`. */
+static bool
+record_is_near(const char *a, const char *b, int edits)
+{
+	while (*a != '\0' && *a == *b)
+		a++, b++;
+	if (*a == *b)
+		return true;
+	if (edits == 0)
+		return false;
+	return (*a != '\0' && record_is_near(a + 1, b, edits - 1)) ||
+	       (*b != '\0' && record_is_near(a, b + 1, edits - 1)) ||
+	       (*a != '\0' && *b != '\0' && record_is_near(a + 1, b + 1, edits - 1));
+}
+
+/*
+ * The one name that was probably meant: one edit from `name`, or two if there is none with one.  Half of a
+ * short name is too much.  NULL if there is none, or if there are several.
+ */
+static const char *
+record_meant(const char *name)
+{
+	const char *meant = NULL;
+	bool several = false;
+
+	for (int edits = 1; edits <= 2 && !meant && strlen(name) > 2 * (size_t)edits; edits++)
+		for (const struct record *r = file.first; r != NULL; r = r->next) {
+			if (r->first != r || !record_is_near(name, r->info.ia_name, edits))
+				continue;
+			several = several || (meant != NULL && strcmp(meant, r->info.ia_name) != 0);
+			meant = r->info.ia_name;
+		}
+	return several ? NULL : meant;
+}
+
 /* The names that are there instead. */
 static void
-record_add_names(char *text, size_t size)
+record_add_names(const char *name, char *text, size_t size)
 {
+	const char *meant = record_meant(name);
 	const struct record *record = file.first, *builtin = NULL;
 	size_t total = file.keys.count, n = 0;
 
@@ -394,7 +430,9 @@ record_add_names(char *text, size_t size)
 	}
 	if (builtin != NULL)
 		record_add(text, size, "; %s is built in", builtin->info.ia_name);
-	record_add(text, size, "; add a line: dat.conf(5)");
+	if (meant != NULL)
+		record_add(text, size, "; did you mean %s? If not,", meant);
+	record_add(text, size, "%s add a line: dat.conf(5)", meant != NULL ? "" : ";");
 }
 
 void
@@ -411,7 +449,7 @@ record_explain(const DAT_PROVIDER_INFO *key, char *text, size_t size)
 	if (record != NULL)
 		record_add_lines(record, key, text, size);
 	else
-		record_add_names(text, size);
+		record_add_names(key->ia_name, text, size);
 }
 
 void

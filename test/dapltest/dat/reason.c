@@ -48,6 +48,31 @@ START_TEST(reason__many_other_names__are_counted)
 }
 END_TEST
 
+static const char misspelt_conf[] = LINE("rearm-soft", "u2.0", "threadsafe")
+    LINE("rearm-ib0", "u2.0", "threadsafe") LINE("rearm-ib0", "u2.0", "nonthreadsafe")
+	LINE("rearm-ib1", "u2.0", "threadsafe") LINE("local", "u2.0", "threadsafe");
+
+#define HAS " has no such name; it has rearm-soft, rearm-ib0, rearm-ib0, rearm-ib1, local; "
+#define ADD "add a line: dat.conf(5)"
+#define MEANT(name) HAS "did you mean " name "? If not, " ADD
+
+START_TEST(reason__misspelt_name__the_one_that_is_near_is_named)
+{
+	assert_reason(misspelt_conf, "rearm-sotf", "", MEANT("rearm-soft"));
+	assert_reason(misspelt_conf, "rearmsoftt", "", MEANT("rearm-soft"));
+	assert_reason(misspelt_conf, "rarm-ib0", "", MEANT("rearm-ib0"));
+	assert_reason(misspelt_conf, "loca", "", MEANT("local"));
+}
+END_TEST
+
+START_TEST(reason__name_with_no_or_several_near_ones__has_no_suggestion)
+{
+	assert_reason(misspelt_conf, "rearm-ib2", "", HAS ADD);
+	assert_reason(misspelt_conf, "rearm-stuff", "", HAS ADD);
+	assert_reason(misspelt_conf, "lo", "", HAS ADD);
+}
+END_TEST
+
 START_TEST(reason__empty_file__has_no_name)
 {
 	assert_reason("# nothing\n", "x", "there is no record in ",
@@ -145,6 +170,8 @@ dat_reason_suite(void)
 	t = story_tcase(suite, "reason");
 	tcase_add_test(t, reason__unknown_name__names_the_file_and_its_adapters);
 	tcase_add_test(t, reason__many_other_names__are_counted);
+	tcase_add_test(t, reason__misspelt_name__the_one_that_is_near_is_named);
+	tcase_add_test(t, reason__name_with_no_or_several_near_ones__has_no_suggestion);
 	tcase_add_test(t, reason__empty_file__has_no_name);
 	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);
 	tcase_add_test(t, reason__file_that_cannot_be_read__is_reported);
