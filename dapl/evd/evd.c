@@ -18,7 +18,7 @@ dapl_evd_prepare(void *slot)
 	evd_slot_init(&evd->core);
 }
 
-static struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
+struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
 /* The device cannot be armed or polled. This is reported once, on the async EVD. */
 static void

@@ -50,7 +50,7 @@ struct dapl_evd {
 	enum dapl_evd_notice notice;	   /* the widest of them; guarded by obj.lock */
 	uint64_t base[DCNT_EVD_ALL_COUNTERS]; /* of the counters; guarded by obj.lock */
 	uint64_t slow_ns; /* an upcall that takes longer is reported (slow.h); 0: none is */
-	atomic_bool slow_reported;
+	_Atomic(uint64_t) slow_upcalls; /* that took longer */
 	bool orphan; /* its IA closed while an object of another IA held it; guarded by obj.lock */
 };
 
@@ -75,6 +75,9 @@ struct dapl_evd_plan {
 	DAT_CNO_HANDLE cno;
 	bool private_channel; /* the EVD gets a channel of its own, for a thread that waits on it */
 };
+
+/* Of all EVDs.  evd.c. */
+extern struct dapl_slab dapl_evd_slab;
 
 /* The name of the EVD in the dispatcher.  The caller holds a reference, or the object. */
 static inline struct evd_ref

@@ -30,7 +30,7 @@ slow_end(const struct slow_upcall *upcall)
 	const uint64_t took = os_clock_ns() - upcall->begun;
 	struct dapl_evd *evd = upcall->evd;
 
-	if (!evd || took <= evd->slow_ns || atomic_exchange(&evd->slow_reported, true))
+	if (!evd || took <= evd->slow_ns || atomic_fetch_add(&evd->slow_upcalls, 1))
 		return;
 	dapl_debug_error(
 	    "an upcall of EVD %p took %llu microseconds, and dat.conf has slow=%llu: its thread "

@@ -29,6 +29,8 @@
 
 #define DAPL_IA_LOOPS_MAX 32
 #define DAPL_IA_POOL_THREADS 4
+#define DAPL_IA_STATS_MS_MIN 10
+#define DAPL_IA_STATS_MS_MAX 60000
 #define DAPL_IA_MAX_IOV 32 /* segments a request may have, whatever the device allows */
 #define DAPL_IA_MAX_SRQ_WR (1 << 22)
 #define DAPL_IA_MAX_PRIVATE_DATA 56
@@ -46,7 +48,8 @@ struct dapl_ia_options {
 	unsigned int loops;
 	unsigned int spin_us; /* a wait polls at most so long before it sleeps */
 	unsigned int moderation_count, moderation_us; /* of completion queues; 0: none */
-	unsigned int slow_us; /* an upcall that takes longer is reported; 0: none is */
+	unsigned int slow_us;  /* an upcall that takes longer is reported; 0: none is */
+	unsigned int stats_ms; /* statistics are published so often; 0: DAPL_STATS decides */
 	bool stepped;
 };
 
@@ -101,6 +104,7 @@ struct dapl_ia {
 	struct dapl_evd *async;	  /* (L) where asynchronous events go; holds a reference */
 	bool async_ours;	  /* the IA made it */
 	bool async_elsewhere;	  /* opened with DAT_EVD_ASYNC_EXISTS */
+	bool published;		  /* statistics of its EVDs: dapl_stats_start() */
 	bool catastrophe;	  /* (L) IA_CATASTROPHIC was reported */
 	struct loop *pool;	  /* (L) */
 	unsigned int next_vector; /* (L) */

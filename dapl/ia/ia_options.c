@@ -14,6 +14,7 @@
 #define SPIN_US_MAX 1000000
 #define SLOW_OPTION "slow="
 #define SLOW_US_MAX 1000000000
+#define STATS_OPTION "stats="
 #define MODERATION_OPTION "moderation="
 /*
  * Without the word: what it takes to wake the thread of the other end, which may sleep, and to get its
@@ -75,8 +76,8 @@ ia_options_has_processors(void)
 
 /*
  * "WHERE [PORT] [WORD]...": where is an interface, an address or a host name; the port, which other
- * providers use, is ignored.  The words are loops=N, moderation=N,N, slow=N, spin=N, step, and those
- * of the device under this library.
+ * providers use, is ignored.  The words are loops=N, moderation=N,N, slow=N, spin=N, stats=N, step,
+ * and those of the device under this library.
  */
 int
 dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
@@ -101,6 +102,9 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 		} else if (strncmp(word, SLOW_OPTION, strlen(SLOW_OPTION)) == 0) {
 			r = ia_options_parse_number(SLOW_OPTION, word + strlen(SLOW_OPTION), 1,
 			    SLOW_US_MAX, &options->slow_us);
+		} else if (strncmp(word, STATS_OPTION, strlen(STATS_OPTION)) == 0) {
+			r = ia_options_parse_number(STATS_OPTION, word + strlen(STATS_OPTION),
+			    DAPL_IA_STATS_MS_MIN, DAPL_IA_STATS_MS_MAX, &options->stats_ms);
 		} else if (strncmp(word, MODERATION_OPTION, strlen(MODERATION_OPTION)) == 0) {
 			r = ia_options_parse_moderation(word + strlen(MODERATION_OPTION), options);
 		} else if (strcmp(word, "step") == 0) {

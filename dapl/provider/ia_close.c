@@ -23,6 +23,7 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 #include "dapl/provider/kinds.h"
+#include "dapl/stats/publish.h"
 
 /* What a close still has to wait for. */
 struct rest {
@@ -268,6 +269,8 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 		loop_stop(ia->loops[0].loop); /* a thread that pumps it may be asleep there */
 	if (dapl_ia_list_remove(ia))
 		park_close_self();
+	if (ia->published)
+		dapl_stats_stop();
 	cno_leave_close();
 	evd_leave_close();
 	dapl_parent_put(&ia->parent);

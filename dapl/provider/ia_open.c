@@ -9,6 +9,7 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/provider/provider.h"
+#include "dapl/stats/publish.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
 
@@ -72,6 +73,7 @@ ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	ret = dapl_ia_attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)
 		goto free_handle;
+	ia->published = !options.stepped && dapl_stats_start(options.stats_ms);
 	dapl_ia_list_add(ia);
 	if (ia->async_ours)
 		*async_evd = ia->async->obj.handle;

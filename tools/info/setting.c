@@ -44,6 +44,8 @@ static const struct setting of_provider[] = {
 	    "errors", NULL, "Which lines the provider prints, beside those of DAT_DBG_TYPE" },
 	{ "DAPL_DBG_DEST", "words or a number: stderr (0), stdout (1), syslog (2)", "stderr", NULL,
 	    "Where the provider prints" },
+	{ "DAPL_STATS", "0, or 10 to 60000", NULL, "milliseconds",
+	    "In place of stats= in the parameters of every adapter; 0 switches that off" },
 	{ .name = NULL },
 };
 
@@ -124,6 +126,8 @@ static const struct setting of_parameters[] = {
 	    "Reports the first upcall of each EVD that takes longer" },
 	{ "spin=", "0 to 1000000", "50", "microseconds",
 	    "For how long dat_evd_wait() polls before it sleeps, if that has paid lately" },
+	{ "stats=", "10 to 60000", NULL, "milliseconds",
+	    "Publishes the counters of all EVDs so often, for dat_top" },
 	{ "step", NULL, NULL, NULL, "The adapter has no threads: the program calls dat_ia_step()" },
 	{ "personality=", PERSONALITIES, "strict", NULL,
 	    "Only of libdaplsoft.so.2: in place of SOFTVERBS_PERSONALITY" },

@@ -16,6 +16,7 @@
 #include "dapl/ep/rmr.h"
 #include "dapl/provider/provider.h"
 #include "dapl/srq/srq.h"
+#include "dapl/stats/publish.h"
 #include "dapl/trace/callback.h"
 
 #include "world.h"
@@ -216,6 +217,19 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 	(void)params;
 	*options = (struct dapl_ia_options){ .loops = 1 };
 	return 0;
+}
+
+/* No statistics: another thread would read what the scenarios have. */
+bool
+dapl_stats_start(unsigned int word_ms)
+{
+	(void)word_ms;
+	return false;
+}
+
+void
+dapl_stats_stop(void)
+{
 }
 
 int

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* mremap() */
+#include "dapl/stats/page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROWS_AT_FIRST 64u
+
+/* When this process began, in clock ticks since the start of the host; 0 if /proc does not say. */
+static uint64_t
+page_started(void)
+{
+	unsigned long long started = 0;
+	char text[1024], *at;
+	ssize_t n = -1;
+	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		n = read(fd, text, sizeof text - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strrchr(text, ')'); /* the end of field 2, which may have blanks */
+	if (!at || sscanf(at + 1,
+		       " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		       "%*s %llu",
+		       &started) != 1)
+		return 0;
+	return started;
+}
+
+/* All words of the page are written in order: a reader that sees one has seen those before it. */
+static void
+page_store(uint64_t *to, uint64_t value)
+{
+	atomic_store_explicit((_Atomic(uint64_t) *)to, value, memory_order_release);
+}
+
+static void
+page_copy(void *to, const void *from, size_t size)
+{
+	uint64_t word;
+
+	for (size_t at = 0; at < size; at += sizeof word) {
+		memcpy(&word, (const char *)from + at, sizeof word);
+		page_store((uint64_t *)(void *)((char *)to + at), word);
+	}
+}
+
+static size_t
+page_size_for(uint64_t rows)
+{
+	const size_t page = 4096;
+	const size_t size = sizeof(struct dapl_stats_head) + rows * sizeof(struct dapl_stats_row);
+
+	return (size + page - 1) / page * page;
+}
+
+static uint64_t
+page_room(const struct dapl_stats_page *page)
+{
+	return (page->size - sizeof(struct dapl_stats_head)) / sizeof(struct dapl_stats_row);
+}
+
+/* The memory is reserved, so that no write fails later. */
+static int
+page_map(struct dapl_stats_page *page, size_t size)
+{
+	void *map;
+	int r = posix_fallocate(page->fd, 0, (off_t)size);
+
+	if (r)
+		return -r;
+	map = page->map ? mremap(page->map, page->size, size, MREMAP_MAYMOVE) :
+			  mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, page->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	page->map = map;
+	page->size = size;
+	return madvise(map, size, MADV_DONTFORK) ? -errno : 0;
+}
+
+/* No file of that name exists: one that an earlier process with this number has left stays. */
+static int
+page_make(struct dapl_stats_page *page)
+{
+	for (int n = 0; n < DAPL_STATS_PAGES; n++) {
+		snprintf(page->path, sizeof page->path,
+		    DAPL_STATS_FOLDER "/" DAPL_STATS_PREFIX "-%ld-%d", (long)getpid(), n);
+		page->fd =
+		    open(page->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		if (page->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+int
+dapl_stats_page_open(struct dapl_stats_page *page, unsigned int interval_ms)
+{
+	struct dapl_stats_head *head;
+	int r;
+
+	*page = (struct dapl_stats_page){ .fd = -1 };
+	r = page_make(page);
+	if (r)
+		return r;
+	r = page_map(page, page_size_for(ROWS_AT_FIRST));
+	if (r) {
+		dapl_stats_page_close(page);
+		return r;
+	}
+	head = page->map;
+	head->version = DAPL_STATS_VERSION;
+	head->head_size = sizeof *head;
+	head->row_size = sizeof(struct dapl_stats_row);
+	head->pid = (uint64_t)getpid();
+	head->started = page_started();
+	page_store(&head->interval_ms, interval_ms);
+	page_store(&head->magic, DAPL_STATS_MAGIC);
+	return 0;
+}
+
+void
+dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row *rows,
+    uint64_t count, uint64_t missing, uint64_t time_ns)
+{
+	struct dapl_stats_head *head;
+	uint64_t room = page_room(page), number;
+
+	if (count > room && page_map(page, page_size_for(2 * count)) == 0)
+		room = page_room(page);
+	if (count > room) {
+		missing += count - room;
+		count = room;
+	}
+	head = page->map;
+	number = head->begun + 1;
+	page_store(&head->begun, number);
+	page_store(&head->time_ns, time_ns);
+	page_store(&head->count, count);
+	page_store(&head->missing, missing);
+	page_copy(head + 1, rows, count * sizeof *rows);
+	page_store(&head->ended, number);
+}
+
+void
+dapl_stats_page_close(struct dapl_stats_page *page)
+{
+	if (page->map)
+		munmap(page->map, page->size);
+	if (page->fd >= 0) {
+		unlink(page->path);
+		close(page->fd);
+	}
+	*page = (struct dapl_stats_page){ .fd = -1 };
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ATTEMPTS 100
+#define ATTEMPT_NS 2000000
+#define READ_MAX (1u << 30) /* more than all EVDs that a process may have */
+
+int
+page_open(const char *path)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		errno = EINVAL;
+		return -1;
+	}
+	return fd;
+}
+
+/* Reads all of it: false if the file is shorter. */
+static bool
+read_at(int fd, void *to, size_t size, off_t at)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pread(fd, (char *)to + done, size - done, at + (off_t)done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+static enum page_state
+check_head(const struct dapl_stats_head *head, uint64_t size)
+{
+	if (head->magic == 0)
+		return PAGE_EMPTY; /* it is being made */
+	if (head->magic != DAPL_STATS_MAGIC)
+		return PAGE_FOREIGN;
+	if (head->version != DAPL_STATS_VERSION)
+		return PAGE_OTHER;
+	if (head->head_size != sizeof *head || head->row_size != sizeof(struct dapl_stats_row) ||
+	    head->count > (size - sizeof *head) / sizeof(struct dapl_stats_row))
+		return PAGE_BROKEN;
+	return PAGE_READ;
+}
+
+static void
+make_printable(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text != '\0'; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+/*
+ * One attempt: see dapl/stats/layout.h.  The page may change meanwhile, so that the count of one reading says nothing
+ * about the next.
+ */
+static enum page_state
+try_read(int fd, struct page *page)
+{
+	struct dapl_stats_head before, after;
+	enum page_state state;
+	struct stat st;
+	size_t size;
+
+	if (fstat(fd, &st) != 0)
+		return PAGE_FAILED;
+	if ((uint64_t)st.st_size < sizeof before || st.st_size > READ_MAX)
+		return st.st_size == 0 ? PAGE_EMPTY : PAGE_FOREIGN;
+	if (!read_at(fd, &before, sizeof before, 0))
+		return PAGE_FOREIGN;
+	page->head = before;
+	state = check_head(&before, (uint64_t)st.st_size);
+	if (state != PAGE_READ)
+		return state;
+	if (before.ended == 0)
+		return PAGE_EMPTY;
+	size = before.count * sizeof *page->rows;
+	page->rows = malloc(size != 0 ? size : 1);
+	if (page->rows == NULL)
+		return PAGE_FAILED;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!read_at(fd, &page->head, sizeof page->head, 0) ||
+	    !read_at(fd, page->rows, size, sizeof page->head))
+		return PAGE_BROKEN;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!read_at(fd, &after, sizeof after, 0))
+		return PAGE_BROKEN;
+	/* With one writer the first condition implies the others. */
+	if (before.ended != after.begun || page->head.begun != before.ended ||
+	    page->head.count != before.count)
+		return PAGE_BUSY;
+	for (uint64_t i = 0; i < page->head.count; i++)
+		make_printable(page->rows[i].adapter, sizeof page->rows[i].adapter);
+	return PAGE_READ;
+}
+
+enum page_state
+page_read(int fd, struct page *page)
+{
+	const struct timespec pause = { .tv_nsec = ATTEMPT_NS };
+	enum page_state state;
+	int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		*page = (struct page){ .rows = NULL };
+		state = try_read(fd, page);
+		if (state == PAGE_READ)
+			return state;
+		page_free(page);
+		if (state != PAGE_BUSY && state != PAGE_EMPTY)
+			return state;
+		nanosleep(&pause, NULL);
+	}
+	return state;
+}
+
+void
+page_free(struct page *page)
+{
+	free(page->rows);
+	page->rows = NULL;
+}
+
+const char *
+page_explain(enum page_state state, const struct page *page, char *buffer, size_t size)
+{
+	switch (state) {
+	case PAGE_READ:
+		return "is well";
+	case PAGE_EMPTY:
+		return "has no snapshot yet: try again";
+	case PAGE_BUSY:
+		return "changes too fast to be read";
+	case PAGE_FOREIGN:
+		return "is no page of statistics";
+	case PAGE_OTHER:
+		snprintf(buffer, size,
+		    "is of version %u, and this dat_top reads version %u: use the dat_top of the "
+		    "same Rearm",
+		    page->head.version, DAPL_STATS_VERSION);
+		return buffer;
+	case PAGE_BROKEN:
+		return "is damaged";
+	case PAGE_FAILED:
+		snprintf(buffer, size, "cannot be read: %s", strerror(errno));
+		return buffer;
+	}
+	return "";
+}
