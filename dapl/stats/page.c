@@ -113,7 +113,7 @@ dapl_stats_page_open(struct dapl_stats_page *page, unsigned int interval_ms)
 	struct dapl_stats_head *head;
 	int r;
 
-	*page = (struct dapl_stats_page){ .fd = -1 };
+	*page = (struct dapl_stats_page){ .fd = -1, .pid = getpid() };
 	r = page_make(page);
 	if (r)
 		return r;
@@ -154,6 +154,13 @@ dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row 
 	page_store(&head->missing, missing);
 	page_copy(head + 1, rows, count * sizeof *rows);
 	page_store(&head->ended, number);
+}
+
+void
+dapl_stats_page_abandon(const struct dapl_stats_page *page)
+{
+	if (page->map && page->pid == getpid())
+		unlink(page->path);
 }
 
 void

@@ -8,11 +8,13 @@
 #define REARM_DAPL_PAGE_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "dapl/stats/layout.h"
 
 struct dapl_stats_page {
 	int fd;
+	pid_t pid; /* of the process that made it */
 	char path[64];
 	void *map;
 	size_t size; /* of the file and of the mapping */
@@ -23,6 +25,8 @@ int dapl_stats_page_open(struct dapl_stats_page *page, unsigned int interval_ms)
 /* Writes a snapshot.  If there is no room for all rows, those at the end are missing. */
 void dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row *rows,
     uint64_t count, uint64_t missing, uint64_t time_ns);
+/* Removes the file at the end of the process; in a child of it nothing. */
+void dapl_stats_page_abandon(const struct dapl_stats_page *page);
 /* Removes the file. */
 void dapl_stats_page_close(struct dapl_stats_page *page);
 

@@ -201,3 +201,13 @@ dapl_stats_stop(void)
 	}
 	publish_unlock();
 }
+
+/* Many programs end without a close. */
+__attribute__((destructor)) static void
+publish_end(void)
+{
+	if (pthread_mutex_trylock(&publisher.lock))
+		return; /* another thread opens or closes an adapter, or did so when this process was forked */
+	dapl_stats_page_abandon(&publisher.page);
+	pthread_mutex_unlock(&publisher.lock);
+}

@@ -9,8 +9,9 @@
  *     threads     prints the number of threads
  *     fork        a child sleeps for two seconds and ends; the parent does not wait for it
  *     close       closes the adapter
+ *     exit        ends with exit(), without a close
  *
- * It prints "opened FIRST SECOND" and for each other line "done".  At the end of its input it ends, without a close.
+ * It prints "opened FIRST SECOND" and for each other line "done".  At the end of its input it ends with _exit(), without a close.
  */
 #include <dirent.h>
 #include <err.h>
@@ -97,7 +98,7 @@ fork_child(void)
 		err(1, "fork");
 	if (child == 0) {
 		sleep(2);
-		_exit(0);
+		exit(0);
 	}
 }
 
@@ -121,6 +122,8 @@ run(const char *name, const char *line)
 		post(second, n, 0);
 	} else if (strcmp(line, "fork\n") == 0) {
 		fork_child();
+	} else if (strcmp(line, "exit\n") == 0) {
+		exit(0);
 	} else if (strcmp(line, "close\n") == 0) {
 		must("close", dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG));
 	} else {
