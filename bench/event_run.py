@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """event_run -- runs event-engine: one workload of one engine, counted under callgrind or timed alone"""
 import collections
+import glob
 import json
 import os
 import re
@@ -13,9 +14,14 @@ DATA_PATH = ("device_poll", "device_arm", "device_post_send", "device_post_recv"
 
 MARK_BEGIN = 0x424501  # as events/measure.c has it
 
-# The begin of a system call, in the trace of valgrind and in that of strace: its number or name, its first argument.
-VALGRIND_CALL = re.compile(r"SYSCALL\[\d+,\s*\d+\]\(\s*(\d+)\) +(?!\.\.\. \[async\])\w+ ?\( ?(\w*)")
-STRACE_CALL = re.compile(r"\d+ +(\w+)\((\w*)")
+# A thread of softverbs, which runs its timers.  What it does depends on the time that a run takes, and is no work of
+# the engine, nor is what it calls in the C library.
+DEVICE_THREAD = ("libsoftverbs.so", "progress_run")
+
+# The begin of a system call, in the trace of valgrind and in that of strace: its thread, its number or name, and its
+# first argument.
+VALGRIND_CALL = re.compile(r"SYSCALL\[\d+,\s*(\d+)\]\(\s*(\d+)\) +(?!\.\.\. \[async\])\w+ ?\( ?(\w*)")
+STRACE_CALL = re.compile(r"(\d+) +(\w+)\((\w*)")
 GETPGID, FUTEX, CLOCK_GETTIME = "121", "202", "228"
 
 
@@ -45,17 +51,29 @@ def count_instructions(path):
     return cost
 
 
-def count_calls(path, begin):
-    """Reads a trace: the system calls between the marks."""
+def count_threads(path):
+    """The same for the profiles PATH-THREAD of all threads but those of the device; and the numbers of these."""
+    total, of_device = collections.Counter(), set()
+    for name in glob.glob(glob.escape(path) + "-*"):
+        cost = count_instructions(name)
+        if DEVICE_THREAD in cost:
+            of_device.add(int(name.rsplit("-", 1)[1]))
+        else:
+            total += cost
+    return total, of_device
+
+
+def count_calls(path, begin, without=()):
+    """Reads a trace: the system calls between the marks, but for those of the threads `without`."""
     calls = collections.Counter()
     inside = False
     with open(path) as trace:
         for line in trace:
             call = begin.match(line)
-            if call and call[1] in ("getpgid", GETPGID):
-                inside = call[2] == str(MARK_BEGIN)
-            elif call and inside:
-                calls[call[1]] += 1
+            if call and call[2] in ("getpgid", GETPGID):
+                inside = call[3] == str(MARK_BEGIN)
+            elif call and inside and int(call[1]) not in without:
+                calls[call[2]] += 1
     return calls
 
 
@@ -159,14 +177,15 @@ class Setting:
         """Instructions, system calls and what the device saw, each for one event; and the profile."""
         engine = self.without_spinning(engine)
         profile, trace = ("%s/%s.%s.%s" % (self.work, kind, engine, workload) for kind in ("callgrind", "calls"))
-        for old in profile, trace:
-            if os.path.exists(old):
-                os.remove(old)
+        for old in glob.glob(glob.escape(profile) + "-*") + glob.glob(glob.escape(trace)):
+            os.remove(old)
         result = self.start(engine, workload, "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
-                            "--compress-strings=no", "--compress-pos=no", "--callgrind-out-file=" + profile,
+                            "--compress-strings=no", "--compress-pos=no", "--separate-threads=yes",
+                            "--callgrind-out-file=" + profile,
                             "--trace-syscalls=yes", "--log-file=" + trace)
         events = result["events"]
-        cost = {key: n / events for key, n in count_instructions(profile).items()}
+        counted, of_device = count_threads(profile)
+        cost = {key: n / events for key, n in counted.items()}
         parts = collections.Counter()
         for key, n in cost.items():
             parts[owner(*key)] += n
@@ -174,7 +193,7 @@ class Setting:
         for name in "polls", "arms", "raised", "reads", "acks", "posts":
             figures[name] = result[name] / events
         # Valgrind makes a system call of clock_gettime(), which is none.
-        calls = count_calls(trace, VALGRIND_CALL)
+        calls = count_calls(trace, VALGRIND_CALL, of_device)
         figures["futexes"] = calls[FUTEX] / events
         figures["calls"] = (sum(calls.values()) - calls[FUTEX] - calls[CLOCK_GETTIME] - result["device_calls"]) / events
         figures["syscalls"] = figures["calls"] + figures["futexes"]
