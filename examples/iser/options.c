@@ -69,7 +69,14 @@ enum {
 		"block-size", 'b', "BYTES", 0, "bytes per command, e.g. 64K (64K)", 2 \
 	}
 
-const char *argp_program_version = "Rearm " REARM_VERSION;
+static void
+print_version(FILE *stream, struct argp_state *state)
+{
+	(void)state;
+	fprintf(stream, "%s (rearm) %s\n", program_invocation_short_name, REARM_VERSION);
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static const struct argp_option copy_options[] = {
 	OPTION_IA,

@@ -106,8 +106,7 @@ main(int argc, char **argv)
 	DAT_PSP_HANDLE psp;
 	DAT_CONN_QUAL port;
 
-	if (argc != 2)
-		errx(2, "usage: cno ADAPTER");
+	take_arguments(argc, argv, 1, 1, "cno ADAPTER");
 	adapter_open(&adapter, argv[1]);
 	buffer_create(&buffer, &adapter, (1 + MESSAGES) * LENGTH);
 	must("dat_cno_create", dat_cno_create(adapter.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));

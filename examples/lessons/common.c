@@ -1,15 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common.h"
 
+#include <dat2/dat_version.h>
 #include <err.h>
+#include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* How long a connection may take. */
 #define CONNECT_TIMEOUT (10 * 1000000)
 
 /* Room for the 16 requests and 16 receives of two endpoints, and their connection events. */
 #define EVD_LENGTH (2 * (16 + 16 + 2))
+
+void
+take_arguments(int argc, char **argv, int least, int most, const char *usage)
+{
+	if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+		printf("Usage: %s\n", usage);
+		exit(0);
+	}
+	if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+		printf("%s (rearm) %s\n", program_invocation_short_name, REARM_VERSION);
+		exit(0);
+	}
+	if (argc - 1 < least || argc - 1 > most)
+		errx(2, "usage: %s", usage);
+}
 
 void
 must(const char *call, DAT_RETURN ret)

@@ -27,6 +27,9 @@ struct buffer {
 	DAT_LMR_CONTEXT lmr_context;
 };
 
+/* Answers --help and --version.  Ends the program with its usage if it has fewer or more arguments. */
+void take_arguments(int argc, char **argv, int least, int most, const char *usage);
+
 /* Ends the program unless `ret` is DAT_SUCCESS. */
 void must(const char *call, DAT_RETURN ret);
 

@@ -11,6 +11,7 @@
 #include "common.h"
 
 #include <err.h>
+#include <limits.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,8 +97,10 @@ main(int argc, char **argv)
 	struct addrinfo *host;
 	DAT_CONN_QUAL port;
 
-	if (argc < 5 || (port = strtoull(argv[3], NULL, 10)) == 0)
-		errx(2, "usage: echo_client ADAPTER HOST PORT WORD...");
+	take_arguments(argc, argv, 4, INT_MAX, "echo_client ADAPTER HOST PORT WORD...");
+	port = strtoull(argv[3], NULL, 10);
+	if (port == 0)
+		errx(2, "%s is no port", argv[3]);
 	client.words = argv + 4;
 	for (char **word = client.words; *word; word++)
 		if (strlen(*word) >= MESSAGE)

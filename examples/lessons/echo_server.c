@@ -123,8 +123,10 @@ main(int argc, char **argv)
 	DAT_CONN_QUAL port;
 	DAT_PSP_HANDLE psp;
 
-	if (argc != 4 || (server.clients = atoi(argv[3])) < 1 || server.clients > MOST_CLIENTS)
-		errx(2, "usage: echo_server ADAPTER PORT CLIENTS (1 to %d)", MOST_CLIENTS);
+	take_arguments(argc, argv, 3, 3, "echo_server ADAPTER PORT CLIENTS");
+	server.clients = atoi(argv[3]);
+	if (server.clients < 1 || server.clients > MOST_CLIENTS)
+		errx(2, "CLIENTS is 1 to %d", MOST_CLIENTS);
 	port = strtoull(argv[2], NULL, 10);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	sem_init(&server.end, 0, 0);

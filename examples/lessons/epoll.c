@@ -98,8 +98,7 @@ main(int argc, char **argv)
 	DAT_EVD_HANDLE evd;
 	DAT_FD fd;
 
-	if (argc != 2)
-		errx(2, "usage: epoll ADAPTER");
+	take_arguments(argc, argv, 1, 1, "epoll ADAPTER");
 	if (epoll < 0)
 		err(1, "epoll_create1");
 	adapter_open(&adapter, argv[1]);

@@ -2,10 +2,11 @@
 /*
  * hand_over -- upcalls hand their EVD to worker threads, for work that takes long
  *
- * The lesson: an upcall that takes long stalls other EVDs of the adapter.  So it disables its EVD,
- * copies the event, gives both to a worker and returns.  The worker dequeues until the EVD is empty,
- * gives up all that belongs to it, and enables upcalls again as its last step: the next upcall may
- * run before that call has returned.
+ * The lesson: an upcall that takes long stalls other EVDs of the adapter.  So it disables its EVD, copies
+ * the event, gives both to a worker and returns.  The worker dequeues until the EVD is empty, gives up all
+ * that belongs to it, and enables upcalls as its last step: the next upcall may run before that call returns.
+ *
+ *	hand_over ADAPTER
  */
 #include "common.h"
 
@@ -112,8 +113,7 @@ main(int argc, char **argv)
 	pthread_t workers[WORKERS];
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 
-	if (argc != 2)
-		errx(2, "usage: hand_over ADAPTER");
+	take_arguments(argc, argv, 1, 1, "hand_over ADAPTER");
 	adapter_open(&adapter, argv[1]);
 	sem_init(&finished, 0, 0);
 	for (int i = 0; i < WORKERS; i++)

@@ -57,8 +57,7 @@ main(int argc, char **argv)
 	struct job jobs[JOBS];
 	DAT_EVD_HANDLE evd;
 
-	if (argc != 2)
-		errx(2, "usage: many ADAPTER");
+	take_arguments(argc, argv, 1, 1, "many ADAPTER");
 	adapter_open(&adapter, argv[1]);
 	sem_init(&handled, 0, 0);
 	if (pthread_barrier_init(&meeting, NULL, PARALLEL))

@@ -59,8 +59,7 @@ main(int argc, char **argv)
 	struct adapter adapter;
 	DAT_EVD_HANDLE evd;
 
-	if (argc != 2)
-		errx(2, "usage: port_after ADAPTER");
+	take_arguments(argc, argv, 1, 1, "port_after ADAPTER");
 	sem_init(&end, 0, 0);
 	adapter_open(&adapter, argv[1]);
 	buffer_create(&buffer, &adapter, 2 * LENGTH);

@@ -104,8 +104,10 @@ main(int argc, char **argv)
 	sigset_t signals;
 	long ms;
 
-	if (argc != 3 || (ms = atol(argv[2])) < 1)
-		errx(2, "usage: shut_down ADAPTER MILLISECONDS");
+	take_arguments(argc, argv, 2, 2, "shut_down ADAPTER MILLISECONDS");
+	ms = atol(argv[2]);
+	if (ms < 1)
+		errx(2, "%s is no number of milliseconds", argv[2]);
 	/* Before there is another thread: a blocked signal waits for sigtimedwait(). */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);

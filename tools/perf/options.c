@@ -32,7 +32,7 @@ enum {
 
 enum { GROUP_WHERE = 1, GROUP_LOAD, GROUP_EVENTS, GROUP_RESULT };
 
-const char *argp_program_version = "dat_perf (Rearm) " REARM_VERSION;
+const char *argp_program_version = "dat_perf (rearm) " REARM_VERSION;
 
 static const struct argp_option option_table[] = {
 	{ 0, 0, 0, 0, "Where:", GROUP_WHERE },

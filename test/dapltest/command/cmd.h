@@ -60,7 +60,7 @@ struct cmd_options {
 	int name_count;
 };
 
-/* True when the command line asks for the usage, which has then been printed. */
+/* True when the command line asks for the usage or the version, which has then been printed. */
 bool cmd_options_help(int argc, char **argv);
 /* Reads the command line; false after a message. */
 bool cmd_options_read(int argc, char **argv, struct cmd_options *options);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dat2/dat_version.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ static const char usage[] =
     "  -R QUALITY  of service, for connections: BE, HT, LL, EC or PM\n"
     "  -d          prints the operations, and when the endpoints are connected\n"
     "  -h, --help  prints this\n"
+    "  --version   prints the version\n"
     "\n"
     "Exit status: 0 passed, 1 failed, 2 wrong use.\n";
 
@@ -312,9 +314,12 @@ read_word(char **argv, int *i, struct cmd_options *o)
 bool
 cmd_options_help(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
+	for (int i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help"))
 			return fputs(usage, stdout) >= 0;
+		if (!strcmp(argv[i], "--version"))
+			return puts("dapltest (rearm) " REARM_VERSION) >= 0;
+	}
 	return false;
 }
 
