@@ -102,6 +102,18 @@ soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t 
 }
 
 void
+soft_moves_print_names(FILE *stream, unsigned int bits)
+{
+	const char *separator = "";
+
+	for (unsigned int i = 0; i < SOFT_MOVES; i++)
+		if (bits & 1u << i) {
+			fprintf(stream, "%s\"%s\"", separator, names[i]);
+			separator = ",";
+		}
+}
+
+void
 soft_moves_print_all(FILE *stream)
 {
 	for (unsigned int i = 0; i < SOFT_MOVES; i++)

@@ -46,6 +46,9 @@ struct soft_moves {
  */
 bool soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t size);
 
+/* Prints the names of the moves whose bits are set, as strings of JSON separated by commas. */
+void soft_moves_print_names(FILE *stream, unsigned int bits);
+
 /* Prints all moves, each followed by a comma. */
 void soft_moves_print_all(FILE *stream);
 

@@ -242,8 +242,10 @@ soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	json_string(stream, "what", what);
 	fprintf(stream, ",\"to_poll\":%" PRIu32 ",\"armed\":%s,\"events_to_read\":%" PRIu32,
 	    state->visible, state->armed == SOFT_UNARMED ? "false" : "true", state->unread);
+	fputs(",\"moves\":[", stream);
+	soft_moves_print_names(stream, state->moves);
 	fprintf(stream,
-	    ",\"events_read\":%u,\"events_acknowledged\":%u,\"last_found\":%d,\"threads\":{",
+	    "],\"events_read\":%u,\"events_acknowledged\":%u,\"last_found\":%d,\"threads\":{",
 	    queue->events_read, queue->events_acknowledged, queue->found);
 	json_site(stream, "poll", &queue->polled);
 	fputc(',', stream);
