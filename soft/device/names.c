@@ -40,6 +40,12 @@ soft_names_open(void)
 {
 	int r;
 
+	/* soft_name_address() needs it; without, no reason would be named. */
+	if (access("/proc/self/fd", X_OK)) {
+		r = -errno;
+		soft_complain("cannot use /proc/self/fd: %s; mount /proc", strerror(-r));
+		return r;
+	}
 	directory = soft_directory_open();
 	if (directory < 0)
 		return directory;
