@@ -158,9 +158,17 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
 			    DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
 
 /*
- * Starts to connect to a service point.  The result is one event on the connect EVD of the
- * endpoint: ESTABLISHED, PEER_REJECTED, NON_PEER_REJECTED, UNREACHABLE, TIMED_OUT, or DISCONNECTED
- * after dat_ep_disconnect().
+ * Starts to connect to a service point.  The result is one event on the connect EVD of the endpoint:
+ *
+ *	ESTABLISHED		it is connected
+ *	PEER_REJECTED		the program at the other side refused, by dat_cr_reject()
+ *	NON_PEER_REJECTED	the host answers, but no program listens at that qualifier, or its EVD of
+ *				requests is full
+ *	UNREACHABLE		there is no route to the address, the host does not answer, or the connection
+ *				cannot be set up
+ *	TIMED_OUT		`timeout` has passed before
+ *	DISCONNECTED		dat_ep_disconnect() was called meanwhile, here or at the other side
+ *	BROKEN			the device was removed
  *
  * The family and the address of `address` are used; the port is `qual`.  `timeout` is in
  * microseconds, for the whole attempt; with DAT_TIMEOUT_INFINITE the transport decides.  The
@@ -244,8 +252,11 @@ DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_T
  * Ends the connection, or the attempt to connect.
  *
  * Abrupt: outstanding requests and receives complete with DAT_DTO_ERR_FLUSHED, unless they have
- * completed already.  Graceful: outstanding requests complete first; new requests are refused.  In
- * both cases each side gets one DISCONNECTED event, after the successful completions (with a provider
+ * completed already.  Graceful: outstanding requests complete first; new requests are refused.  It may
+ * wait without end if the other side posts no receive for a message; a second call, abrupt, ends it.  If the
+ * other side disconnects meanwhile, the requests that are left are flushed.
+ *
+ * In both cases each side gets one DISCONNECTED event, after the successful completions (with a provider
  * of Rearm after the flushed ones, too, if they go to the same EVD: see dat_api_evd.h), and the
  * state of the endpoint becomes DISCONNECTED.  Use dat_ep_reset() before the next connection.  The
  * event is BROKEN instead if a request fails during a graceful disconnection, or if the completion

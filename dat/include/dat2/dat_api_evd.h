@@ -6,10 +6,11 @@
  * consumer (dat_upcall.h), or a CNO.  If there is none of them, the events stay queued for
  * dat_evd_dequeue().  Events leave in the order of arrival.  For each endpoint, ESTABLISHED comes
  * before its successful completions, and these come before DISCONNECTED or BROKEN.  With a provider
- * of Rearm the flushed completions, too, come before these two on the same EVD, so that no event
- * names the buffers of a connection after its end.  (A device that has not completed the requests
- * after 0.1 seconds is not waited for.)  If completions go to another EVD, dequeue there until it is
- * empty, after DISCONNECTED or BROKEN.
+ * of Rearm the flushed completions, too, come before these two on the same EVD.  (A device that has not
+ * completed the requests after 0.1 seconds is not waited for.)  Only what is posted after the end, before
+ * the program has dequeued its event, too, completes as flushed after that event: so free or reset the
+ * endpoint before its buffers.  If completions go to another EVD, dequeue there until it is empty, after
+ * DISCONNECTED or BROKEN.
  *
  * A call that returns an event writes its number, the EVD, and every member of the data that an
  * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.
@@ -19,7 +20,7 @@
  * it, and one for each software event and each connection request that may wait there.  A provider of
  * Rearm loses no completion in a shorter EVD: completions that find no room wait in the completion
  * queue of the device, which grows with the endpoints if the device can change its length.  Other
- * events need room in the EVD itself.
+ * events need room in the EVD itself.  A connection event that finds none is lost: see dat_evd_post_se().
  *
  * To pass an event to another thread, copy the DAT_EVENT; the copy stays valid.  Private data that it
  * points to stays valid as dat.h and dat_cr_query() describe.
@@ -47,9 +48,10 @@ extern "C" {
  *
  * `min_qlen` is the number of events that the EVD must be able to hold; dat_evd_query() returns
  * the real number.  `cno` may be DAT_HANDLE_NULL.  `flags` are the streams of the EVD.  The
- * attribute evd_stream_merging_supported of the provider shows which streams may be combined.  The
- * stream of RMR binds is always allowed, but stays empty if the provider has no RMRs (max_rmrs is
- * 0).  A new EVD is enabled and waitable, and has no upcall.
+ * attribute evd_stream_merging_supported of the provider shows which streams may be combined: with a
+ * provider of Rearm all of them.  If software events and connection events are, limit the software events:
+ * see dat_evd_post_se().  The stream of RMR binds is always allowed, but stays empty if the provider has no
+ * RMRs (max_rmrs is 0).  A new EVD is enabled and waitable, and has no upcall.
  *
  *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG and
  *			DAT_EVD_CR_FLAG
@@ -137,6 +139,12 @@ DAT_RETURN DAT_API dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
  * Queues a software event, which is a pointer of the consumer.  It has the same effect as any
  * other event: it wakes the waiter, starts an upcall or triggers the CNO.  A thread of the adapter makes the
  * upcall and triggers the CNO, soon after; the call does not wait for that.
+ *
+ * Software events take the room of connection events.  A connection event that finds the EVD full is lost:
+ * the asynchronous event DAT_ASYNC_ERROR_EVD_OVERFLOW reports it, and when the events that are queued have
+ * been taken, dequeue and wait return DAT_INVALID_STATE from then on.  So do not use DAT_QUEUE_FULL as flow
+ * control on an EVD that gets both.  Limit the software events that are outstanding (no event announces
+ * room, so count them), or give the connections an EVD of their own.
  *
  *	`event`		the event; its event_number and the pointer in software_event_data are used
  *

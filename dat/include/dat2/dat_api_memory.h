@@ -4,7 +4,9 @@
  *
  * The privileges that a region needs: LOCAL_READ to send from it and for the source of an RDMA write,
  * LOCAL_WRITE to receive into it and for the destination of an RDMA read.  REMOTE_READ and REMOTE_WRITE let
- * the other side read and write it by RDMA.
+ * the other side read and write it by RDMA.  A transfer without LOCAL_WRITE, REMOTE_READ or REMOTE_WRITE
+ * completes with an error, and the connection breaks.  RDMA devices do not check LOCAL_READ, and REMOTE_WRITE
+ * gives LOCAL_WRITE, too; do not depend on either.
  *
  * The order of the end: transfers complete or their endpoints are freed, then dat_lmr_free(), then the memory
  * itself.  A zone is freed after its regions and endpoints.

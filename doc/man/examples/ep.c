@@ -4,7 +4,7 @@
 /*
  * An endpoint whose completions and connection events go to one EVD.  Then
  * they have one order: ESTABLISHED is the first event of a connection,
- * DISCONNECTED or BROKEN the last.
+ * DISCONNECTED or BROKEN the last, except for what is posted later.
  */
 static DAT_RETURN
 create_endpoint(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE evd,
