@@ -166,7 +166,7 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *				requests is full
  *	UNREACHABLE		there is no route to the address, the host does not answer, or the connection
  *				cannot be set up
- *	TIMED_OUT		`timeout` has passed before
+ *	TIMED_OUT		`timeout` passed before it was connected
  *	DISCONNECTED		dat_ep_disconnect() was called meanwhile, here or at the other side
  *	BROKEN			the device was removed
  *
