@@ -85,6 +85,49 @@ START_TEST(await_others__the_agent_closes__reported_and_not_waited_for)
 }
 END_TEST
 
+/* A close that has failed, because objects were left, is no reason not to wait for its callback. */
+static void
+close_in_vain_in_the_upcall(struct tape *tape, uint64_t id)
+{
+	const struct evd_ref own = evd_self(&tape->dev->evd);
+
+	(void)id;
+	evd_enter_close();
+	evd_leave_close();
+	must(evd_free_nowait(own) == 0);
+	must(!evd_is_left_to_closers(own));
+}
+
+START_TEST(leave_close__in_the_upcall__it_is_no_closer_any_more)
+{
+	story_begin(&st, NULL);
+	st.tape.then = close_in_vain_in_the_upcall;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 1), 0);
+	story_upcall(&st, 1);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+	story_end(&st);
+}
+END_TEST
+
+static void
+close_in_vain_in_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
+{
+	(void)evd;
+	cno_story_detach(s, 0);
+	cno_enter_close();
+	cno_leave_close();
+	must(cno_free_nowait(ending) == 0);
+	must(!cno_is_left_to_closer(ending));
+}
+
+START_TEST(leave_close__in_the_agent__it_is_no_closer_any_more)
+{
+	call_the_agent(close_in_vain_in_the_agent);
+	ck_assert_int_eq(cs.destroyed, 1);
+}
+END_TEST
+
 static void *
 retire_thread(void *arg)
 {
@@ -168,6 +211,8 @@ evd_close_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, await_others__the_only_upcall_closes__reported_and_not_waited_for);
 	tcase_add_test(tc, await_others__the_agent_closes__reported_and_not_waited_for);
+	tcase_add_test(tc, leave_close__in_the_upcall__it_is_no_closer_any_more);
+	tcase_add_test(tc, leave_close__in_the_agent__it_is_no_closer_any_more);
 	tcase_add_test(tc, await_others__alive_yet__waits_until_it_is_not);
 	tcase_add_test(tc, free_in_an_upcall__the_agent_closes_and_waits_for_that_upcall__returns);
 	return s;

@@ -340,6 +340,7 @@ START_TEST(free__abrupt_with_a_waiter__released)
 	ck_assert_int_eq(cno_waiter_join(&w), -ECANCELED);
 	ck_assert_int_eq(cs.destroyed, 1);
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -ENODEV);
+	ck_assert_int_eq(cno_begin_free(cno_self(&cs.cno)), -ENODEV);
 	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 0, &handle), -ENODEV);
 	ck_assert_int_eq(cno_attach_evd(cno_self(&cs.cno)), -ENODEV);
 	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), -ENODEV);

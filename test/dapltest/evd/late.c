@@ -211,6 +211,8 @@ START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 	ck_assert_int_eq(evd_set_waitable(late, false), -ENODEV);
 	ck_assert_int_eq(evd_set_solicited(late, true), -ENODEV);
 	ck_assert_int_eq(evd_resize(late, 8), -ENODEV);
+	ck_assert_int_eq(evd_reserve(late, 1), -ENODEV);
+	ck_assert_int_eq(evd_hold_reserve(late, &hold, 1), -ENODEV);
 	ck_assert_int_eq(evd_refresh(late), -ENODEV);
 	ck_assert_int_eq(evd_query(late, &status), -ENODEV);
 	ck_assert_int_eq(evd_query_counters(late, &counters), -ENODEV);

@@ -106,8 +106,14 @@ START_TEST(calls__waits_and_dequeues__counted_with_what_they_found)
 	ck_assert_uint_eq(calls.wait_arms, 0);
 	ck_assert_int_eq(evd_wait(ref, 1000, 1, &event, &more), -ETIMEDOUT);
 	ck_assert_int_eq(evd_query_calls(ref, &calls), 0);
+	ck_assert_uint_eq(calls.waits, 4);
 	ck_assert_uint_ge(calls.sleeps, 1);
 	ck_assert_uint_eq(calls.wait_arms, 1);
+	/* After some waits that slept, a wait takes the short way. */
+	for (int i = 0; i <= EVD_SLEPT_WAITS; i++)
+		ck_assert_int_eq(evd_wait(ref, 1000, 1, &event, &more), -ETIMEDOUT);
+	ck_assert_int_eq(evd_query_calls(ref, &calls), 0);
+	ck_assert_uint_eq(calls.waits, 5 + EVD_SLEPT_WAITS);
 }
 END_TEST
 

@@ -474,6 +474,48 @@ START_TEST(effect__runs_unlocked_before_the_upcall)
 }
 END_TEST
 
+struct effects_seen {
+	int upcalls, events;
+	bool late;
+};
+
+static void
+see_effects(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	struct effects_seen *seen = instance;
+
+	(void)events;
+	(void)more;
+	seen->upcalls++;
+	seen->events += n;
+	seen->late |= st.dev.effects != seen->events;
+}
+
+START_TEST(effects__of_events_of_an_array__each_runs_before_its_upcall_and_once)
+{
+	struct effects_seen seen = { 0 };
+	const DAT_UPCALL_ARRAY_OBJECT object = {
+		.instance_data = &seen, .upcall_func = see_effects, .max_events = 4
+	};
+
+	ck_assert_int_eq(evd_modify_upcall_array(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
+			     &object, DAT_UPCALL_INVOC_ANY),
+	    0);
+	for (uint64_t id = 1; id <= 3; id++) {
+		const struct script_record record = { .id = id, .flags = SCRIPT_EFFECT };
+
+		script_show_record(&st.dev, &record);
+		script_decide(&st.dev);
+	}
+	ck_assert(script_deliver(&st.dev));
+	story_run(&st);
+	ck_assert_int_eq(seen.events, 3);
+	ck_assert_int_ge(seen.upcalls, 1);
+	ck_assert_int_eq(st.dev.effects, 3);
+	ck_assert(!seen.late);
+}
+END_TEST
+
 static void
 step_or_tear_down(struct tape *tape, uint64_t id)
 {
@@ -535,5 +577,6 @@ evd_upcall_suite(void)
 	    tc, upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events);
 	tcase_add_test(tc, upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls);
 	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
+	tcase_add_test(tc, effects__of_events_of_an_array__each_runs_before_its_upcall_and_once);
 	return s;
 }

@@ -209,6 +209,7 @@ END_TEST
 /* origin: race.W1 */
 START_TEST(wait__spurious_notification__sleeps_on)
 {
+	struct dat_rearm_evd_counters counters;
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, 60 * MS, 1);
@@ -216,6 +217,8 @@ START_TEST(wait__spurious_notification__sleeps_on)
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
 	ck_assert_uint_ge(w.took_ns, 60000000u);
+	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &counters), 0);
+	ck_assert_uint_eq(counters.spurious_notifications, 1);
 }
 END_TEST
 
@@ -410,6 +413,21 @@ START_TEST(dequeue_several__with_effects__each_effect_runs)
 }
 END_TEST
 
+/* Two batches and a half are of an endpoint that is gone. */
+START_TEST(dequeue_several__completions_without_an_event__finds_the_event_behind_them)
+{
+	DAT_EVENT events[2];
+
+	st.dev.gone[1] = true;
+	for (uint64_t id = 1; id <= 2 * EVD_BATCH + EVD_BATCH / 2; id++)
+		script_complete_on(&st.dev, 1, id);
+	script_complete(&st.dev, 100);
+	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 2, events), 1);
+	ck_assert_uint_eq(events[0].event_data.dto_completion_event_data.user_cookie.as_64, 100);
+	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 2, events), -EAGAIN);
+}
+END_TEST
+
 START_TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
@@ -457,6 +475,8 @@ evd_wait_suite(void)
 	tcase_add_test(tc, wait__device_cannot_be_polled__returns_the_error);
 	tcase_add_test(tc, wait__with_an_effect__runs_before_the_caller_sees_the_event);
 	tcase_add_test(tc, dequeue_several__with_effects__each_effect_runs);
+	tcase_add_test(
+	    tc, dequeue_several__completions_without_an_event__finds_the_event_behind_them);
 	tcase_add_test(tc, dequeue_several__device_fails__error_and_nothing_is_lost);
 	return s;
 }
