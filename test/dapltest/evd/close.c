@@ -37,6 +37,19 @@ call_the_agent(void (*then)(struct cno_story *, DAT_EVD_HANDLE))
 	ck_assert_int_eq(cs.calls, 1);
 }
 
+/* An upcall is made once, and runs `then`, which frees the EVD. */
+static void
+call_the_upcall(void (*then)(struct tape *, uint64_t))
+{
+	story_begin(&st, NULL);
+	st.tape.then = then;
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(script_post(&st.dev, 1), 0);
+	story_upcall(&st, 1);
+	ck_assert_int_eq(st.dev.destroyed, 1);
+	story_end(&st);
+}
+
 static void
 close_from_the_upcall(struct tape *tape, uint64_t id)
 {
@@ -53,14 +66,8 @@ close_from_the_upcall(struct tape *tape, uint64_t id)
 
 START_TEST(await_others__the_only_upcall_closes__reported_and_not_waited_for)
 {
-	story_begin(&st, NULL);
-	st.tape.then = close_from_the_upcall;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(script_post(&st.dev, 1), 0);
-	story_upcall(&st, 1);
+	call_the_upcall(close_from_the_upcall);
 	ck_assert(awaited);
-	ck_assert_int_eq(st.dev.destroyed, 1);
-	story_end(&st);
 }
 END_TEST
 
@@ -100,13 +107,7 @@ close_in_vain_in_the_upcall(struct tape *tape, uint64_t id)
 
 START_TEST(leave_close__in_the_upcall__it_is_no_closer_any_more)
 {
-	story_begin(&st, NULL);
-	st.tape.then = close_in_vain_in_the_upcall;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(script_post(&st.dev, 1), 0);
-	story_upcall(&st, 1);
-	ck_assert_int_eq(st.dev.destroyed, 1);
-	story_end(&st);
+	call_the_upcall(close_in_vain_in_the_upcall);
 }
 END_TEST
 
