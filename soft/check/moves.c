@@ -101,16 +101,22 @@ soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t 
 	}
 }
 
-void
-soft_moves_print_names(FILE *stream, unsigned int bits)
+static void
+moves_print_each(FILE *stream, unsigned int bits, const char *before, const char *after)
 {
 	const char *separator = "";
 
 	for (unsigned int i = 0; i < SOFT_MOVES; i++)
 		if (bits & 1u << i) {
-			fprintf(stream, "%s\"%s\"", separator, names[i]);
+			fprintf(stream, "%s%s%s%s", separator, before, names[i], after);
 			separator = ",";
 		}
+}
+
+void
+soft_moves_print_names(FILE *stream, unsigned int bits)
+{
+	moves_print_each(stream, bits, "\"", "\"");
 }
 
 void
@@ -123,14 +129,9 @@ soft_moves_print_all(FILE *stream)
 void
 soft_moves_print(FILE *stream, unsigned int queue, unsigned int bits)
 {
-	const char *separator = "";
+	char number[16] = "";
 
-	for (unsigned int i = 0; i < SOFT_MOVES; i++)
-		if (bits & 1u << i) {
-			fputs(separator, stream);
-			if (queue)
-				fprintf(stream, "%u:", queue);
-			fprintf(stream, "%s=always", names[i]);
-			separator = ",";
-		}
+	if (queue)
+		snprintf(number, sizeof number, "%u:", queue);
+	moves_print_each(stream, bits, number, "=always");
 }
