@@ -2,8 +2,9 @@
 #include "report.h"
 #include "print.h"
 #include "settings.h"
+#include "tally.h"
+#include "write.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,58 +39,39 @@ soft_reports_reset(void) UNCHECKED
 	reports = 0;
 }
 
-/* 0 or errno. */
-static int
-report_write(int fd, const char *bytes, size_t size)
-{
-	ssize_t n;
+/* A report waits so many milliseconds for the reader of a pipe, and for a terminal. */
+#define PATIENCE 5000
 
-	while (size) {
-		n = write(fd, bytes, size);
-		if (n > 0) {
-			bytes += n;
-			size -= (size_t)n;
-		} else if (!n || errno != EINTR) {
-			return n ? errno : EIO;
-		}
-	}
-	return 0;
-}
-
-static int
-report_append(const char *path, const char *bytes, size_t size)
-{
-	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-	int error;
-
-	if (fd < 0)
-		return errno;
-	error = report_write(fd, bytes, size);
-	soft_close(fd);
-	return error;
-}
-
-/* To the file of --report.  softverbs-run could open it; if that has changed, the report is not lost. */
+/*
+ * To the file of --report.  softverbs-run could open it; if that has changed, or nothing reads it, the report is not lost,
+ * and later ones do not wait.
+ */
 static void
-report_print(const char *bytes, size_t size)
+report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
 {
+	static unsigned int patience = PATIENCE;
 	const char *path = soft_check_settings.report;
-	const int error = path ? report_append(path, bytes, size) : 0;
-	char text[128];
+	const uint64_t timeout = soft_check_settings.timeout / SOFT_MILLISECOND;
+	const unsigned int limit = timeout < patience ? (unsigned int)timeout : patience;
+	char text[128], line[512];
+	int error = 0, length;
 
-	if (error)
-		dprintf(STDERR_FILENO, "softverbs-run --check: %s: %s; the report:\n", path,
-		    strerror_r(error, text, sizeof text));
-	if (error || !path)
-		report_write(STDERR_FILENO, bytes, size);
-}
-
-/* softverbs-run counts the reports of all processes by the length of this file. */
-static void
-report_tally(void)
-{
-	if (soft_check_settings.tally)
-		report_append(soft_check_settings.tally, "!", 1);
+	if (path)
+		error = soft_append(path, bytes, size, limit);
+	if (path && !error)
+		return;
+	if (error) {
+		if (error == ENXIO || error == EAGAIN)
+			patience = 0;
+		length = snprintf(line, sizeof line,
+		    "softverbs-run --check: %.256s: %s; the report:\n", path,
+		    error == ENXIO || error == EAGAIN ? "nothing reads it" :
+							strerror_r(error, text, sizeof text));
+		if (length > 0)
+			soft_write(STDERR_FILENO, line, (size_t)length, limit);
+	}
+	if (soft_write(STDERR_FILENO, bytes, size, limit) == EAGAIN)
+		patience = 0;
 }
 
 void
@@ -121,7 +103,7 @@ soft_report(enum soft_kind kind, struct soft_check_queue *queue,
 	}
 	free(what);
 	free(text);
-	report_tally();
+	soft_tally->reports++;
 	reports++;
 	report_unlock();
 	pthread_setcancelstate(cancel, NULL);
@@ -142,4 +124,5 @@ soft_report_end(uint64_t waited)
 	if (!soft_check_settings.json && length > 0)
 		report_print(line, (size_t)length);
 	report_unlock();
+	soft_tally->ended++;
 }

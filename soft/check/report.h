@@ -22,7 +22,7 @@ void soft_report(enum soft_kind kind, struct soft_check_queue *queue,
     const struct soft_check_state *state, const char *format, ...) REQUIRES(soft_check_locks.queue)
     EXCLUDES(soft_check_locks.report) __attribute__((format(printf, 4, 5)));
 
-/* A line that says that the program is ended. */
+/* Says that the program is ended, in a line and to softverbs-run. */
 void soft_report_end(uint64_t waited) EXCLUDES(soft_check_locks.report);
 
 /* In a forked child. */

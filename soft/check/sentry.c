@@ -4,6 +4,7 @@
 #include "report.h"
 #include "settings.h"
 #include "suspicion.h"
+#include "tally.h"
 #include "view.h"
 #include "soft/device/runtime.h"
 
@@ -241,8 +242,10 @@ sentry_run(void *unused) SOFT_NO_CHECK_LOCK
 		nanosleep(&tick, NULL);
 		now = soft_check_progress;
 		idle += sentry_tick(&before, now != progress);
-		if (now != progress)
+		if (now != progress) {
 			idle = 0;
+			soft_tally->progress++;
+		}
 		progress = now;
 		if (soft_reports() && idle >= soft_check_settings.timeout) {
 			soft_report_end(idle);

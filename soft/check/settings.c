@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
+#include "tally.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,10 +42,10 @@ soft_check_settings_read(void)
 		    (uint64_t)(settings_number("SOFTVERBS_CHECK_STRANDED", 2) * SOFT_SECOND),
 		.timeout = (uint64_t)(settings_number("SOFTVERBS_CHECK_TIMEOUT", 60) * SOFT_SECOND),
 		.report = settings_text("SOFTVERBS_CHECK_REPORT"),
-		.tally = settings_text("SOFTVERBS_CHECK_TALLY"),
 		.replay = settings_text("SOFTVERBS_CHECK_REPLAY"),
 		.program = settings_text("SOFTVERBS_CHECK_PROGRAM"),
 	};
+	soft_tally_open(secure_getenv("SOFTVERBS_CHECK_TALLY"));
 	schedule = secure_getenv("SOFTVERBS_CHECK_SCHEDULE");
 	/* softverbs-run has checked it, too. */
 	if (schedule && !soft_moves_read(schedule, &soft_check_settings.moves, error, sizeof error))

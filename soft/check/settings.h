@@ -9,7 +9,7 @@
  * SOFTVERBS_CHECK_TIMEOUT   seconds after which a program that hangs is ended
  * SOFTVERBS_CHECK_ARM       1: some requests for notification fail
  * SOFTVERBS_CHECK_REPORT    the file of the reports
- * SOFTVERBS_CHECK_TALLY     a file that gets one byte for each report
+ * SOFTVERBS_CHECK_TALLY     the file of tally.h
  * SOFTVERBS_CHECK_REPLAY    the command that repeats the run, up to its last option
  * SOFTVERBS_CHECK_PROGRAM   the rest of it
  */
@@ -27,7 +27,6 @@ struct soft_check_settings {
 	uint64_t stranded_after; /* nanoseconds */
 	uint64_t timeout;	 /* nanoseconds */
 	const char *report;	 /* NULL: standard error */
-	const char *tally;	 /* NULL: none */
 	const char *replay;	 /* NULL: unknown */
 	const char *program;	 /* likewise */
 };

@@ -16,11 +16,17 @@
 
 /*
  * Runs the program, forwards signals to it, and returns its status: EXIT_REPORTED if that is 0 and it, or a child of it, made
- * a report.  If a signal ended the program, the same ends this process.  `argv` is the whole command, to be repeated.
+ * a report, or if the run was ended after a report.  If a signal ended the program, the same ends this process.  `argv` is the whole command, to be repeated.
  */
 int soft_parent_run(char **argv, char **program);
 
 /* After execvp(): prints why, and returns the status. */
 int soft_parent_exec_failed(const char *program, int error);
+
+/* Prints what failed, with errno, and ends the process. */
+void soft_parent_fail(const char *what) __attribute__((noreturn));
+
+/* Sets a variable of the environment, or ends the process. */
+void soft_parent_set(const char *variable, const char *value);
 
 #endif
