@@ -119,6 +119,8 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 	struct ibv_qp_init_attr init;
 	int r = 0;
 
+	if (soft_id_is_orphan(soft_id_of(listen)))
+		return soft_cm_result(EBADF);
 	if (!soft_id_of(listen)->sync)
 		return soft_cm_result(EINVAL);
 	if (listen->event) {

@@ -82,7 +82,7 @@ rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void
 	struct soft_id *id;
 
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
-		return soft_cm_result(EPROTONOSUPPORT);
+		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
 	soft_compose();
 	if (!channel) {
 		own = rdma_create_event_channel();

@@ -79,7 +79,7 @@ soft_address_set_port(struct sockaddr *address, uint16_t port)
 		((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
 }
 
-/* An address of this host is one that a socket may be bound to: 0, -ENODEV, or another -errno. */
+/* An address of this host is one that a socket may be bound to: 0, -EADDRNOTAVAIL, or another -errno. */
 int
 soft_address_check_local(const struct sockaddr *address)
 {
@@ -90,11 +90,11 @@ soft_address_check_local(const struct sockaddr *address)
 		return -EINVAL;
 	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return errno == EAFNOSUPPORT ? -ENODEV : -errno;
+		return errno == EAFNOSUPPORT ? -EADDRNOTAVAIL : -errno;
 	soft_address_copy(&any_port, address);
 	soft_address_set_port((struct sockaddr *)&any_port, 0);
 	if (bind(fd, (struct sockaddr *)&any_port, address_length(address)))
-		r = errno == ENOMEM || errno == ENOBUFS ? -errno : -ENODEV;
+		r = errno == ENOMEM || errno == ENOBUFS ? -errno : -EADDRNOTAVAIL;
 	soft_close(fd);
 	return r;
 }

@@ -170,6 +170,16 @@ soft_event_channel_of(struct rdma_event_channel *channel)
 	return soft_container_of(channel, struct soft_event_channel, public);
 }
 
+/*
+ * The event channel of the id was destroyed, which ended the id for all others.  Its calls fail with EBADF, as those of
+ * librdmacm, which writes to the descriptor of the channel.
+ */
+static inline bool
+soft_id_is_orphan(const struct soft_id *id)
+{
+	return !id->public.channel;
+}
+
 /* Sets errno to r and returns -1, or returns 0. */
 int soft_cm_result(int r);
 

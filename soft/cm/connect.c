@@ -124,6 +124,8 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 	};
 	int r;
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	r = connect_check_param(id, param, soft_cm_request_data(public->ps));
 	if (r)
 		return soft_cm_result(r);
@@ -160,6 +162,8 @@ rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	int r;
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (soft_id_state(id) == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
 		return -1;
 	soft_cm_lock();
@@ -179,6 +183,8 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	enum soft_id_state state = soft_id_state(id);
 	int r;
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (state == SOFT_ID_ACCEPTED && !public->qp)
 		return rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
@@ -219,6 +225,8 @@ rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	struct soft_id *id = soft_id_of(public);
 	int r;
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	soft_cm_lock();
 	r = !public->qp && id->state == SOFT_ID_ACCEPTED ? 0 : -EINVAL;
 	if (!r)
@@ -237,6 +245,8 @@ connect_reject(
 	if (length > (soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REJ_DATA) ||
 	    (length && !data))
 		return soft_cm_result(EINVAL);
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	soft_cm_lock();
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
 		soft_cm_send(id, SOFT_CM_REJ, reason, data, length);
@@ -286,6 +296,8 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	struct soft_id *id = soft_id_of(public);
 	bool reported;
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (soft_id_is_datagram(id) || soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
@@ -316,6 +328,8 @@ rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOC
 
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	/* A message on the queue pair that comes before the RTU means the same. */
 	soft_cm_lock();
 	if (id->state == SOFT_ID_ANSWERED) {

@@ -297,9 +297,13 @@ soft_cm_established(struct soft_id *id)
 void
 soft_event_purge(struct soft_id *id)
 {
-	struct soft_event_channel *channel = soft_event_channel_of(id->public.channel);
-	struct soft_event *event = TAILQ_FIRST(&channel->events);
+	struct soft_event_channel *channel;
+	struct soft_event *event;
 
+	if (soft_id_is_orphan(id))
+		return; /* it has none */
+	channel = soft_event_channel_of(id->public.channel);
+	event = TAILQ_FIRST(&channel->events);
 	while (event) {
 		struct soft_id *child = event->child;
 

@@ -56,10 +56,8 @@ rdma_create_event_channel(void) UNCHECKED
 }
 
 void
-rdma_destroy_event_channel(struct rdma_event_channel *public) UNCHECKED
+soft_event_channel_free(struct soft_event_channel *channel) UNCHECKED
 {
-	struct soft_event_channel *channel = soft_event_channel_of(public);
-
 	soft_ready_close(&channel->ready);
 	free(channel);
 }

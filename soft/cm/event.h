@@ -33,6 +33,9 @@ void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES
 /* Waits until every event of the id that was read is acknowledged. */
 void soft_event_wait_acknowledged(struct soft_id *id) REQUIRES(soft_locks.cm);
 
+/* No id uses it. */
+void soft_event_channel_free(struct soft_event_channel *channel);
+
 void soft_events_reset(void); /* in a forked child */
 
 #endif

@@ -113,10 +113,28 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	return id;
 }
 
+struct soft_id *
+soft_id_find_user(const struct rdma_event_channel *channel)
+{
+	for (uint32_t i = 0; i < table_size; i++)
+		if (table[i].id && table[i].id->public.channel == channel)
+			return table[i].id;
+	return NULL;
+}
+
+void
+soft_id_forget(struct soft_id *id)
+{
+	struct entry *entry = &table[id->number & ((1u << INDEX_BITS) - 1)];
+
+	if (entry->id == id)
+		entry->id = NULL;
+}
+
 void
 soft_id_free(struct soft_id *id)
 {
-	table[id->number & ((1u << INDEX_BITS) - 1)].id = NULL;
+	soft_id_forget(id);
 	soft_service_detach(id);
 	free(id->public.route.path_rec);
 	free(id->endpoint);

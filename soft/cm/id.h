@@ -16,6 +16,11 @@ void soft_id_free(struct soft_id *id) REQUIRES(soft_locks.cm);
 void soft_ids_reset(void); /* in a forked child */
 struct soft_id *soft_id_find(uint32_t number) REQUIRES(soft_locks.cm);
 
+/* One whose events go to the channel, or NULL. */
+struct soft_id *soft_id_find_user(const struct rdma_event_channel *channel) REQUIRES(soft_locks.cm);
+/* It is not found any more. */
+void soft_id_forget(struct soft_id *id) REQUIRES(soft_locks.cm);
+
 /* Takes the lock.  The state may change at once; the caller must not depend on it. */
 enum soft_id_state soft_id_state(struct soft_id *id) SOFT_NO_CM_LOCK;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The calls that end and change an id. */
+/* The calls that end and change an id, and the one that takes away its channel. */
 #include "cm.h"
 #include "address.h"
 #include "deliver.h"
@@ -11,6 +11,37 @@
 #include "wait.h"
 #include "soft/device/runtime.h"
 
+/* Ends all that the id does.  No event of it is queued any more. */
+static void
+id_end(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK
+{
+	soft_service_detach(id);
+	soft_event_purge(id);
+	soft_cm_disconnect(id);
+	soft_event_purge(id);
+	soft_wait_stop(id);
+	soft_timewait_stop(id);
+}
+
+/*
+ * As the kernel does when the descriptor is closed, it ends the ids of the channel.  They stay in memory, because their
+ * program still has them.
+ */
+void
+rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
+{
+	struct soft_id *id;
+
+	soft_cm_lock();
+	while ((id = soft_id_find_user(channel))) {
+		id_end(id);
+		soft_id_forget(id);
+		id->public.channel = NULL;
+	}
+	soft_cm_unlock();
+	soft_event_channel_free(soft_event_channel_of(channel));
+}
+
 int
 rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
@@ -20,6 +51,8 @@ rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 
 	if (id->generation != soft_runtime_generation())
 		return 0; /* the parent's */
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (public->event) {
 		rdma_ack_cm_event(public->event);
 		public->event = NULL;
@@ -47,6 +80,8 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) S
 	struct rdma_event_channel *from = public->channel, *own = NULL;
 	struct soft_id *id = soft_id_of(public);
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (!channel) {
 		if (id->sync)
 			return soft_cm_result(EINVAL);

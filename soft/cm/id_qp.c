@@ -147,6 +147,8 @@ rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask
 {
 	const struct soft_id *id = soft_id_of(public);
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (!id->context)
 		return soft_cm_result(EINVAL);
 	if (soft_id_is_datagram(id))

@@ -110,6 +110,8 @@ rdma_set_option(
 {
 	struct soft_id *id = soft_id_of(public);
 
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	if (!value && length)
 		return soft_cm_result(EFAULT);
 	if (level == RDMA_OPTION_ID)

@@ -5,7 +5,12 @@
 #include "soft/device/settings.h"
 #include "soft/device/slot.h"
 
+#include <linux/capability.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PRIVILEGED 1024 /* the first port that is not */
 
 /* In the entry of a port: the process of this slot destroyed its listener and released the port. */
 #define PORT_ABANDONED 0x8000u
@@ -31,6 +36,16 @@ soft_port_space(uint16_t port_space)
 	default:
 		return 0;
 	}
+}
+
+bool
+soft_port_is_permitted(uint16_t port)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	return port >= PRIVILEGED || syscall(SYS_capget, &header, data) ||
+	       data[0].effective >> CAP_NET_BIND_SERVICE & 1;
 }
 
 int

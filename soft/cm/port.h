@@ -15,6 +15,9 @@
 #define SOFT_PORT_SPACES 3
 unsigned int soft_port_space(uint16_t port_space);
 
+/* Whether the process may bind the port: those below 1024 need CAP_NET_BIND_SERVICE. */
+bool soft_port_is_permitted(uint16_t port);
+
 /* Takes a port for this process: 0, -EADDRINUSE or another -errno.  The second releases it. */
 int soft_port_open(uint16_t port_space, uint16_t port) REQUIRES(soft_locks.cm);
 void soft_port_close(uint16_t port_space, uint16_t port) REQUIRES(soft_locks.cm);

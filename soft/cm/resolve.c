@@ -81,6 +81,8 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_L
 
 	if (!address || !soft_address_known(address))
 		return soft_cm_result(EINVAL);
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	wild = soft_address_wild(address);
 	r = wild ? 0 : soft_address_check_local(address);
 	if (!r)
@@ -113,6 +115,8 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 	if (!target || !soft_address_known(target) ||
 	    (source && source->sa_family != target->sa_family))
 		return soft_cm_result(EINVAL);
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
 	soft_address_copy(&to, target);
 	if (soft_address_wild(target))
 		resolve_to_loopback(&to);
@@ -120,7 +124,7 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 	if (r)
 		return soft_cm_result(r);
 	r = soft_address_check_local((struct sockaddr *)&to);
-	if (r && r != -ENODEV)
+	if (r && r != -EADDRNOTAVAIL)
 		return soft_cm_result(r);
 	reachable = !r;
 	r = soft_id_attach_device(id);
@@ -143,8 +147,11 @@ int
 rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
 	struct soft_id *id = soft_id_of(public);
-	const int r = soft_path_resolve(id, soft_path_create());
+	int r;
 
 	(void)timeout_ms;
+	if (soft_id_is_orphan(id))
+		return soft_cm_result(EBADF);
+	r = soft_path_resolve(id, soft_path_create());
 	return r ? soft_cm_result(r) : soft_event_complete(id);
 }

@@ -50,7 +50,7 @@ service_any_port(uint16_t port_space, uint16_t *port) REQUIRES(soft_locks.cm)
 		if (!service_find(port_space, *port))
 			r = soft_port_open(port_space, *port);
 	}
-	return r;
+	return r == -EADDRINUSE ? -EADDRNOTAVAIL : r;
 }
 
 static int
@@ -92,30 +92,45 @@ service_includes(const struct sockaddr *bound, bool family_only, const struct so
 	       (bound->sa_family == AF_INET6 && !family_only);
 }
 
-/* Whether there are requests that an id at this address and the other one are both meant by. */
+/* Whether the id is for one family of addresses: one of IPv4 always is. */
 static bool
-service_overlaps(const struct soft_id *id, const struct sockaddr *address, struct soft_id *other)
+service_is_of_one_family(const struct soft_id *id, const struct sockaddr *address)
 {
-	const struct sockaddr *theirs = service_address(other);
-
-	return service_includes(address, id->family_only, theirs) ||
-	       service_includes(theirs, other->family_only, address);
+	return address->sa_family == AF_INET || id->family_only;
 }
 
-static bool
-service_is_shareable(struct soft_service *service, const struct soft_id *id,
-    const struct sockaddr *address) REQUIRES(soft_locks.cm)
+/*
+ * The rule of the kernel, which is stricter than requests need: "any address" and another address exclude each other,
+ * with another errno than an address and the same one.  0 or -errno.
+ */
+static int
+service_check(struct soft_service *service, const struct soft_id *id,
+    const struct sockaddr *address, bool reuse) REQUIRES(soft_locks.cm)
 {
 	struct soft_id *other;
 
 	LIST_FOREACH (other, &service->ids, service_link) {
-		const bool agreed =
-		    id->reuse_address && other->reuse_address && other->state != SOFT_ID_LISTENING;
+		const struct sockaddr *theirs = service_address(other);
 
-		if (!agreed && service_overlaps(id, address, other))
-			return false;
+		if (other == id || (reuse && other->reuse_address))
+			continue;
+		if (address->sa_family != theirs->sa_family &&
+		    service_is_of_one_family(id, address) &&
+		    service_is_of_one_family(other, theirs))
+			continue;
+		if (soft_address_wild(address) || soft_address_wild(theirs))
+			return -EADDRNOTAVAIL;
+		if (soft_address_same_host(address, theirs))
+			return -EADDRINUSE;
 	}
-	return true;
+	return 0;
+}
+
+/* Another process has the port, at an address that only it knows; it may be this one. */
+static int
+service_elsewhere(const struct sockaddr *address)
+{
+	return soft_address_wild(address) ? -EADDRNOTAVAIL : -EADDRINUSE;
 }
 
 int
@@ -125,14 +140,16 @@ soft_service_attach(struct soft_id *id, const struct sockaddr *address, uint16_t
 	struct soft_service *service = *port ? service_find(port_space, *port) : NULL;
 	int r;
 
-	if (service) {
-		if (!service_is_shareable(service, id, address))
-			return -EADDRINUSE;
-	} else {
+	if (*port && !soft_port_is_permitted(*port))
+		return -EACCES;
+	if (service)
+		r = service_check(service, id, address, id->reuse_address);
+	else
 		r = service_create(&service, port_space, *port);
-		if (r)
-			return r;
-	}
+	if (r == -EADDRINUSE && !service)
+		r = service_elsewhere(address);
+	if (r)
+		return r;
 	LIST_INSERT_HEAD(&service->ids, id, service_link);
 	id->service = service;
 	*port = service->port;
@@ -157,16 +174,15 @@ soft_service_detach(struct soft_id *id)
 	free(service);
 }
 
+/* An id that listens shares its address with none, and none can come to share it. */
 int
 soft_service_listen(struct soft_id *id)
 {
-	struct soft_id *other;
+	const int r = service_check(id->service, id, service_address(id), false);
 
-	LIST_FOREACH (other, &id->service->ids, service_link)
-		if (other->state == SOFT_ID_LISTENING &&
-		    service_overlaps(id, service_address(id), other))
-			return -EADDRINUSE;
-	return 0;
+	if (!r)
+		id->reuse_address = false;
+	return r;
 }
 
 bool

@@ -17,7 +17,7 @@ int soft_service_attach(struct soft_id *id, const struct sockaddr *address, uint
     REQUIRES(soft_locks.cm);
 void soft_service_detach(struct soft_id *id) REQUIRES(soft_locks.cm);
 
-/* The id listens at its port: 0, or -EADDRINUSE if another one does that requests could mean. */
+/* The id listens at its port: 0, or -errno if another id has its address. */
 int soft_service_listen(struct soft_id *id) REQUIRES(soft_locks.cm);
 /* Whether this process has the port. */
 bool soft_service_here(uint16_t port_space, uint16_t port) REQUIRES(soft_locks.cm);

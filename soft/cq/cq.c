@@ -7,6 +7,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* Bytes from which on the memory of a queue does not come from the heap. */
+#define FROM_THE_KERNEL (128u * 1024)
 
 /* So many polls that find nothing count as spinning. */
 #define SPINS 64u
@@ -44,6 +48,39 @@ cq_poll_empty(struct soft_cq *cq) SOFT_NO_INPUT_LOCK
 	return r;
 }
 
+/*
+ * Zeroed memory for an entry of `size` bytes each.  That of large queues comes from the kernel page by page, as it is
+ * used; the heap would clear what was used before.
+ */
+static void *
+cq_alloc_entries(size_t entries, size_t size)
+{
+	void *memory;
+
+	if (entries * size < FROM_THE_KERNEL)
+		return calloc(entries, size);
+	memory =
+	    mmap(NULL, entries * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static void
+cq_free_entries(void *memory, size_t entries, size_t size)
+{
+	if (memory && entries * size >= FROM_THE_KERNEL)
+		munmap(memory, entries * size);
+	else
+		free(memory);
+}
+
+/* Of a queue with this mask. */
+static void
+cq_free_ring(struct ibv_wc *ring, uint64_t *stamps, uint32_t mask)
+{
+	cq_free_entries(ring, (size_t)mask + 1, sizeof *ring);
+	cq_free_entries(stamps, (size_t)mask + 1, sizeof *stamps);
+}
+
 /* A ring, and the stamps of its entries if `stamps` is given; NULL if there is no memory. */
 static struct ibv_wc *
 cq_create_ring(int cqe, uint32_t *mask, uint64_t **stamps)
@@ -54,13 +91,13 @@ cq_create_ring(int cqe, uint32_t *mask, uint64_t **stamps)
 	while (size < (uint32_t)cqe)
 		size <<= 1;
 	*mask = size - 1;
-	ring = calloc(size, sizeof *ring);
+	ring = cq_alloc_entries(size, sizeof *ring);
 	if (!ring || !stamps)
 		return ring;
-	*stamps = calloc(size, sizeof **stamps);
+	*stamps = cq_alloc_entries(size, sizeof **stamps);
 	if (*stamps)
 		return ring;
-	free(ring);
+	cq_free_ring(ring, NULL, *mask);
 	return NULL;
 }
 
@@ -219,8 +256,7 @@ cq_alloc(int cqe, bool stamped) UNCHECKED
 static void
 cq_free(struct soft_cq *cq) UNCHECKED
 {
-	free(cq->ring);
-	free(cq->stamps);
+	cq_free_ring(cq->ring, cq->stamps, cq->mask);
 	if (!cq->judged)
 		free(cq);
 }
@@ -303,24 +339,30 @@ ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
 	return cq ? &cq->ibv : NULL;
 }
 
+/* It stays so for the life of the queue. */
+static bool
+cq_is_stamped(const struct soft_cq *cq) UNCHECKED
+{
+	return cq->stamps != NULL;
+}
+
 int
 ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 {
 	struct soft_cq *cq = soft_cq_of(ibv);
-	uint64_t *stamps = NULL;
-	struct ibv_wc *ring;
-	uint32_t mask;
+	uint64_t *stamps = NULL, *old_stamps;
+	struct ibv_wc *ring, *old;
+	uint32_t mask, old_mask;
 
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
-	ring = cq_create_ring(cqe, &mask, &stamps);
+	ring = cq_create_ring(cqe, &mask, cq_is_stamped(cq) ? &stamps : NULL);
 	if (!ring)
 		return ENOMEM;
 	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) > (uint32_t)cqe) {
 		soft_cq_unlock(cq);
-		free(ring);
-		free(stamps);
+		cq_free_ring(ring, stamps, mask);
 		return cq->overrun ? EIO : EINVAL;
 	}
 	for (uint32_t i = soft_counter_load(&cq->head); i != cq->tail; i++) {
@@ -328,18 +370,16 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 		if (cq->stamps)
 			stamps[i & mask] = cq->stamps[i & cq->mask];
 	}
-	free(cq->ring);
-	if (cq->stamps) {
-		free(cq->stamps);
-		cq->stamps = stamps;
-		stamps = NULL;
-	}
+	old = cq->ring;
+	old_stamps = cq->stamps;
+	old_mask = cq->mask;
 	cq->ring = ring;
+	cq->stamps = stamps;
 	cq->mask = mask;
 	cq->size = (uint32_t)cqe;
 	ibv->cqe = cqe;
 	soft_cq_unlock(cq);
-	free(stamps);
+	cq_free_ring(old, old_stamps, old_mask);
 	return 0;
 }
 

@@ -196,7 +196,7 @@ mr_rereg(struct soft_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t le
 		return r;
 	key = (struct soft_key){
 		.access = rights | SOFT_ACCESS_LOCAL_READ,
-		.owner = pd ? soft_pd_root(pd) : NULL,
+		.owner = flags & IBV_REREG_MR_CHANGE_PD ? soft_pd_root(pd) : NULL,
 		.bytes = addr,
 		.address = (uintptr_t)addr,
 		.length = length,

@@ -53,14 +53,15 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_type win
 		return -EINVAL;
 	if (sq->tail - sq->head >= sq->size)
 		return -ENOMEM;
+	/* Before the list is read, which may be shorter than its count says. */
+	if ((uint32_t)wr->num_sge > sq->max_sge)
+		return -EINVAL;
 	length = soft_sge_length(wr->sg_list, wr->num_sge);
 	if (length > SOFT_MAX_MSG)
 		return -EMSGSIZE;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!operations[wr->opcode].data_out || length > sq->max_inline)
 			return -EINVAL;
-	} else if ((uint32_t)wr->num_sge > sq->max_sge) {
-		return -EINVAL;
 	}
 	send = soft_sq_at(sq, sq->tail);
 	send->wr_id = wr->wr_id;

@@ -235,6 +235,8 @@ qp_ex_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data
 	struct soft_entry *last = batch_of(ex)->last;
 	size_t length = 0;
 
+	if (n > SOFT_MAX_INLINE)
+		last = NULL; /* so many have more bytes than any queue takes, or are empty */
 	for (size_t i = 0; last && i < n; i++) {
 		if (list[i].length > most - length) {
 			last = NULL;

@@ -18,6 +18,8 @@ qp_check_cap(struct ibv_qp_init_attr *init)
 {
 	struct ibv_qp_cap *cap = &init->cap;
 
+	if (init->srq)
+		cap->max_recv_wr = cap->max_recv_sge = 0; /* whatever the caller has there */
 	if (cap->max_send_wr > SOFT_MAX_QP_WR || cap->max_recv_wr > SOFT_MAX_QP_WR ||
 	    cap->max_send_sge > SOFT_MAX_SGE || cap->max_recv_sge > SOFT_MAX_SGE ||
 	    cap->max_inline_data > SOFT_MAX_INLINE)
@@ -26,9 +28,7 @@ qp_check_cap(struct ibv_qp_init_attr *init)
 		cap->max_send_wr = 1;
 	if (!cap->max_send_sge)
 		cap->max_send_sge = 1;
-	if (init->srq)
-		cap->max_recv_wr = cap->max_recv_sge = 0;
-	else if (!cap->max_recv_sge)
+	if (!init->srq && !cap->max_recv_sge)
 		cap->max_recv_sge = 1;
 	return 0;
 }
