@@ -27,15 +27,21 @@ def code_of(path):
         return blank_comments(f.read()).split("\n")
 
 
-def function_at(path, n):
-    """Where the function around line n (from 0) begins, and its text without comments."""
+def span_of(path, n):
+    """The first line of the function around line n, and the line behind it (from 0)."""
     lines = code_of(path)
     first = last = n
     while first > 0 and lines[first - 1] != "}":
         first -= 1
     while last < len(lines) - 1 and lines[last] != "}":
         last += 1
-    return first, "\n".join(line.rstrip() for line in lines[first:last + 1] if line.strip())
+    return first, last + 1
+
+
+def function_at(path, n):
+    """Where the function around line n (from 0) begins, and its text without comments."""
+    first, last = span_of(path, n)
+    return first, "\n".join(line.rstrip() for line in code_of(path)[first:last] if line.strip())
 
 
 def arguments(line, start):
