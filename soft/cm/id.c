@@ -7,13 +7,15 @@
 
 #include <endian.h>
 #include <stdlib.h>
-#include <string.h>
 
 /*
  * Ids by number.  A number is an index and a count of its uses, so the number of an id that was
  * destroyed is not found.
  */
 #define INDEX_BITS 20
+#define USES_MASK ((1u << (32 - INDEX_BITS)) - 1)
+/* The counts begin shortly before they wrap, so that a mistake there shows in every program. */
+#define USES_FIRST (USES_MASK - 2)
 
 static struct entry {
 	struct soft_id *id;
@@ -39,14 +41,15 @@ id_assign_number(struct soft_id *id) REQUIRES(soft_locks.cm)
 	bigger = realloc(table, size * sizeof *table);
 	if (!bigger)
 		return -ENOMEM;
-	memset(bigger + table_size, 0, (size - table_size) * sizeof *bigger);
+	for (uint32_t i = table_size; i < size; i++)
+		bigger[i] = (struct entry){ .uses = USES_FIRST };
 	table = bigger;
 	index = table_size;
 	table_size = size;
 found:
 	table_next = index + 1;
 	table[index].id = id;
-	table[index].uses = (table[index].uses + 1) & ((1u << (32 - INDEX_BITS)) - 1);
+	table[index].uses = (table[index].uses + 1) & USES_MASK;
 	if (!table[index].uses)
 		table[index].uses = 1; /* so that no number is 0 */
 	id->number = table[index].uses << INDEX_BITS | index;

@@ -249,6 +249,9 @@ cq_alloc(int cqe, bool stamped) UNCHECKED
 		return NULL;
 	}
 	cq->size = (uint32_t)cqe;
+	cq->tail = cq->solicited = cq->armed_at = SOFT_COUNT_FIRST;
+	soft_counter_store(&cq->head, SOFT_COUNT_FIRST);
+	soft_counter_store(&cq->shown, SOFT_COUNT_FIRST);
 	cq->noise = soft_random32() | 1;
 	return cq;
 }

@@ -57,6 +57,12 @@
 #define SOFT_QPN_MAX 0xffffffu	/* numbers of queue pairs have 24 bits */
 #define SOFT_PSN_MASK 0xffffffu /* so have the numbers of packets, which wrap */
 
+/*
+ * Where counters that run freely begin: shortly before they wrap, so that a mistake there shows in every program,
+ * and not after four billion requests.
+ */
+#define SOFT_COUNT_FIRST (UINT32_MAX - 2)
+
 /* Nanoseconds. */
 #define SOFT_SECOND 1000000000u
 #define SOFT_MILLISECOND 1000000u

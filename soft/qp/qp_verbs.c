@@ -55,6 +55,7 @@ qp_init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 	sq->max_sge = init->cap.max_send_sge;
 	sq->max_inline = (uint32_t)payload;
 	sq->sig_all = init->sq_sig_all;
+	sq->head = sq->tail = sq->next = SOFT_COUNT_FIRST;
 	/* A late answer to an earlier queue pair of this number has another epoch. */
 	sq->epoch = soft_random32();
 	soft_mutex_init(&sq->lock);

@@ -185,8 +185,10 @@ soft_remote_responder_prepare(struct soft_qp *qp, uint32_t qpn)
 {
 	struct soft_answers *answers = &qp->answers;
 
-	if (soft_qpn_slot(qpn) != soft_slot_number() && !answers->reads)
+	if (soft_qpn_slot(qpn) != soft_slot_number() && !answers->reads) {
 		answers->reads = calloc(SOFT_MAX_RD_ATOM, sizeof *answers->reads);
+		answers->read_head = answers->read_next = answers->read_tail = SOFT_COUNT_FIRST;
+	}
 	return soft_qpn_slot(qpn) == soft_slot_number() || answers->reads ? 0 : -ENOMEM;
 }
 

@@ -27,6 +27,8 @@ soft_rq_init(struct soft_rq *rq, uint32_t size, uint32_t max_sge)
 		.mask = slots - 1,
 		.size = size,
 		.max_sge = max_sge,
+		.head = SOFT_COUNT_FIRST,
+		.tail = SOFT_COUNT_FIRST,
 	};
 	if (!size)
 		return 0;
