@@ -234,6 +234,47 @@ START_TEST(backlog_full__further_request_is_rejected)
 }
 END_TEST
 
+/* A request that was read waits no longer, whatever becomes of it. */
+/* origin: outside.135 */
+START_TEST(backlog__full_again_and_again__each_request_that_is_read_makes_room)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *small, *ids[3], *child;
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_create_id(other, &small, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(small, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_listen(small, 2), 0);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 3; i++) {
+			ids[i] = cm_resolved(client, rdma_get_src_port(small));
+			ck_assert_int_eq(rdma_connect(ids[i], &p), 0);
+		}
+		cm_expect(client, RDMA_CM_EVENT_REJECTED, ids[2]);
+		cm_expect_no_event(client);
+		for (int i = 0; i < 2; i++) {
+			if (round == 1) /* its caller has given up */
+				cm_forget(&ids[i]);
+			event = cm_next(other, RDMA_CM_EVENT_CONNECT_REQUEST);
+			child = event->id;
+			rdma_ack_cm_event(event);
+			if (round != 2)
+				ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
+			cm_forget(&child);
+			if (round != 1)
+				cm_expect(client, RDMA_CM_EVENT_REJECTED, ids[i]);
+		}
+		for (int i = 0; i < 3; i++)
+			cm_forget(&ids[i]);
+	}
+	cm_forget(&small);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
 START_TEST(disconnect__by_either_side__one_event_each)
 {
 	establish();
@@ -426,6 +467,7 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, no_listener__rejected_with_status_8);
 	tcase_add_test(tcase, listener_destroyed__unread_request_is_rejected);
 	tcase_add_test(tcase, backlog_full__further_request_is_rejected);
+	tcase_add_test(tcase, backlog__full_again_and_again__each_request_that_is_read_makes_room);
 	tcase_add_test(tcase, disconnect__by_either_side__one_event_each);
 	tcase_add_test(tcase, disconnect__receives_are_flushed);
 	tcase_add_test(tcase, destroy_id__of_a_connection__peer_is_disconnected);

@@ -41,6 +41,7 @@ device_make(void)
 {
 	const struct side_options patient = { .patient = true };
 
+	psn = side_psn;
 	side_make(&a, NULL);
 	slot = line_slot_take(&door);
 	side_to_init(&a, NULL);
@@ -93,7 +94,7 @@ write_message_to(const struct side *side, uint32_t from, uint32_t number)
 		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
 		.qpn = side->qp->qp_num,
 		.from = from,
-		.psn = number,
+		.psn = number & SOFT_PSN_MASK,
 	    },
 	    "message");
 }
@@ -375,7 +376,7 @@ two_events_for_a_thread(struct side *second)
 		ck_assert_int_eq(ibv_req_notify_cq(second->cq, 0), 0);
 		(void)soft_ring_take_alarm(&rings.out);
 		write_message();
-		write_message_to(second, peer_qpn() + 1, i);
+		write_message_to(second, peer_qpn() + 1, side_psn + i);
 		wait_for_event(NULL);
 		channel_expect(second->channel, second->cq);
 		channel_expect_no_event(second->channel);
@@ -497,7 +498,7 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 		ready = soft_ring_ready(&back.in);
 		ck_assert_msg(ready > 0, "no frame %u", i);
 		ck_assert_ptr_nonnull(soft_ring_peek(&back.in, ready, &frame));
-		ck_assert_uint_eq(frame.psn, i);
+		ck_assert_uint_eq(frame.psn, (side_psn + i) & SOFT_PSN_MASK);
 		ck_assert_uint_eq(frame.length, 65536);
 		if (soft_ring_next(&back.in, soft_ring_bytes(&frame)))
 			line_send(link, "r", 1, NULL, 0);
@@ -505,7 +506,7 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	frame = (struct soft_frame){ .type = SOFT_FRAME_ACK,
 		.qpn = a.qp->qp_num,
 		.from = peer_qpn(),
-		.psn = 15,
+		.psn = (side_psn + 15) & SOFT_PSN_MASK,
 		.epoch = frame.epoch };
 	ck_assert_int_eq(soft_ring_put(&back.out, &frame, NULL, 0), 0);
 	for (uint64_t i = 0; i < 16; i++)

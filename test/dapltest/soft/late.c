@@ -13,6 +13,7 @@
 static struct side a;
 static unsigned int stranger;
 static int door;
+static uint8_t reads_at_once = 4;
 
 static void
 setup(void)
@@ -29,13 +30,14 @@ teardown(void)
 }
 
 static void
-connect_to_stranger(uint8_t timeout)
+connect_with_tries(uint8_t timeout, uint8_t tries, uint8_t rnr_tries)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
 		.timeout = timeout,
-		.retry_cnt = 3,
-		.rnr_retry = 7,
-		.max_rd_atomic = 4 };
+		.retry_cnt = tries,
+		.rnr_retry = rnr_tries,
+		.sq_psn = side_psn,
+		.max_rd_atomic = reads_at_once };
 
 	side_to_init(&a, NULL);
 	side_to_rtr(&a, stranger << 14 | 5);
@@ -43,6 +45,12 @@ connect_to_stranger(uint8_t timeout)
 			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 				 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
 	    0);
+}
+
+static void
+connect_to_stranger(uint8_t timeout)
+{
+	connect_with_tries(timeout, 3, 7);
 }
 
 static void
@@ -126,6 +134,177 @@ START_TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
 }
 END_TEST
 
+/* Refuses the oldest of `requests` so often, each time with all that come behind it. */
+static void
+refuse(int line, uint8_t reason, unsigned int times, unsigned int requests)
+{
+	struct soft_frame frame, first;
+
+	for (unsigned int i = 0; i < times; i++) {
+		first = next_request(line);
+		for (unsigned int j = 1; j < requests; j++) {
+			frame = next_request(line);
+			ck_assert_uint_eq(frame.epoch, first.epoch);
+		}
+		cq_expect_empty(a.cq);
+		answer(line, &first, SOFT_FRAME_NAK, reason);
+	}
+}
+
+static void
+expect_no_request(int line)
+{
+	struct pollfd pfd = { .fd = line, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
+}
+
+/*
+ * Each message has its own tries, of each kind: as many as the attribute says beside the first one.  The first message
+ * uses all of them and succeeds, the second uses none, and the third fails after exactly as many.
+ */
+static void
+use_up_tries(uint8_t reason, uint8_t tries, enum ibv_wc_status status)
+{
+	struct soft_frame frame;
+	int line;
+
+	for (uint64_t i = 1; i <= 4; i++)
+		write_to_stranger(i);
+	line = line_accept(door);
+	refuse(line, reason, tries, 4);
+	for (uint64_t i = 1; i <= 2; i++) {
+		frame = next_request(line);
+		answer(line, &frame, SOFT_FRAME_ACK, 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+	/* They were sent with the last try of the first. */
+	frame = next_request(line);
+	(void)next_request(line);
+	answer(line, &frame, SOFT_FRAME_NAK, reason);
+	if (tries) {
+		refuse(line, reason, tries - 1u, 2);
+		frame = next_request(line);
+		(void)next_request(line);
+		cq_expect_empty(a.cq);
+		answer(line, &frame, SOFT_FRAME_NAK, reason);
+	}
+	cq_expect(a.cq, 3, status);
+	cq_expect(a.cq, 4, IBV_WC_WR_FLUSH_ERR);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	expect_no_request(line);
+	close(line);
+}
+
+/* origin: outside.131 */
+START_TEST(rnr_retry__each_message_has_so_many_tries_more)
+{
+	connect_with_tries(18, 7, (uint8_t)_i);
+	use_up_tries(SOFT_NAK_NOT_READY, (uint8_t)_i, IBV_WC_RNR_RETRY_EXC_ERR);
+}
+END_TEST
+
+/* origin: outside.132 */
+START_TEST(retry_cnt__each_message_has_so_many_tries_more)
+{
+	connect_with_tries(8, (uint8_t)_i, 7);
+	use_up_tries(SOFT_NAK_NOT_CONNECTED, (uint8_t)_i, IBV_WC_RETRY_EXC_ERR);
+}
+END_TEST
+
+/* The tries that a connection has used up are there again for the next one. */
+/* origin: outside.136 */
+START_TEST(reset__used_up_tries_are_back)
+{
+	const uint8_t reason = _i ? SOFT_NAK_NOT_CONNECTED : SOFT_NAK_NOT_READY;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct soft_frame frame;
+	int line;
+
+	connect_with_tries(8, 2, 2);
+	write_to_stranger(1);
+	line = line_accept(door);
+	refuse(line, reason, 2, 1);
+	(void)next_request(line);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	connect_with_tries(8, 2, 2);
+	write_to_stranger(2);
+	refuse(line, reason, 2, 1);
+	frame = next_request(line);
+	answer(line, &frame, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	close(line);
+}
+END_TEST
+
+/* 7 is no number of tries. */
+START_TEST(rnr_retry__of_7__never_ends)
+{
+	struct soft_frame frame;
+	int line;
+
+	connect_with_tries(18, 0, 7);
+	write_to_stranger(1);
+	line = line_accept(door);
+	refuse(line, SOFT_NAK_NOT_READY, 9, 1);
+	frame = next_request(line);
+	answer(line, &frame, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	close(line);
+}
+END_TEST
+
+static struct soft_frame
+next_read(int line)
+{
+	struct soft_frame frame;
+
+	ck_assert_int_eq(recv(line, &frame, sizeof frame, MSG_WAITALL), sizeof frame);
+	ck_assert_int_eq(frame.opcode, IBV_WR_RDMA_READ);
+	return frame;
+}
+
+static void
+answer_read(int line, const struct soft_frame *to)
+{
+	const struct soft_frame frame = { .type = SOFT_FRAME_RESPONSE,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.length = 8,
+		.total = 8,
+		.qpn = to->from,
+		.from = to->qpn,
+		.psn = to->psn,
+		.epoch = to->epoch };
+
+	ck_assert_int_eq(send(line, &frame, sizeof frame, MSG_NOSIGNAL), sizeof frame);
+	ck_assert_int_eq(send(line, "answered", 8, MSG_NOSIGNAL), 8);
+}
+
+/* The limit is reached, left and reached again, and each answer makes room for one. */
+/* origin: outside.134 */
+START_TEST(reads_that_are_not_answered__as_many_as_the_limit)
+{
+	const unsigned int limit = (unsigned int)_i, all = 2 * limit + 2;
+	struct soft_frame reads[8];
+	unsigned int sent = 0;
+	int line;
+
+	reads_at_once = (uint8_t)limit;
+	connect_to_stranger(18);
+	for (uint64_t i = 0; i < all; i++)
+		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, i, 0, 4096, 1, 8), 0);
+	line = line_accept(door);
+	for (unsigned int answered = 0; answered < all; answered++) {
+		while (sent < all && sent < answered + limit)
+			reads[sent++] = next_read(line);
+		expect_no_request(line);
+		answer_read(line, &reads[answered]);
+		cq_expect(a.cq, answered, IBV_WC_SUCCESS);
+	}
+	close(line);
+}
+END_TEST
+
 /* A timer of the first connection expires in the second. */
 START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 {
@@ -174,6 +353,7 @@ START_TEST(process_killed__requests_fail_at_once)
 		.timeout = 31,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
+		.sq_psn = side_psn,
 		.max_rd_atomic = 4 };
 
 	other_start(until_killed);
@@ -272,6 +452,11 @@ soft_late_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, answer_to_an_earlier_queue_pair_of_the_number__means_nothing);
 	tcase_add_test(tcase, refusals_of_two_kinds_in_turn__retries_exceeded);
+	tcase_add_loop_test(tcase, rnr_retry__each_message_has_so_many_tries_more, 0, 7);
+	tcase_add_loop_test(tcase, retry_cnt__each_message_has_so_many_tries_more, 0, 8);
+	tcase_add_loop_test(tcase, reset__used_up_tries_are_back, 0, 2);
+	tcase_add_test(tcase, rnr_retry__of_7__never_ends);
+	tcase_add_loop_test(tcase, reads_that_are_not_answered__as_many_as_the_limit, 1, 4);
 	tcase_add_test(tcase, timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time);
 
 	tcase = runner_tcase(suite, "processes");

@@ -48,6 +48,29 @@ START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 }
 END_TEST
 
+/*
+ * A solicited completion is a reason until it is polled, and what comes behind it is none.  The counters of the queue wrap
+ * after three.
+ */
+/* origin: outside.133 */
+START_TEST(late__solicited_request__solicited_completion_before_it__event)
+{
+	begin("late");
+	for (uint64_t i = 0; i < 6; i++) {
+		side_receive(&b, i, 0, 8);
+		side_post(&a, IBV_WR_SEND, i == (uint64_t)_i ? IBV_SEND_SOLICITED : 0, i, 0, 8);
+	}
+	for (uint64_t i = 0; i < 6; i++) {
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+		if (i <= (uint64_t)_i)
+			channel_expect(b.channel, b.cq);
+		channel_expect_no_event(b.channel);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	pair_free(&a, &b);
+}
+END_TEST
+
 /* A spurious event must not use up the request. */
 START_TEST(spurious__extra_events_come_and_the_due_one_too)
 {
@@ -251,6 +274,8 @@ soft_personality_suite(void)
 
 	tcase_add_test(tcase, late__completion_before_the_request__event);
 	tcase_add_test(tcase, late__solicited_request__plain_completion_before_it_is_no_reason);
+	tcase_add_loop_test(
+	    tcase, late__solicited_request__solicited_completion_before_it__event, 0, 6);
 	tcase_add_test(tcase, spurious__extra_events_come_and_the_due_one_too);
 	tcase_add_test(tcase, coalescing__one_event_when_several_are_there);
 	tcase_add_test(tcase, coalescing__a_lonely_completion__event_in_a_while);

@@ -6,6 +6,8 @@
 
 #include "soft/soft_arm.h"
 
+uint32_t side_psn = 0xfffffe;
+
 void
 sleep_ms(int ms)
 {
@@ -125,6 +127,7 @@ side_to_rtr(struct side *side, uint32_t qpn)
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = qpn,
 		.max_dest_rd_atomic = 4,
+		.rq_psn = side_psn,
 		.min_rnr_timer = 1,
 	};
 
@@ -142,6 +145,7 @@ side_to_rts(struct side *side, const struct side_options *options)
 		.timeout = options && options->patient ? 0 : 8, /* 1 ms */
 		.retry_cnt = 3,
 		.rnr_retry = options && options->no_retries ? 0 : 7,
+		.sq_psn = side_psn,
 		.max_rd_atomic = 4,
 	};
 

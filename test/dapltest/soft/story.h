@@ -70,6 +70,12 @@ struct side {
 	char *bytes;
 };
 
+/*
+ * The number of the first packet of each side: the last but one before the wrap, which so lies in most tests.  Tests that count
+ * from 0 set it.
+ */
+extern uint32_t side_psn;
+
 struct side_options {
 	uint32_t sends, receives; /* 16 if 0 */
 	int cqe;		  /* 128 if 0 */

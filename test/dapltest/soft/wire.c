@@ -10,8 +10,16 @@
 #include "wire_story.h"
 
 static void
-setup(void)
+setup_from_0(void)
 {
+	wire_first = 0;
+	wire_begin(1);
+}
+
+static void
+setup_at_the_wrap(void)
+{
+	wire_first = SOFT_PSN_MASK;
 	wire_begin(1);
 }
 
@@ -93,7 +101,7 @@ START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_a
 		ck_assert(wire_hear(&answer, part));
 	while (answer.type == SOFT_FRAME_RESPONSE);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
-	ck_assert_uint_eq(answer.psn, 0);
+	ck_assert_uint_eq(answer.psn, wire_psn(0));
 	ck_assert_int_eq(answer.opcode, SOFT_NAK_NOT_CONNECTED);
 	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
 }
@@ -118,7 +126,7 @@ START_TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
 		ck_assert(wire_hear(&answer, part));
 	while (answer.type == SOFT_FRAME_RESPONSE);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
-	ck_assert_uint_eq(answer.psn, 0);
+	ck_assert_uint_eq(answer.psn, wire_psn(0));
 	ck_assert_int_eq(answer.opcode, IBV_WC_REM_ACCESS_ERR);
 	async_expect(wire_side.context, IBV_EVENT_QP_ACCESS_ERR, wire_side.qp);
 	wire_big = ibv_reg_mr(wire_side.pd, bytes, WIRE_BIG, SIDE_ACCESS);
@@ -472,12 +480,9 @@ START_TEST(cm_message__what_it_may_say)
 }
 END_TEST
 
-Suite *
-soft_wire_suite(void)
+static void
+add_tests_of_a_peer(TCase *tcase, void (*setup)(void))
 {
-	Suite *suite = suite_create("soft-wire");
-	TCase *tcase = runner_tcase(suite, "wire"), *words = runner_tcase(suite, "words");
-
 	tcase_add_checked_fixture(tcase, setup, wire_end);
 	tcase_add_test(
 	    tcase, limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
@@ -493,6 +498,21 @@ soft_wire_suite(void)
 	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
 	tcase_add_test(tcase, message_begun_again__in_the_same_epoch__ends_the_link);
 	tcase_add_test(tcase, message_of_another_epoch__goes_on__is_of_no_connection);
+}
+
+Suite *
+soft_wire_suite(void)
+{
+	static const struct {
+		const char *name;
+		void (*setup)(void);
+	} starts[] = { { "from-0", setup_from_0 }, { "at-the-wrap", setup_at_the_wrap } };
+	Suite *suite = suite_create("soft-wire");
+	TCase *words;
+
+	for (int i = 0; i < 2; i++)
+		add_tests_of_a_peer(runner_tcase(suite, starts[i].name), starts[i].setup);
+	words = runner_tcase(suite, "words");
 	tcase_add_test(words, answers__what_they_may_be);
 	tcase_add_test(words, addresses__their_lengths__what_they_may_be);
 	tcase_add_test(words, cm_message__what_it_may_say);

@@ -5,8 +5,16 @@
 #include "wire_story.h"
 
 static void
-setup(void)
+setup_from_0(void)
 {
+	wire_first = 0;
+	wire_begin(2);
+}
+
+static void
+setup_at_the_wrap(void)
+{
+	wire_first = SOFT_PSN_MASK;
 	wire_begin(2);
 }
 
@@ -26,7 +34,7 @@ say_pulled(uint32_t psn, uint8_t opcode)
 		.opcode = opcode,
 		.qpn = wire_side.qp->qp_num,
 		.from = wire_peer,
-		.psn = psn };
+		.psn = wire_psn(psn) };
 
 	wire_say(&frame, NULL);
 }
@@ -39,7 +47,7 @@ expect_address(uint32_t psn, uint32_t length)
 
 	ck_assert(wire_hear(&answer, (char *)&segment));
 	ck_assert_int_eq(answer.type, SOFT_FRAME_RESPONSE);
-	ck_assert_uint_eq(answer.psn, psn);
+	ck_assert_uint_eq(answer.psn, wire_psn(psn));
 	ck_assert_uint_eq(answer.flags, SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_PULL);
 	ck_assert_uint_eq(segment.address, (uintptr_t)wire_big->addr);
 	ck_assert_uint_eq(segment.length, length);
@@ -63,6 +71,7 @@ START_TEST(read__not_pulled__is_answered_again_with_its_data_and_what_follows)
 }
 END_TEST
 
+/* origin: outside.130 */
 START_TEST(read__not_confirmed__counts_against_the_limit)
 {
 	ask_to_pull(0, 20000);
@@ -104,16 +113,22 @@ START_TEST(read__deregistered_and_not_pulled__is_refused)
 }
 END_TEST
 
-Suite *
-soft_wire_pull_suite(void)
+static void
+add_tests(TCase *tcase, void (*setup)(void))
 {
-	Suite *suite = suite_create("soft-wire-pull");
-	TCase *tcase = runner_tcase(suite, "pull");
-
 	tcase_add_checked_fixture(tcase, setup, wire_end);
 	tcase_add_test(tcase, read__not_pulled__is_answered_again_with_its_data_and_what_follows);
 	tcase_add_test(tcase, read__not_confirmed__counts_against_the_limit);
 	tcase_add_test(tcase, read__unknown_and_not_pulled__is_refused);
 	tcase_add_test(tcase, read__deregistered_and_not_pulled__is_refused);
+}
+
+Suite *
+soft_wire_pull_suite(void)
+{
+	Suite *suite = suite_create("soft-wire-pull");
+
+	add_tests(runner_tcase(suite, "from-0"), setup_from_0);
+	add_tests(runner_tcase(suite, "at-the-wrap"), setup_at_the_wrap);
 	return suite;
 }

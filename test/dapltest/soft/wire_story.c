@@ -10,6 +10,13 @@ struct ibv_mr *wire_big;
 int wire_line;
 uint32_t wire_peer;
 int wire_door;
+uint32_t wire_first;
+
+uint32_t
+wire_psn(uint32_t message)
+{
+	return (wire_first + message) & SOFT_PSN_MASK;
+}
 
 void
 wire_say(const struct soft_frame *frame, const void *payload)
@@ -27,8 +34,10 @@ wire_make_side(uint8_t reads)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
 		.ah_attr = { .dlid = 1, .port_num = 1 },
 		.path_mtu = IBV_MTU_1024,
+		.rq_psn = wire_first,
 		.max_dest_rd_atomic = reads };
 
+	side_psn = wire_first;
 	side_make(&wire_side, NULL);
 	wire_peer = line_slot_take(&wire_door) << 14 | 5;
 	attr.dest_qp_num = wire_peer;
@@ -78,7 +87,7 @@ wire_request(enum ibv_wr_opcode opcode, uint32_t psn, uint32_t total)
 		.length = data ? total : 0,
 		.qpn = wire_side.qp->qp_num,
 		.from = wire_peer,
-		.psn = psn,
+		.psn = wire_psn(psn),
 		.total = total,
 		.rkey = wire_big->rkey,
 		.address = (uintptr_t)wire_big->addr,
@@ -109,7 +118,7 @@ wire_expect_read(uint32_t psn, uint32_t total, const char *bytes)
 	for (uint32_t got = 0; got < total || !total; got += answer.length) {
 		ck_assert(wire_hear(&answer, part));
 		ck_assert_int_eq(answer.type, SOFT_FRAME_RESPONSE);
-		ck_assert_uint_eq(answer.psn, psn);
+		ck_assert_uint_eq(answer.psn, wire_psn(psn));
 		ck_assert_int_eq(memcmp(part, bytes + got, answer.length), 0);
 		ck_assert_int_eq(answer.flags & SOFT_FRAME_LAST,
 		    got + answer.length == total ? SOFT_FRAME_LAST : 0);
@@ -125,7 +134,7 @@ wire_expect_nak(uint32_t psn, uint8_t reason)
 
 	ck_assert(wire_hear(&answer, NULL));
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
-	ck_assert_uint_eq(answer.psn, psn);
+	ck_assert_uint_eq(answer.psn, wire_psn(psn));
 	ck_assert_int_eq(answer.opcode, reason);
 }
 
@@ -148,5 +157,5 @@ wire_expect_ack(uint32_t psn)
 
 	ck_assert(wire_hear(&answer, NULL));
 	ck_assert_int_eq(answer.type, SOFT_FRAME_ACK);
-	ck_assert_uint_eq(answer.psn, psn);
+	ck_assert_uint_eq(answer.psn, wire_psn(psn));
 }

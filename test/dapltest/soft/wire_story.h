@@ -18,6 +18,13 @@ extern int wire_line;		/* from the peer to the side */
 extern uint32_t wire_peer;	/* the number of the peer's queue pair */
 extern int wire_door;		/* where the peer's slot is listened on */
 
+/*
+ * The number of the first message of either side, for wire_begin().  The tests count messages from 0.  They run with 0 and
+ * with the last number before the wrap.
+ */
+extern uint32_t wire_first;
+uint32_t wire_psn(uint32_t message);
+
 /* The fixture: a side that lets the peer have `reads` reads and atomics at a time. */
 void wire_begin(uint8_t reads);
 void wire_end(void);
