@@ -9,6 +9,7 @@
 
 #include "dat/library.h"
 #include "dat/log.h"
+#include "dat/pin.h"
 
 static pthread_once_t library_once = PTHREAD_ONCE_INIT;
 
@@ -71,6 +72,10 @@ library_open(struct library *library, const char *path, char *reason, size_t siz
 	const char *missing = NULL;
 	void *handle, *init, *fini;
 
+	if (!pin_library()) {
+		snprintf(reason, size, "no memory is left to keep this library");
+		return -ENOMEM;
+	}
 	pthread_once(&library_once, library_join_global_scope);
 
 	/* Local, so that two providers with equal names do not use the functions of each other. */

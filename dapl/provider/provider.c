@@ -12,6 +12,7 @@
 #include "dapl/trace/debug.h"
 #include "dapl/object/registry.h"
 #include "dapl/provider/trace.h"
+#include "dat/pin.h"
 
 /* The functions that a registry finds by their names. */
 #define EXPORTED __attribute__((visibility("default")))
@@ -182,6 +183,11 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 	DAT_RETURN ret;
 
 	dapl_debug_setup(dapl_registry_find_log());
+	/* Before the registry has a table of this library, and before there is a thread. */
+	if (!pin_library()) {
+		dapl_debug_error("no memory is left to keep the provider of \"%s\"", info->ia_name);
+		return;
+	}
 	provider_lock();
 	p = provider_find(info);
 	if (!p)

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* dladdr1() */
 #include "runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+
 #include "context.h"
 #include "names.h"
 #include "progress.h"
@@ -103,11 +109,36 @@ runtime_start_parts(void) REQUIRES(soft_locks.runtime)
 	return r;
 }
 
+/*
+ * From now on there are threads in this library, so it must not be unloaded.  It is not linked with -z nodelete:
+ * a dlopen() that fails half-way would then leave it without its constructors.
+ */
+static int
+runtime_pin(void)
+{
+	struct link_map *map;
+	Dl_info info;
+	void *handle;
+
+	if (!dladdr1((const void *)&started, &info, (void **)&map, RTLD_DL_LINKMAP))
+		return -ENOMEM;
+	if (!map->l_name[0])
+		return 0; /* it is part of the program */
+	handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (!handle)
+		return -ENOMEM;
+	dlclose(handle);
+	return 0;
+}
+
 static int
 runtime_start_locked(void) REQUIRES(soft_locks.runtime)
 {
 	int r;
 
+	r = runtime_pin();
+	if (r)
+		return r;
 	r = soft_settings_read();
 	if (r)
 		return r;

@@ -6,7 +6,9 @@
  * its line in dat.conf is opened, the registry loads the library and calls init, which must call
  * dat_registry_add_provider().  After the last close the registry calls fini, which must call
  * dat_registry_remove_provider(), and then closes the library with dlclose(3), which unloads it unless
- * it was linked with -z nodelete, as those of Rearm are.
+ * it keeps itself, as those of Rearm do: their init calls dlopen(3) of the library with RTLD_NOLOAD
+ * and RTLD_NODELETE.  Do not link with -z nodelete instead: glibc then keeps a library even if its
+ * load fails half-way, without its constructors, and gives it to the next who loads it.
  *
  * Arguments of these calls:
  *
@@ -60,7 +62,7 @@ struct dat_handle_range {
  * dat_registry_add_provider(), but from this call to the
  * end of the process the provider guarantees that at every multiple of `step` in the range a word
  * can be read, which is NULL or a table of the provider and is written atomically, and that the
- * tables, their functions and the range stay valid (link the library with -z nodelete).  So the
+ * tables, their functions and the range stay valid (dlopen() it with RTLD_NODELETE).  So the
  * registry can recognise a handle by its address.  Any other value gives DAT_INVALID_HANDLE, and
  * its memory is not read unless a provider without a range is registered too.  The functions of
  * the provider must detect handles that were freed or have the wrong kind.
