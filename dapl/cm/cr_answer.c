@@ -7,6 +7,7 @@
 #include "dapl/cm/cr.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/shortage.h"
 
 #define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
 
@@ -92,12 +93,12 @@ cr_accept_datagram(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *e
 	if (!r) {
 		ah = dapl_ah_create(ep->parts.pz->pd, &attr, ntohl(cr->card.qpn), RDMA_UDP_QKEY,
 		    (const struct sockaddr *)&cr->remote);
-		r = ah ? 0 : -errno;
+		r = ah ? 0 : dapl_shortage_of_device("ibv_create_ah");
 	}
 	if (r) {
 		dapl_cr_attach_conn(cr, conn);
 		dapl_ep_put_pin(ep);
-		return dapl_err_resource("dat_cr_accept", r, DAT_RESOURCE_MEMORY);
+		return dapl_err_perhaps("dat_cr_accept", r, DAT_RESOURCE_MEMORY);
 	}
 	if (rdma_accept(conn->id, &param)) {
 		(void)rdma_reject(conn->id, NULL, 0);

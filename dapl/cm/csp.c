@@ -97,9 +97,7 @@ dapl_csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM *comm, DAT_IA_ADDRESS_PTR addr
 	r = csp_create(ia, evd, comm, dapl_address_port(&at), &csp);
 	if (r) {
 		dapl_evd_put(evd);
-		ret = dapl_err_listen("dat_csp_create", r);
-		if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
-			ret = DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE);
+		ret = dapl_err_listen_at(r);
 	} else {
 		*handle = csp->sp.self;
 	}

@@ -54,11 +54,18 @@ psp_create(struct dapl_ia *ia, struct dapl_evd *evd, DAT_CONN_QUAL qual, DAT_PSP
 	return 0;
 }
 
+static DAT_RETURN
+psp_err(int error, bool any)
+{
+	return any ? dapl_err_listen_any(error) : dapl_err_listen("dat_psp_create", error);
+}
+
 /* After dapl_ia_leave() a close may free the service point: *qual and *handle are stored before. */
 static DAT_RETURN
 psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd_handle,
     DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *handle) DAPL_NO_LOCK
 {
+	const bool any = *qual == 0;
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_psp *psp = NULL;
 	struct dapl_evd *evd;
@@ -78,11 +85,11 @@ psp_check_and_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL *qual, DAT_EVD_HANDL
 	} else {
 		r = psp_create(ia, evd, *qual, flags, &psp);
 		if (r) {
-			ret = dapl_err_listen("dat_psp_create", r);
+			ret = psp_err(r, any);
 		} else if (atomic_load(&ia->datagrams)) {
 			r = dapl_sp_hear_datagrams(ia, psp->sp.self);
 			if (r) {
-				ret = dapl_err_listen("dat_psp_create", r);
+				ret = psp_err(r, any);
 				(void)dapl_psp_free_by_handle(psp->sp.self);
 				goto leave; /* the EVD was the service point's */
 			}
@@ -103,7 +110,7 @@ DAT_RETURN
 dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
-	if (!handle || qual == 0) {
+	if (!handle || !dapl_conn_is_port(qual)) {
 		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(
@@ -125,8 +132,6 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 		return DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 	}
 	ret = psp_check_and_create(ia, &chosen, evd, flags, handle);
-	if (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE)
-		ret = DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE);
 	if (ret == DAT_SUCCESS)
 		*qual = chosen;
 	return ret;

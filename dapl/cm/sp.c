@@ -5,6 +5,7 @@
 
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/debug.h"
+#include "dapl/trace/shortage.h"
 
 /*
  * The number of requests that the CM queues until the loop reads them. It is high because the
@@ -29,14 +30,13 @@ sp_listen_on(struct dapl_sp *sp, const struct dapl_ia *ia, uint16_t port)
 	dapl_address_set_port(&sp->at, port);
 	errno = 0;
 	if (rdma_bind_addr(sp->conn->id, (struct sockaddr *)&sp->at))
-		return errno ? -errno : -EIO;
+		return dapl_shortage_of_listener("rdma_bind_addr");
 	/* Before the first request can arrive, which names the qualifier. */
 	dapl_address_set_port(&sp->at, ntohs(rdma_get_src_port(sp->conn->id)));
 	if (!sp->qual)
 		sp->qual = dapl_address_port(&sp->at);
-	if (rdma_listen(sp->conn->id, BACKLOG))
-		return errno ? -errno : -EIO;
-	return 0;
+	errno = 0;
+	return rdma_listen(sp->conn->id, BACKLOG) ? dapl_shortage_of_listener("rdma_listen") : 0;
 }
 
 struct dapl_evd *
@@ -66,7 +66,7 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 		goto close_conn;
 	sp->self = sp->obj.handle;
 	sp->qual = qual;
-	r = sp_listen_on(sp, ia, dapl_conn_qual_port(qual));
+	r = sp_listen_on(sp, ia, (uint16_t)qual);
 	if (r)
 		goto free_handle;
 	r = dapl_object_attach(&sp->obj);
@@ -118,8 +118,10 @@ dapl_sp_hear_datagrams(struct dapl_ia *ia, DAT_HANDLE psp)
 	if (r)
 		return r;
 	errno = 0;
-	if (rdma_bind_addr(conn->id, (struct sockaddr *)&at) || rdma_listen(conn->id, BACKLOG))
-		r = errno ? -errno : -EIO;
+	if (rdma_bind_addr(conn->id, (struct sockaddr *)&at))
+		r = dapl_shortage_of_listener("rdma_bind_addr");
+	else if (rdma_listen(conn->id, BACKLOG))
+		r = dapl_shortage_of_listener("rdma_listen");
 	if (r || !sp_keep_datagrams(psp, conn))
 		dapl_conn_close(conn);
 	return r;

@@ -24,7 +24,7 @@ dapl_dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 							DAT_INVALID_STATE_EP_EVD_REQUEST);
 	else if (call == DAPL_EP_RECV && ep->parts.srq)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
-	else if (!ep->qp) /* between queue pairs */
+	else if (!ep->qp && ep->state != DAT_EP_STATE_DISCONNECTED)
 		*ret = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED);
 	else
 		return ep;
@@ -53,6 +53,9 @@ dapl_dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl
 {
 	if (ep->state != DAT_EP_STATE_DISCONNECTED)
 		return false;
+	/* Between queue pairs: dat_ep_reset() is at work, or could not make a new one. */
+	if (!ep->qp)
+		return true;
 	if (ep->concluding && ring == &ep->rings.recvs)
 		return false;
 	(void)evd_refresh(dapl_evd_ref(evd));
@@ -128,7 +131,7 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 	r = ibv_post_recv(ep->qp, &wr, &bad);
 	if (r) {
 		dapl_wr_ring_retract(&ep->rings.recvs, place);
-		return dapl_err_post(r > 0 ? -r : r);
+		return dapl_err_post("ibv_post_recv", r);
 	}
 	/*
 	 * soft-RoCE flushes receives when the queue pair enters the error state, and does not notice one that is
@@ -220,7 +223,7 @@ dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, uint64_t lim
 	r = ibv_post_send(ep->qp, &wr, &bad);
 	if (r) {
 		dapl_wr_ring_retract(&ep->rings.requests, place);
-		return dapl_err_post(r > 0 ? -r : r);
+		return dapl_err_post("ibv_post_send", r);
 	}
 	dapl_ep_tally(&ep->counts.posted[d->operation], total);
 	return DAT_SUCCESS;

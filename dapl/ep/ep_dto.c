@@ -82,9 +82,11 @@ static __attribute__((noinline)) DAT_RETURN
 ep_retract_plain(struct dapl_ep *ep, struct dapl_wr_ring *ring, uint32_t place, int error)
     RELEASE(dapl_locks.object)
 {
+	const bool receives = ring == &ep->rings.recvs;
+
 	dapl_wr_ring_retract(ring, place);
 	dapl_object_unlock(&ep->obj);
-	return dapl_err_post(error > 0 ? -error : error);
+	return dapl_err_post(receives ? "ibv_post_recv" : "ibv_post_send", error);
 }
 
 static __attribute__((noinline)) DAT_RETURN

@@ -40,7 +40,7 @@ ep_qp_initialise_datagrams(const struct dapl_ep *ep, struct ibv_qp *qp)
 	attr.qp_state = IBV_QPS_RTS;
 	if (!r)
 		r = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN);
-	return -r;
+	return dapl_shortage_of_result("ibv_modify_qp", r);
 }
 
 /*
@@ -67,7 +67,7 @@ ep_qp_initialise(const struct dapl_ep *ep, struct ibv_qp *qp)
 
 	if (qp->context->device->transport_type != IBV_TRANSPORT_IWARP)
 		mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT;
-	return -ibv_modify_qp(qp, &attr, mask);
+	return dapl_shortage_of_result("ibv_modify_qp", ibv_modify_qp(qp, &attr, mask));
 }
 
 struct dapl_slab dapl_ep_qp_context_slab = DAPL_SLAB_INITIALIZER(struct dapl_ep_qp_context, NULL);

@@ -230,7 +230,7 @@ bind_post_one(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed 
 	r = dapl_rmr_is_for_ep(b->rmr) ? bind_post_type_2(ep, b, id) : bind_post_type_1(ep, b, id);
 	if (r) {
 		dapl_wr_ring_retract(&ep->rings.requests, place);
-		return dapl_err_post(r > 0 ? -r : r);
+		return dapl_err_post("ibv_post_send", r);
 	}
 	atomic_store_explicit(&b->rmr->last, id, memory_order_relaxed);
 	*posted = *b;
@@ -326,7 +326,7 @@ bind_move(struct bind *b, struct ibv_mw **fresh) REQUIRES(dapl_locks.binds) DAPL
 	errno = 0;
 	*fresh = ibv_alloc_mw(rmr->pz->pd, rmr->type);
 	if (!*fresh)
-		return dapl_err_resource("dat_rmr_bind", dapl_shortage_of_device("ibv_alloc_mw"),
+		return dapl_err_perhaps("dat_rmr_bind", dapl_shortage_of_device("ibv_alloc_mw"),
 		    DAT_RESOURCE_MEMORY_REGION);
 	dapl_rmr_replace_begin(rmr);
 	b->mw = *fresh;

@@ -88,7 +88,7 @@ rmr_create_of(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *handle, bool for_ep) DAPL
 		if (!r)
 			*handle = rmr->obj.handle;
 		else
-			ret = dapl_err_resource("dat_rmr_create", r, DAT_RESOURCE_MEMORY_REGION);
+			ret = dapl_err_perhaps("dat_rmr_create", r, DAT_RESOURCE_MEMORY_REGION);
 	}
 	if (ret != DAT_SUCCESS)
 		dapl_object_put(&pz->obj);

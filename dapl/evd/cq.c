@@ -148,7 +148,7 @@ dapl_evd_cq_deepen(struct dapl_evd *evd, int qlen)
 	if (!evd->cq || evd->cq->cqe >= qlen)
 		return 0;
 	r = dapl_cq_set_depth(evd, qlen);
-	return r == -ENOMEM || r == -EAGAIN ? -ENOMEM : 0;
+	return r == -ENOMEM || r == -EAGAIN ? dapl_shortage_of_result("ibv_resize_cq", -r) : 0;
 }
 
 void

@@ -263,9 +263,10 @@ int
 dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 {
 	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
-	struct loop *pool = NULL;
+	struct loop *pool;
 	struct evd_ref ref;
 	struct dapl_ia *ia;
+	int r = 0;
 
 	if (!evd)
 		return -ENODEV;
@@ -274,13 +275,12 @@ dapl_evd_give_pool(DAT_EVD_HANDLE handle)
 	dapl_parent_get(&ia->parent); /* the IA's lock is not taken under this one */
 	dapl_object_unlock(&evd->obj);
 	if (!ia->stepped) {
-		pool = dapl_ia_pool(ia);
-		if (pool)
+		r = dapl_ia_pool(ia, &pool);
+		if (!r)
 			evd_set_pool(ref, pool);
 	}
-	pool = ia->stepped ? ia->loops[0].loop : pool;
 	dapl_parent_put(&ia->parent);
-	return pool ? 0 : -ENOMEM;
+	return r;
 }
 
 /* -EBUSY while something uses it, -ENODEV. */

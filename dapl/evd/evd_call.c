@@ -169,8 +169,8 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 	dapl_object_unlock(&evd->obj);
 	if (old)
 		dapl_cno_detach(old);
-	return r == -ENOMEM || r == -ENOSPC ?
-		   DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY) :
+	return r == -ENOMEM || r == -ENOSPC || r == -EMFILE || r == -ENFILE ?
+		   dapl_err_resource("dat_evd_modify_cno", r, DAT_RESOURCE_MEMORY) :
 		   dapl_evd_done(r);
 }
 
@@ -201,25 +201,29 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 
 /* Not inline: neither a policy that could not be modified, nor MANY, is usual. */
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_end_modify(DAT_EVD_HANDLE handle, int r)
+dapl_evd_end_modify(const char *call, DAT_EVD_HANDLE handle, int r)
 {
 	struct evd_ref ref;
 
 	if (r && dapl_evd_find(handle, &ref))
 		r = dapl_evd_check_overflow(ref, r);
-	return dapl_err_evd_modify_upcall(r);
+	return dapl_err_evd_modify_upcall(call, r);
 }
 
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_set_many(DAT_EVD_HANDLE handle, struct evd_ref ref, const DAT_UPCALL_OBJECT *one,
     const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
 {
+	const char *call = array ? "dat_evd_modify_upcall_array" : "dat_evd_modify_upcall";
 	int r = dapl_evd_give_pool(handle);
 
-	if (!r)
-		r = array ? evd_modify_upcall_array(ref, DAT_UPCALL_MANY, array, flag) :
-			    evd_modify_upcall(ref, DAT_UPCALL_MANY, one, flag);
-	return dapl_evd_end_modify(handle, r);
+	if (r == -ENODEV)
+		return BAD_EVD;
+	if (r)
+		return dapl_err_resource(call, r, DAT_RESOURCE_MEMORY);
+	r = array ? evd_modify_upcall_array(ref, DAT_UPCALL_MANY, array, flag) :
+		    evd_modify_upcall(ref, DAT_UPCALL_MANY, one, flag);
+	return dapl_evd_end_modify(call, handle, r);
 }
 
 DAT_RETURN
@@ -234,7 +238,8 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	if (policy == DAT_UPCALL_MANY)
 		return dapl_evd_set_many(handle, ref, upcall, NULL, flag);
 	r = evd_modify_upcall(ref, policy, upcall, flag);
-	return r ? dapl_evd_end_modify(handle, r) : (DAT_RETURN)DAT_SUCCESS;
+	return r ? dapl_evd_end_modify("dat_evd_modify_upcall", handle, r) :
+		   (DAT_RETURN)DAT_SUCCESS;
 }
 
 DAT_RETURN
@@ -247,7 +252,8 @@ dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 		return BAD_EVD;
 	if (policy == DAT_UPCALL_MANY)
 		return dapl_evd_set_many(handle, ref, NULL, upcall, flag);
-	return dapl_evd_end_modify(handle, evd_modify_upcall_array(ref, policy, upcall, flag));
+	return dapl_evd_end_modify("dat_evd_modify_upcall_array", handle,
+	    evd_modify_upcall_array(ref, policy, upcall, flag));
 }
 
 DAT_RETURN

@@ -84,12 +84,15 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	before = *evd_handle;
 	*evd_handle = handle;
 	r = policy == DAT_UPCALL_MANY ? dapl_evd_give_pool(handle) : 0;
-	if (!r)
+	if (r) {
+		ret = dapl_err_resource("dat_evd_kcreate", r, DAT_RESOURCE_MEMORY);
+	} else {
 		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
+		ret = dapl_err_evd_modify_upcall("dat_evd_kcreate", r);
+	}
 	if (r) {
 		*evd_handle = before;
 		(void)dapl_evd_free_object(evd, ref.serial);
-		ret = dapl_err_evd_modify_upcall(r);
 	}
 leave:
 	dapl_ia_leave(ia);

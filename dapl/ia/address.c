@@ -35,6 +35,36 @@ dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_s
 	       memcmp(&address_in6(at)->sin6_addr, &address_in6(host)->sin6_addr, sizeof any) == 0;
 }
 
+/* Whether an interface sends what goes to this address to all hosts of its network. */
+static bool
+address_is_broadcast_of(const struct ifaddrs *i, in_addr_t address)
+{
+	return i->ifa_flags & IFF_BROADCAST && i->ifa_addr && i->ifa_addr->sa_family == AF_INET &&
+	       i->ifa_broadaddr &&
+	       ((struct sockaddr_in *)i->ifa_broadaddr)->sin_addr.s_addr == address &&
+	       ((struct sockaddr_in *)i->ifa_addr)->sin_addr.s_addr != address;
+}
+
+bool
+dapl_address_is_of_one(const struct sockaddr_storage *a)
+{
+	struct ifaddrs *list;
+	in_addr_t address;
+	bool one = true;
+
+	if (a->ss_family == AF_INET6)
+		return !IN6_IS_ADDR_MULTICAST(&address_in6(a)->sin6_addr);
+	address = address_in4(a)->sin_addr.s_addr;
+	if (address == htonl(INADDR_BROADCAST) || IN_MULTICAST(ntohl(address)))
+		return false;
+	if (getifaddrs(&list))
+		return true; /* the kernel will tell */
+	for (struct ifaddrs *i = list; i && one; i = i->ifa_next)
+		one = !address_is_broadcast_of(i, address);
+	freeifaddrs(list);
+	return one;
+}
+
 uint16_t
 dapl_address_port(const struct sockaddr_storage *a)
 {

@@ -46,6 +46,12 @@ dapl_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
  */
 bool dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
+/*
+ * Whether it can be the address of one host: it is neither a multicast address nor the broadcast address, of all
+ * hosts or of a network of this host.
+ */
+bool dapl_address_is_of_one(const struct sockaddr_storage *address);
+
 /* The port in host byte order. */
 uint16_t dapl_address_port(const struct sockaddr_storage *address);
 void dapl_address_set_port(struct sockaddr_storage *address, uint16_t port);

@@ -316,8 +316,8 @@ void dapl_ia_device_close(struct dapl_ia *ia) DAPL_NO_LOCK;
 /* The loop for a new EVD and its completion vector. */
 struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) DAPL_NO_ADAPTER_LOCK;
 
-/* The pool for upcalls of DAT_UPCALL_MANY, created at its first use.  NULL without memory. */
-struct loop *dapl_ia_pool(struct dapl_ia *ia) DAPL_NO_ADAPTER_LOCK;
+/* The pool for upcalls of DAT_UPCALL_MANY, created at its first use: not of an adapter that is stepped.  0 or -errno. */
+int dapl_ia_pool(struct dapl_ia *ia, struct loop **pool) DAPL_NO_ADAPTER_LOCK;
 
 /*
  * The IA of a handle, or NULL.  Until dapl_ia_put() its device and loops stay, but dat_ia_close()

@@ -64,6 +64,7 @@ ia_no_cm(int error)
 	case ENOENT:
 	case ENOSYS:
 	case ENODEV:
+	case ENXIO:
 		dapl_debug_error(
 		    "this host has no RDMA connection manager: modprobe rdma_ucm, and see "
 		    "that `rdma link` lists a device (doc/real-device.md)");
@@ -277,6 +278,13 @@ dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options)
 	r = dapl_address_resolve(options->where, &ia->address);
 	if (r)
 		return ia_no_address(options->where, r);
+	if (!dapl_address_is_of_one(&ia->address)) {
+		dapl_debug_error(
+		    "%s is a multicast or broadcast address, which no adapter can have: name an "
+		    "interface, its address or a host name",
+		    options->where);
+		return -EADDRNOTAVAIL;
+	}
 	r = ia_find_device(ia);
 	if (r)
 		return r;
@@ -367,17 +375,18 @@ dapl_ia_pick_loop(struct dapl_ia *ia, int *vector)
 	return &ia->loops[n % ia->loop_count];
 }
 
-struct loop *
-dapl_ia_pool(struct dapl_ia *ia)
+int
+dapl_ia_pool(struct dapl_ia *ia, struct loop **pool)
 {
-	struct loop *pool;
+	int r = 0;
 
-	if (ia->stepped)
-		return ia->loops[0].loop;
 	dapl_ia_lock(ia);
-	if (!ia->pool && loop_create(LOOP_POOL, DAPL_IA_POOL_THREADS, &ia->pool))
-		ia->pool = NULL;
-	pool = ia->pool;
+	if (!ia->pool) {
+		r = loop_create(LOOP_POOL, DAPL_IA_POOL_THREADS, &ia->pool);
+		if (r)
+			ia->pool = NULL;
+	}
+	*pool = ia->pool;
 	dapl_ia_unlock(ia);
-	return pool;
+	return r;
 }

@@ -136,16 +136,6 @@ free_slot:
 	return r;
 }
 
-static DAT_RETURN
-lmr_err_register(int error)
-{
-	if (error == -EINVAL || error == -EFAULT)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (error == -EOPNOTSUPP)
-		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	return dapl_err_resource("dat_lmr_create", error, DAT_RESOURCE_MEMORY_REGION);
-}
-
 /* Registers the memory of another LMR a second time. */
 static DAT_RETURN
 lmr_share(struct dapl_ia *ia, const DAT_REGION_DESCRIPTION *region, void **address,
@@ -233,7 +223,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
 	like.length = length;
 	r = lmr_create(ia, pz, address, &like, &lmr);
 	if (r) {
-		ret = lmr_err_register(r);
+		ret = dapl_err_register(r);
 		goto put_pz;
 	}
 	if (lmr_context)

@@ -153,7 +153,7 @@ dapl_srq_create(
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	else {
 		r = srq_create(ia, pz, attr, &srq);
-		ret = r ? dapl_srq_err("dat_srq_create", r) : DAT_SUCCESS;
+		ret = r ? dapl_err_perhaps("dat_srq_create", r, DAT_RESOURCE_SRQ) : DAT_SUCCESS;
 		if (!r)
 			*handle = srq->obj.handle;
 	}
@@ -280,7 +280,7 @@ srq_post(struct dapl_srq *srq, struct ibv_recv_wr *wr, DAT_DTO_COOKIE cookie, bo
 	dapl_srq_lock(srq);
 	dapl_srq_entry_retract(srq, place);
 	dapl_srq_unlock(srq);
-	return dapl_err_post(r > 0 ? -r : r);
+	return dapl_err_post("ibv_post_recv", r);
 }
 
 DAT_RETURN

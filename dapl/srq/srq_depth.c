@@ -4,6 +4,7 @@
 #include "dapl/ia/ia.h"
 #include "dapl/srq/srq_entry.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/shortage.h"
 
 #define BAD_SRQ DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_SRQ)
 
@@ -26,15 +27,6 @@ dapl_srq_lock_members_of(DAT_SRQ_HANDLE handle)
 	return NULL;
 }
 
-/* The device has shared receive queues, but not this part of them. */
-DAT_RETURN
-dapl_srq_err(const char *call, int error)
-{
-	if (error == -ENOSYS || error == -EOPNOTSUPP)
-		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
-	return dapl_err_resource(call, error, DAT_RESOURCE_SRQ);
-}
-
 /* ---- depth ---- */
 
 static int
@@ -46,7 +38,7 @@ srq_set_device_depth(struct dapl_srq *srq, DAT_COUNT depth)
 	if (!dapl_ia_can_resize_srq(dapl_ia_of(&srq->obj)))
 		return -EOPNOTSUPP;
 	r = ibv_modify_srq(srq->ibv, &attr, IBV_SRQ_MAX_WR);
-	return r < 0 ? -errno : -r;
+	return dapl_shortage_of_result("ibv_modify_srq", r);
 }
 
 /* Everything that the buffers need is there before more of them can be posted. */
@@ -118,7 +110,7 @@ dapl_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
 		if (r == -EBUSY)
 			ret = DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 		else if (r)
-			ret = dapl_srq_err("dat_srq_set_lw", r);
+			ret = dapl_err_perhaps("dat_srq_resize", r, DAT_RESOURCE_SRQ);
 	}
 	dapl_srq_unlock_members(srq);
 	return ret;
@@ -177,9 +169,9 @@ int
 dapl_srq_set_limit(struct dapl_srq *srq, DAT_COUNT limit)
 {
 	struct ibv_srq_attr attr = { .srq_limit = (uint32_t)limit };
-	int r = ibv_modify_srq(srq->ibv, &attr, IBV_SRQ_LIMIT);
+	const int r = ibv_modify_srq(srq->ibv, &attr, IBV_SRQ_LIMIT);
 
-	return r < 0 ? -errno : -r;
+	return dapl_shortage_of_result("ibv_modify_srq", r);
 }
 
 /*
@@ -231,7 +223,7 @@ dapl_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark)
 	} else {
 		r = srq_watch(srq, low_watermark);
 		if (r)
-			ret = dapl_srq_err("dat_srq_resize", r);
+			ret = dapl_err_perhaps("dat_srq_set_lw", r, DAT_RESOURCE_SRQ);
 	}
 	dapl_srq_unlock_members(srq);
 	return ret;

@@ -40,9 +40,6 @@ void dapl_srq_put_room(struct dapl_srq *srq, int n) REQUIRES(dapl_locks.members)
 struct dapl_srq *dapl_srq_lock_members_of(DAT_SRQ_HANDLE handle)
     TRY_ACQUIRE(dapl_locks.members) DAPL_NO_LOCK;
 
-/* What a call returns for an error of the device, which may lack a part of shared receive queues. */
-DAT_RETURN dapl_srq_err(const char *call, int error);
-
 /* Sets the watermark in the device; 0: none.  0 or -errno. */
 int dapl_srq_set_limit(struct dapl_srq *srq, DAT_COUNT limit) DAPL_NO_OBJECT_LOCK;
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "dapl/state/device_errno.h"
 #include "dapl/trace/shortage.h"
 
 /* Something of the process or the host that this error is about.  DAT has no name for descriptors. */
@@ -59,6 +60,7 @@ dapl_err_listen(const char *call, int error)
 {
 	switch (-error) {
 	case EADDRINUSE:
+	case EADDRNOTAVAIL: /* another program has the port, at the wildcard address */
 		return DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE);
 	case EACCES:
 	case EPERM:
@@ -66,6 +68,45 @@ dapl_err_listen(const char *call, int error)
 	default:
 		return dapl_err_resource(call, error, DAT_RESOURCE_MEMORY);
 	}
+}
+
+DAT_RETURN
+dapl_err_listen_any(int error)
+{
+	const DAT_RETURN ret = dapl_err_listen("dat_psp_create_any", error);
+
+	return DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE ?
+		   DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE) :
+		   ret;
+}
+
+DAT_RETURN
+dapl_err_listen_at(int error)
+{
+	const DAT_RETURN ret = dapl_err_listen("dat_csp_create", error);
+
+	return DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE ?
+		   DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE) :
+		   ret;
+}
+
+DAT_RETURN
+dapl_err_register(int error)
+{
+	switch (-error) {
+	case EFAULT:
+		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+	default:
+		return dapl_err_perhaps("dat_lmr_create", error, DAT_RESOURCE_MEMORY_REGION);
+	}
+}
+
+DAT_RETURN
+dapl_err_perhaps(const char *call, int error, DAT_RETURN_SUBTYPE resource)
+{
+	if (error == -EOPNOTSUPP)
+		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	return dapl_err_resource(call, error, resource);
 }
 
 DAT_RETURN
@@ -92,19 +133,20 @@ dapl_err_free(int error, DAT_RETURN_SUBTYPE in_use, DAT_RETURN_SUBTYPE handle)
 }
 
 DAT_RETURN
-dapl_err_post(int error)
+dapl_err_post(const char *device_call, int result)
 {
-	switch (-error) {
-	case ENOMEM:
-	case EAGAIN:
-	case ENOSPC:
+	const int error = result < 0 ? errno : result;
+	const struct dapl_device_errno *known = dapl_device_errno_find(device_call, error);
+
+	switch (known ? known->meaning : 0) {
+	case DAPL_MEANS_QUEUE_FULL:
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	case EMSGSIZE:
 		return DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
-	case EINVAL:
-	case EFAULT:
+	case DAPL_MEANS_WRONG_REQUEST:
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	default:
+		(void)dapl_shortage_of_result(device_call, result);
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	}
 }
@@ -179,7 +221,7 @@ dapl_err_evd_resize(int error)
 }
 
 DAT_RETURN
-dapl_err_evd_modify_upcall(int error)
+dapl_err_evd_modify_upcall(const char *call, int error)
 {
 	switch (-error) {
 	case 0:
@@ -197,7 +239,9 @@ dapl_err_evd_modify_upcall(int error)
 	case ENODEV:
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
 	case ENOMEM:
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	case EMFILE:
+	case ENFILE:
+		return err_shortage(call, error);
 	case EOVERFLOW: /* not INVALID_STATE: "dequeue and try again" would never end */
 	default:
 		return DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "dapl/state/device_errno.h"
 #include "dapl/trace/debug.h"
 
 /* What a limit is now: " (now NUMBER)"; nothing if there is none. */
@@ -51,22 +52,57 @@ dapl_shortage_is_explained(int error)
 	return error == EMFILE || error == ENFILE || error == EAGAIN;
 }
 
+/* What an errno of the call means; prints one that is not in the table. */
 static int
-shortage_errno(int error)
+shortage_meaning(const char *call, int error)
 {
-	return error == ENOMEM ? -ENOSPC : -error;
+	const struct dapl_device_errno *known = dapl_device_errno_find(call, error);
+
+	if (known)
+		return known->meaning;
+	dapl_debug_error("%s: errno %d, %s, is not one that this call is known for (doc/errno.md)",
+	    call, error, strerror(error));
+	return DAPL_MEANS_FAILED;
 }
 
 int
 dapl_shortage_of_device(const char *call)
 {
 	const int error = errno ? errno : ENOMEM;
+	const int meaning = shortage_meaning(call, error);
 	char mend[256];
 
-	if (!dapl_shortage_is_explained(error))
+	if (dapl_device_errno_find(call, error) && !dapl_shortage_is_explained(meaning))
 		dapl_debug_error("%s: %s%s", call, strerror(error),
 		    shortage_of_memory(error, mend, sizeof mend));
-	return shortage_errno(error);
+	return -meaning;
+}
+
+int
+dapl_shortage_of_result(const char *call, int result)
+{
+	if (!result)
+		return 0;
+	if (result > 0)
+		errno = result;
+	return dapl_shortage_of_device(call);
+}
+
+int
+dapl_shortage_of_listener(const char *call)
+{
+	const int error = errno ? errno : EIO;
+	const struct dapl_device_errno *known = dapl_device_errno_find(call, error);
+
+	if (known &&
+	    (known->meaning == DAPL_MEANS_PORT_TAKEN || known->meaning == DAPL_MEANS_FORBIDDEN ||
+		known->meaning == DAPL_MEANS_NO_ADDRESS))
+		return -known->meaning;
+	errno = error;
+	/* The device that the adapter had is gone; -ENODEV would be the adapter. */
+	return known && known->meaning == DAPL_MEANS_NO_DEVICE ?
+		   (dapl_shortage_of_device(call), -EIO) :
+		   dapl_shortage_of_device(call);
 }
 
 int
@@ -79,7 +115,7 @@ dapl_shortage_of_region(const char *call, uint64_t size, uint64_t registered)
 		dapl_debug_error(
 		    "%s: %" PRIu64 " bytes cannot be registered, %" PRIu64 " are: %s%s", call, size,
 		    registered, strerror(error), shortage_of_memory(error, mend, sizeof mend));
-	return shortage_errno(error);
+	return -shortage_meaning("ibv_reg_mr", error);
 }
 
 void

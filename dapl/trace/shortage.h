@@ -16,10 +16,19 @@ bool dapl_shortage_is_explained(int error);
 
 /*
  * `call` of the device or its connection manager failed and has set errno, or has left it 0.  Prints
- * the reason, unless dapl_shortage_explain() does.  Returns -errno, but -ENOSPC in place of -ENOMEM: devices return ENOMEM for a full
- * table and for locked memory, too, while -ENOMEM stands for memory of the process.
+ * the reason, unless dapl_shortage_explain() does.  Returns what it means (state/device_errno.h), negative; -EIO for
+ * an errno that is not in that table, which is printed with its number.
  */
 int dapl_shortage_of_device(const char *call);
+
+/* The same for a call that returns 0, an errno, or -1 and has set errno. */
+int dapl_shortage_of_result(const char *call, int result);
+
+/*
+ * The same for a call by which a service point listens.  Prints nothing where the code alone is the reason: a port
+ * that another one has, or that this user may not use.
+ */
+int dapl_shortage_of_listener(const char *call);
 
 /*
  * The same for `call` of the program, the registration of `size` bytes, with `registered` bytes registered

@@ -183,10 +183,12 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *	DAT_SUCCESS				the attempt was started
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		address is NULL
+ *	DAT_INVALID_PARAMETER/ARG3		qual is above 65535
  *	DAT_INVALID_PARAMETER/ARG4		timeout is 0
  *	DAT_INVALID_PARAMETER/ARG5		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG6		size is not 0 and data NULL
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is a
+ *						multicast or broadcast address
  *	DAT_INVALID_PARAMETER/ARG8		unknown flags
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/state			the endpoint is not unconnected
@@ -215,7 +217,8 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
  *	DAT_INVALID_PARAMETER/ARG4		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG5		size is not 0 and data NULL
  *	DAT_INVALID_ADDRESS/MALFORMED		the port is 0
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is a
+ *						multicast or broadcast address
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/state			the endpoint is not unconnected
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
@@ -280,8 +283,13 @@ DAT_RETURN DAT_API dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags);
  * Makes a disconnected endpoint unconnected, ready for another connection.  Posted receives are
  * removed.  Take the completions of the old connection first.
  *
+ * If the device has no resources for the next connection, the endpoint stays disconnected, and what is posted
+ * completes as flushed.  The call may be repeated.
+ *
  *	DAT_SUCCESS				it is unconnected
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INSUFFICIENT_RESOURCES/TEP		the device has no more queue pairs
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_INVALID_STATE/state			neither disconnected nor unconnected
  *
  * Threads: any.  From: DAT 2.0.
@@ -385,11 +393,15 @@ DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  * Reads remote memory into pieces of local memory.  The remote program gets no event.
  * `*remote` is copied.  The remote region must allow remote reads, the local regions local writes.
  *
+ * The length of `*remote` is that of the transfer.  The pieces of local memory may have room for more: what is beyond that
+ * length is no part of the request, and is neither written nor looked at.
+ *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_LENGTH_ERROR			*remote is longer than the local memory, or longer than
+ *						the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
@@ -418,7 +430,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
  *	DAT_INVALID_PARAMETER/ARG2		local is NULL
  *	DAT_INVALID_PARAMETER/ARG4		remote is NULL
  *	DAT_INVALID_PARAMETER/ARG5		unknown flags
- *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_LENGTH_ERROR			*remote is longer than local, or longer than the
+ *						adapter's largest message
  *	DAT_PROTECTION_VIOLATION		local is not within a region that the endpoint can
  *						use
  *	DAT_PRIVILEGES_VIOLATION/WRITE		that region does not allow remote writes
@@ -443,7 +456,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_LENGTH_ERROR			the local memory is longer than *remote, or longer than
+ *						the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead

@@ -27,6 +27,8 @@
  *						what a provider supports: dat_ia_query()
  *	DAT_INSUFFICIENT_RESOURCES		the process or the host has no descriptor left: there
  *						is no subtype
+ *	DAT_PRIVILEGES_VIOLATION		the kernel refuses the device, or memory that cannot be
+ *						paged out, to this user
  *	DAT_INTERNAL_ERROR			the provider failed in a way that no other code
  *						describes
  *
@@ -152,7 +154,7 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
 /*
  * Closes an IA.  The close of a provider's last IA shuts the provider down: the registry calls its
  * dat_provider_fini() and then dlclose(3).  The library of a Rearm provider stays mapped all the same
- * (it is linked with -z nodelete), so that a thread that returns from an upcall finds its code.
+ * (it keeps itself with RTLD_NODELETE), so that a thread that returns from an upcall finds its code.
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
  * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with

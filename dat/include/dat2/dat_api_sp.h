@@ -2,13 +2,13 @@
 /*
  * dat_api_sp.h -- service points, which listen, and connection requests
  *
- * A connection qualifier is a port number.  With rdma_cm a qualifier up to 0xffff is the TCP port;
- * a larger one is mapped to the port qualifier % 32001 + 33534, as in other DAT providers.
+ * A connection qualifier is a port number, from 1 to 65535, of the port space of TCP of rdma_cm.  A larger one is
+ * refused: it would stand for the port of another qualifier.
  *
  * Arguments of these calls:
  *
  *	`evd`		the EVD for the requests; it has the stream DAT_EVD_CR_FLAG
- *	`qual`		the connection qualifier to listen on: the port number, not 0
+ *	`qual`		the connection qualifier to listen on: the port number, 1 to 65535
  *	`flags`		DAT_PSP_CONSUMER_FLAG or DAT_PSP_PROVIDER_FLAG: which side creates the endpoint
  *	`psp`, `rsp`, `csp`  the service point
  *	`cr`		the connection request
@@ -44,10 +44,11 @@ extern "C" {
  *	DAT_SUCCESS				*psp listens
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/EVD_CR		evd is not an EVD with the CR stream
- *	DAT_INVALID_PARAMETER/ARG2		qual is 0
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0 or above 65535
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
- *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
+ *	DAT_CONN_QUAL_IN_USE			the qualifier is in use: at this address, or by a
+ *						program that listens at the wildcard address
  *	DAT_CONN_QUAL_UNAVAILABLE		this user may not use the port
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not create endpoints
@@ -112,10 +113,10 @@ DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
  *
  *	DAT_SUCCESS				*rsp listens, ep is reserved
  *	DAT_INVALID_HANDLE/IA, EP, EVD_CR	the argument is not one
- *	DAT_INVALID_PARAMETER/ARG2		qual is 0
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0 or above 65535
  *	DAT_INVALID_PARAMETER/ARG5		rsp is NULL
  *	DAT_INVALID_STATE/state			ep is not unconnected
- *	DAT_CONN_QUAL_IN_USE			the qualifier is in use
+ *	DAT_CONN_QUAL_IN_USE			the qualifier is in use: as with dat_psp_create()
  *	DAT_CONN_QUAL_UNAVAILABLE		this user may not use the port
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *

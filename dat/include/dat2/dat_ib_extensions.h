@@ -475,7 +475,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	DAT_INVALID_PARAMETER/ARG4, ARG6	fetch_and_add: lbuf or rbuf is NULL
  *	DAT_INVALID_PARAMETER/ARG5, ARG7	cmp_and_swap: the same
  *	DAT_INVALID_PARAMETER/ARG7, ARG8	unknown flags: of fetch_and_add, of cmp_and_swap
- *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_LENGTH_ERROR			the local or the remote memory has less than 8 bytes
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected
@@ -511,7 +511,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	DAT_INVALID_PARAMETER/ARG4		lbuf is NULL with pieces
  *	DAT_INVALID_PARAMETER/ARG6		rbuf is NULL
  *	DAT_INVALID_PARAMETER/ARG8		unknown flags
- *	DAT_LENGTH_ERROR			longer than the adapter's largest message
+ *	DAT_LENGTH_ERROR			lbuf is longer than *rbuf, or longer than
+ *						the adapter's largest message
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected

@@ -127,6 +127,7 @@ START_TEST(rdma_read__brings_what_the_remote_triplet_says)
 }
 END_TEST
 
+/* origin: out33.F7 */
 START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 {
 	struct dt_pair pair;
@@ -145,6 +146,36 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 			  pair.a.ep, 1, &local, dt_cookie(1), &remote, DAT_COMPLETION_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE));
 	dt_assert_stays_empty(pair.a.request);
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* What is read, and what the local memory has room for beyond it: the one is the request, the other is not. */
+/* origin: out33.F6 */
+START_TEST(rdma_read__into_more_than_it_reads__looks_at_no_more)
+{
+	struct dt_pair pair;
+	DAT_LMR_TRIPLET local[2];
+	DAT_RMR_TRIPLET remote;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	fill(pair.b.buffer, 64, 5);
+	/* The region ends in the first piece, and there is none at the second. */
+	local[0] = dt_local(&pair.a, DT_BUFFER - 64, 0x40000000);
+	local[1] = (DAT_LMR_TRIPLET){ .virtual_address = 1, .segment_length = 0x40000000 };
+	remote = dt_remote(&pair.b, 0, 64);
+	dt_ok(dat_ep_post_rdma_read(
+	    pair.a.ep, 2, local, dt_cookie(4), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 4, DAT_DTO_SUCCESS, &event);
+	ck_assert_uint_eq(dto_of(&event)->transfered_length, 64);
+	ck_assert_mem_eq(pair.a.buffer + DT_BUFFER - 64, pair.b.buffer, 64);
+	/* One byte more is not in the region. */
+	remote = dt_remote(&pair.b, 0, 65);
+	dt_ok(dat_ep_post_rdma_read(
+	    pair.a.ep, 2, local, dt_cookie(5), &remote, DAT_COMPLETION_DEFAULT_FLAG));
+	dt_expect_dto(pair.a.request, pair.a.ep, 5, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -253,6 +284,82 @@ START_TEST(depth__that_is_no_power_of_two__is_exact)
 		dt_recv(&side, 0, 64, i);
 	dt_assert_type(dt_try_recv(&side, 0, 64, 5), DAT_INSUFFICIENT_RESOURCES);
 	dt_side_close(&side);
+}
+END_TEST
+
+/* The flags of the i-th request: none, and each that changes what its completion does. */
+static DAT_COMPLETION_FLAGS
+mixed_flags(int mix, int i)
+{
+	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_DEFAULT_FLAG,
+		DAT_COMPLETION_SUPPRESS_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG };
+
+	return flags[mix < 3 ? mix : i % 3];
+}
+
+static void
+dequeue_all(DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+
+	while (dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+		;
+}
+
+/* So many requests fit when the events of earlier ones are taken, and no more. */
+static void
+fill_up(struct dt_side *side, int room, int mix)
+{
+	const DAT_RETURN full = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+	DAT_RETURN ret = full;
+
+	for (int i = 0; i < room; i++) {
+		/* Completions may still be on the way. */
+		for (int ms = 0; ms < DT_FOREVER_MS; ms++) {
+			dequeue_all(side->request);
+			ret = dt_try_send(side, 0, 8, 1, mixed_flags(mix, i));
+			if (ret == DAT_SUCCESS)
+				break;
+			dt_assert_ret(ret, full);
+			dt_nap_ms(1);
+		}
+		dt_ok(ret);
+	}
+	dt_assert_ret(dt_try_send(side, 0, 8, 1, mixed_flags(mix, 0)), full);
+	dequeue_all(side->request);
+	dt_assert_ret(dt_try_send(side, 0, 8, 1, mixed_flags(mix, 0)), full);
+}
+
+#define MIXES 4
+
+/* The peer takes nothing until it posts a receive: each makes room for one request, whatever its flags are. */
+/* origin: out33.T3 */
+START_TEST(depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one)
+{
+	static const DAT_COUNT depths[] = { 1, 5, 8 };
+	const DAT_COUNT depth = depths[_i / MIXES];
+	const int mix = _i % MIXES;
+	struct dt_pair pair;
+	DAT_EP_PARAM param;
+	DAT_EVENT event;
+
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
+	param.ep_attr.max_request_dtos = depth;
+	pair.a.ep = dt_ep(&pair.a, &param.ep_attr);
+	dt_connect_pair(&pair);
+	fill_up(&pair.a, depth, mix);
+	for (int round = 0, received = 0; round < 3 * depth; round++) {
+		const int n = round % depth + 1;
+
+		for (int i = 0; i < n; i++)
+			dt_recv(&pair.b, 0, 64, (DAT_UINT64)received + (DAT_UINT64)i);
+		for (int i = 0; i < n; i++, received++)
+			dt_expect_dto(
+			    pair.b.recv, pair.b.ep, (DAT_UINT64)received, DAT_DTO_SUCCESS, &event);
+		fill_up(&pair.a, n, mix);
+	}
+	dt_pair_close(&pair);
 }
 END_TEST
 
@@ -393,11 +500,14 @@ dapl_dto_suite(void)
 	tcase_add_test(tc, rdma_read__brings_what_the_remote_triplet_says);
 	tc = dt_tcase(s, "refusal");
 	tcase_add_test(tc, rdma__lengths_that_do_not_fit__are_length_errors);
+	tcase_add_test(tc, rdma_read__into_more_than_it_reads__looks_at_no_more);
 	tcase_add_test(tc, endpoint__made_for_small_messages__transfers_larger_ones);
 	tcase_add_test(tc, post__bad_arguments__each_gets_its_own_code);
 	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
 	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);
 	tcase_add_test(tc, depth__that_is_no_power_of_two__is_exact);
+	tcase_add_loop_test(
+	    tc, depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one, 0, 3 * MIXES);
 	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
 	tc = dt_tcase(s, "completion");
 	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* dl_iterate_phdr() */
+#include <arpa/inet.h>
+#include <link.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include "suites.h"
@@ -60,6 +64,57 @@ START_TEST(open__unreadable_parameters__are_refused)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 	dt_assert_ret(
 	    try_open("bad-empty", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+}
+END_TEST
+
+/* origin: out33.F5 */
+START_TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
+{
+	static const char *const names[] = { "bad-broadcast", "bad-multicast", "bad-multicast-last",
+		"bad-multicast-6" };
+	static const char *const addresses[] = { "255.255.255.255", "224.0.0.1" };
+	const DAT_RETURN no_address =
+	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	struct dt_side side;
+	DAT_IA_HANDLE ia;
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		dt_assert_ret(try_open(names[i], &async, &ia), no_address);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	for (size_t i = 0; i < sizeof addresses / sizeof addresses[0]; i++) {
+		to.sin_addr.s_addr = inet_addr(addresses[i]);
+		dt_assert_ret(dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)(struct sockaddr *)&to, 7,
+				  DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
+				  DAT_CONNECT_DEFAULT_FLAG),
+		    no_address);
+	}
+	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
+	dt_side_close(&side);
+}
+END_TEST
+
+static int
+find_provider(struct dl_phdr_info *info, size_t size, void *found)
+{
+	(void)size;
+	*(bool *)found |=
+	    strstr(info->dlpi_name, "libdaplsoft") || strstr(info->dlpi_name, "libfault");
+	return 0;
+}
+
+/* A registry closes the library with its last adapter; threads and handles of a program may still be in it. */
+/* origin: out33.F2 */
+START_TEST(close__of_the_last_adapter__the_provider_stays_loaded)
+{
+	bool found = false;
+
+	if (!dt_on_soft("the name of the library is that of the software device"))
+		return;
+	dt_close(dt_open("soft", NULL));
+	dl_iterate_phdr(find_provider, &found);
+	ck_assert(found);
 }
 END_TEST
 
@@ -371,6 +426,8 @@ dapl_ia_suite(void)
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
 	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 16);
+	tcase_add_test(tc, open__address_of_many__is_none_and_nothing_connects_to_it);
+	tcase_add_test(tc, close__of_the_last_adapter__the_provider_stays_loaded);
 	tcase_add_test(tc, open__longest_spin__is_accepted);
 	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
 	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);

@@ -11,6 +11,7 @@ Suite *device_answer_suite(void);
 Suite *device_async_suite(void);
 Suite *device_channel_suite(void);
 Suite *device_close_suite(void);
+Suite *device_errno_suite(void);
 Suite *device_limit_suite(void);
 Suite *device_listen_suite(void);
 Suite *device_lock_suite(void);

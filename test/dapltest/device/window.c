@@ -497,6 +497,89 @@ START_TEST(create__its_adapter_closes_in_any_window__the_close_returns)
 }
 END_TEST
 
+/* ---- a receive says that a region was invalidated, and the region is bound anew meanwhile ---- */
+
+static struct dt_pair pair;
+static DAT_RMR_HANDLE rmr;
+static DAT_RMR_CONTEXT context;
+
+static void
+bind_range(size_t length)
+{
+	DAT_LMR_TRIPLET range = dt_local(&pair.b, 0, length);
+
+	dt_ok(dat_rmr_bind(rmr, pair.b.lmr, &range,
+	    (DAT_MEM_PRIV_FLAGS)(DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG),
+	    DAT_VA_TYPE_VA, pair.b.ep, dt_cookie(length), DAT_COMPLETION_DEFAULT_FLAG, &context));
+}
+
+static void
+bind_anew(void)
+{
+	bind_range(128);
+}
+
+static void
+expect_bound(void)
+{
+	DAT_EVENT event;
+
+	dt_expect(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT, &event);
+	ck_assert_int_eq(event.event_data.rmr_completion_event_data.status, DAT_DTO_SUCCESS);
+}
+
+static bool
+invalidate_at(int n)
+{
+	DAT_LMR_TRIPLET local = dt_local(&pair.a, 0, 4);
+	DAT_BOOLEAN idle = DAT_FALSE;
+	DAT_RMR_PARAM param;
+	DAT_EVENT event;
+	bool came;
+
+	bind_range(64);
+	expect_bound();
+	dt_recv(&pair.b, 1024, 64, 21);
+	dt_ok(dat_ep_post_send_with_invalidate(
+	    pair.a.ep, 1, &local, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG, DAT_TRUE, context));
+	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+	for (int ms = 0; !idle && ms < DT_FOREVER_MS; ms++) {
+		dt_ok(dat_ep_get_status(pair.b.ep, NULL, &idle, NULL));
+		if (!idle)
+			dt_nap_ms(1);
+	}
+	fault_window_at(n, bind_anew);
+	dt_ok(dat_evd_dequeue(pair.b.recv, &event));
+	came = !fault_window_missed();
+	ck_assert_int_eq(
+	    event.event_data.dto_completion_event_data.operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
+	if (!came)
+		bind_anew();
+	expect_bound();
+	dt_ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.lmr_triplet.segment_length, 128);
+	ck_assert_uint_eq(param.rmr_context, context);
+	/* And the memory is that of the new binding. */
+	dt_assert_type(dat_lmr_free(pair.b.lmr), DAT_INVALID_STATE);
+	return came;
+}
+
+/* origin: out33.T2 */
+START_TEST(dequeue__invalidated_region_bound_in_any_window__stays_bound)
+{
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	pair.b.request = dt_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, 64);
+	dt_ok(dat_ep_free(pair.b.ep));
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	dt_side_listen(&pair.b);
+	dt_ok(dat_rmr_create_for_ep(pair.b.pz, &rmr));
+	dt_connect_pair(&pair);
+	sweep(invalidate_at);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 device_window_suite(void)
 {
@@ -511,6 +594,7 @@ device_window_suite(void)
 	    tc, open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
 	tcase_add_test(
 	    tc, dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
+	tcase_add_test(tc, dequeue__invalidated_region_bound_in_any_window__stays_bound);
 	tcase_add_test(tc, reset__address_handle_freed_in_any_window__is_unknown);
 	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
 	tcase_add_loop_test(tc, create__its_adapter_closes_in_any_window__the_close_returns, 0,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The connection manager: its events are replaced before the provider sees them. */
+#include "call.h"
 #include "fault.h"
 
 #include <assert.h>
@@ -92,7 +93,9 @@ int
 __wrap_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context,
     enum rdma_port_space space)
 {
-	const int r = __real_rdma_create_id(channel, id, context, space);
+	const int r = fault_error_of("rdma_create_id") ?
+			  -1 :
+			  __real_rdma_create_id(channel, id, context, space);
 
 	if (r || context)
 		return r;
@@ -109,7 +112,8 @@ struct rdma_event_channel *__wrap_rdma_create_event_channel(void);
 struct rdma_event_channel *
 __wrap_rdma_create_event_channel(void)
 {
-	const int error = channel_error;
+	const int error =
+	    channel_error ? channel_error : fault_error_of("rdma_create_event_channel");
 	struct rdma_event_channel *channel;
 
 	if (error) {
@@ -186,7 +190,7 @@ int __wrap_rdma_listen(struct rdma_cm_id *id, int backlog);
 int
 __wrap_rdma_listen(struct rdma_cm_id *id, int backlog)
 {
-	const int r = __real_rdma_listen(id, backlog);
+	const int r = fault_error_of("rdma_listen") ? -1 : __real_rdma_listen(id, backlog);
 	void (*call)(uint16_t port) = on_listen;
 
 	if (!r && call)

@@ -3,6 +3,7 @@
  * Faults of completion queues.  soft_cq_push() is a call inside the device, the others are calls of
  * the provider.
  */
+#include "call.h"
 #include "fault.h"
 #include "poll.h"
 
@@ -195,7 +196,9 @@ int __wrap_ibv_resize_cq(struct ibv_cq *cq, int cqe);
 int
 __wrap_ibv_resize_cq(struct ibv_cq *cq, int cqe)
 {
-	return resize_fails ? EOPNOTSUPP : __real_ibv_resize_cq(cq, cqe);
+	const int error = resize_fails ? EOPNOTSUPP : fault_error_of("ibv_resize_cq");
+
+	return error ? error : __real_ibv_resize_cq(cq, cqe);
 }
 
 struct ibv_cq *__real_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
@@ -206,6 +209,8 @@ struct ibv_cq *
 __wrap_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int vector)
 {
+	if (fault_error_of("ibv_create_cq"))
+		return NULL;
 	last = __real_ibv_create_cq(context, cqe, cq_context, channel, vector);
 	return last;
 }

@@ -27,6 +27,7 @@ fault_clear(void)
 	fault_cm_refuse_channels(0);
 	fault_cm_refuse_addresses(0);
 	fault_refuse_threads(0);
+	fault_call_fail(NULL, 0);
 	fault_cm_answer_data(NULL, 0);
 	fault_cm_replace(NULL);
 	fault_cm_answer_length(-1);

@@ -196,6 +196,14 @@ void fault_cm_release_rejection(void);
 /* Called when a service point listens, before its call returns, with its port; NULL: no more. */
 void fault_cm_on_listen(void (*call)(uint16_t port));
 
+/* ---- any call of the provider: call.c ---- */
+
+/*
+ * From now on the call of libibverbs or librdmacm with that name fails with that errno: each that doc/errno.md lists.
+ * ibv_post_recv stands for ibv_post_srq_recv, too.  NULL: all work.
+ */
+void fault_call_fail(const char *call, int error);
+
 /* ---- threads: thread.c ---- */
 
 /* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */

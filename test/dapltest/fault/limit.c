@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the device reports about itself: lower limits, another device. */
+#include "call.h"
 #include "fault.h"
 #include "poll.h"
 
@@ -77,7 +78,11 @@ static int
 query_lower_port(
     struct ibv_context *context, uint8_t number, struct ibv_port_attr *port, size_t size)
 {
-	int r = real_port(context, number, port, size);
+	int r = fault_error_of("ibv_query_port");
+
+	if (r)
+		return r;
+	r = real_port(context, number, port, size);
 
 	pthread_mutex_lock(&lock);
 	if (!r && lower.message)
@@ -99,7 +104,11 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 
 	if (context == &another.context)
 		return ENODEV;
+	r = fault_error_of("ibv_query_device");
+	if (r)
+		return r;
 	verbs = verbs_get_ctx(context);
+	call_wrap_operations(context);
 	r = __real_ibv_query_device(context, attr);
 	pthread_mutex_lock(&lock);
 	cq_wrap_poll(context);
@@ -138,7 +147,7 @@ struct ibv_mr *__wrap_ibv_reg_mr_iova(
 struct ibv_mr *
 __wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t iova, int access)
 {
-	if (!can_be_zero_based(address))
+	if (fault_error_of("ibv_reg_mr") || !can_be_zero_based(address))
 		return NULL;
 	return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
 }
@@ -152,7 +161,7 @@ struct ibv_mr *
 __wrap_ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access)
 {
-	if (iova == 0 && !can_be_zero_based(address))
+	if (fault_error_of("ibv_reg_mr") || (iova == 0 && !can_be_zero_based(address)))
 		return NULL;
 	return __real_ibv_reg_mr_iova2(pd, address, length, iova, access);
 }
@@ -168,7 +177,8 @@ int __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 int
 __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
-	const int error = address_error, r = error ? -1 : __real_rdma_bind_addr(id, addr);
+	const int error = address_error ? address_error : fault_error_of("rdma_bind_addr");
+	const int r = error ? -1 : __real_rdma_bind_addr(id, addr);
 
 	if (error)
 		errno = error;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queue pairs: calls of the test when the provider fails or destroys one. */
+#include "call.h"
 #include "fault.h"
 
 #include <pthread.h>
@@ -61,6 +62,10 @@ fault_qp_overlook_receives(bool on)
 static int
 post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
+	const int error = fault_error_of("ibv_post_recv");
+
+	if (error)
+		return error;
 	if (!overlooks || qp->state != IBV_QPS_ERR)
 		return real_post_recv(qp, wr, bad);
 	pthread_mutex_lock(&mutex);
@@ -101,6 +106,8 @@ __wrap_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 		real_post_recv = pd->context->ops.post_recv;
 		pd->context->ops.post_recv = post_recv;
 	}
+	if (fault_error_of("ibv_create_qp"))
+		return NULL;
 	last = __real_ibv_create_qp(pd, attr);
 	return last;
 }
@@ -125,6 +132,9 @@ __wrap_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	void (*call)(void) = on_error;
 	int r;
 
+	r = fault_error_of("ibv_modify_qp");
+	if (r)
+		return r;
 	/* iWARP has neither partitions nor, in a queue pair, ports. */
 	if (qp->context->device->transport_type == IBV_TRANSPORT_IWARP && mask & IBV_QP_STATE &&
 	    attr->qp_state == IBV_QPS_INIT)

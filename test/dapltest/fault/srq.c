@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues: calls of the test when the provider changes one. */
+#include "call.h"
 #include "fault.h"
 
 #include <assert.h>
@@ -34,6 +35,8 @@ struct ibv_srq *__wrap_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_att
 struct ibv_srq *
 __wrap_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
+	if (fault_error_of("ibv_create_srq"))
+		return NULL;
 	last = __real_ibv_create_srq(pd, init);
 	return last;
 }
@@ -64,8 +67,10 @@ int
 __wrap_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	void (*call)(void) = on_modify;
-	int r = 0;
+	int r = fault_error_of("ibv_modify_srq");
 
+	if (r)
+		return r;
 	if (overlooks && mask == IBV_SRQ_LIMIT)
 		limit = attr->srq_limit;
 	else

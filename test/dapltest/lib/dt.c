@@ -159,6 +159,10 @@ setup(void)
 	record(f, "bad-personality", library, where, "personality=lazy");
 	record(f, "bad-host", library, "no-such-host.invalid", "");
 	record(f, "bad-word", library, where, "loop=3");
+	record(f, "bad-broadcast", library, "255.255.255.255", "");
+	record(f, "bad-multicast", library, "224.0.0.1", "");
+	record(f, "bad-multicast-last", library, "239.255.255.255", "");
+	record(f, "bad-multicast-6", library, "ff02::1", "");
 	record(f, "bad-empty", library, "", "");
 	record(f, "real", REAL_PATH, "lo", "");
 	records_of_one_name(f, library);

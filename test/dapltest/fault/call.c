@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One call of libibverbs or librdmacm fails, whichever it is: fault_call_fail() names it. */
+#include "call.h"
+#include "fault.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#undef ibv_reg_mr
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Guarded by lock: */
+static char failing[40];
+static int failing_error;
+static struct ibv_context_ops real; /* of the software device, the same for all contexts */
+
+void
+fault_call_fail(const char *call, int error)
+{
+	pthread_mutex_lock(&lock);
+	snprintf(failing, sizeof failing, "%s", call ? call : "");
+	failing_error = error;
+	pthread_mutex_unlock(&lock);
+}
+
+int
+fault_error_of(const char *call)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	error = strcmp(call, failing) == 0 ? failing_error : 0;
+	pthread_mutex_unlock(&lock);
+	if (error)
+		errno = error;
+	return error;
+}
+
+/* ---- functions ---- */
+
+struct ibv_comp_channel *__real_ibv_create_comp_channel(struct ibv_context *context);
+struct ibv_comp_channel *__wrap_ibv_create_comp_channel(struct ibv_context *context);
+struct ibv_comp_channel *
+__wrap_ibv_create_comp_channel(struct ibv_context *context)
+{
+	return fault_error_of("ibv_create_comp_channel") ? NULL :
+							   __real_ibv_create_comp_channel(context);
+}
+
+struct ibv_pd *__real_ibv_alloc_pd(struct ibv_context *context);
+struct ibv_pd *__wrap_ibv_alloc_pd(struct ibv_context *context);
+struct ibv_pd *
+__wrap_ibv_alloc_pd(struct ibv_context *context)
+{
+	return fault_error_of("ibv_alloc_pd") ? NULL : __real_ibv_alloc_pd(context);
+}
+
+struct ibv_ah *__real_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+struct ibv_ah *__wrap_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+struct ibv_ah *
+__wrap_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	return fault_error_of("ibv_create_ah") ? NULL : __real_ibv_create_ah(pd, attr);
+}
+
+/* ---- operations of a context ---- */
+
+static struct ibv_mw *
+alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	return fault_error_of("ibv_alloc_mw") ? NULL : real.alloc_mw(pd, type);
+}
+
+static int
+post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	const int error = fault_error_of("ibv_post_send");
+
+	return error ? error : real.post_send(qp, wr, bad);
+}
+
+static int
+post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	const int error = fault_error_of("ibv_post_recv");
+
+	return error ? error : real.post_srq_recv(srq, wr, bad);
+}
+
+void
+call_wrap_operations(struct ibv_context *context)
+{
+	pthread_mutex_lock(&lock);
+	if (context->ops.post_send != post_send) {
+		if (!real.post_send)
+			real = context->ops;
+		context->ops.alloc_mw = alloc_mw;
+		context->ops.post_send = post_send;
+		context->ops.post_srq_recv = post_srq_recv;
+	}
+	pthread_mutex_unlock(&lock);
+}
