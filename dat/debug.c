@@ -18,8 +18,9 @@ const struct debug_word debug_type_words[] = {
 	{ "registry", LOG_REGISTRY },
 	{ "connections", LOG_CONNECTIONS },
 	{ "calls", LOG_CALLS },
-	{ "all",
-	    LOG_ERRORS | LOG_GENERAL | LOG_CATALOG | LOG_REGISTRY | LOG_CONNECTIONS | LOG_CALLS },
+	{ "hints", LOG_HINTS },
+	{ "all", LOG_ERRORS | LOG_GENERAL | LOG_CATALOG | LOG_REGISTRY | LOG_CONNECTIONS |
+		     LOG_CALLS | LOG_HINTS },
 	{ NULL, 0 },
 };
 

@@ -23,8 +23,9 @@ enum log_class {
 	LOG_GENERAL = 0x02,
 	LOG_CATALOG = 0x04,	/* the static registry: dat.conf and libraries */
 	LOG_REGISTRY = 0x08,	/* the dynamic registry: providers that registered */
-	LOG_CONNECTIONS = 0x10, /* these two are for providers */
-	LOG_CALLS = 0x20
+	LOG_CONNECTIONS = 0x10, /* this one and the next are for providers */
+	LOG_CALLS = 0x20,
+	LOG_HINTS = 0x40 /* why a call was refused */
 };
 
 /* Their words. */

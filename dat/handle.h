@@ -32,6 +32,10 @@ handle_resolve(DAT_HANDLE handle)
 	return (uintptr_t)handle < IA_TABLE_LIMIT ? ia_table_get(handle) : handle;
 }
 
+/* DAT_INVALID_HANDLE with the subtype, and the hint why. */
+DAT_RETURN handle_refuse(const char *call, DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype)
+    __attribute__((cold));
+
 /*
  * Calls `slot` of the provider of `handle`, or returns DAT_INVALID_HANDLE with `subtype`.  An empty
  * slot means that the provider does not implement the call.
@@ -39,7 +43,7 @@ handle_resolve(DAT_HANDLE handle)
 #define HANDLE_CALL_ANY(handle, subtype, slot, ...) \
 	({ \
 		const DAT_PROVIDER *any_ = handle_provider(handle); \
-		any_ == NULL	   ? (DAT_RETURN)DAT_ERROR(DAT_INVALID_HANDLE, subtype) : \
+		any_ == NULL	   ? handle_refuse(__func__, handle, subtype) : \
 		any_->slot == NULL ? (DAT_RETURN)DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE) : \
 				     any_->slot(__VA_ARGS__); \
 	})

@@ -5,6 +5,7 @@
 
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/debug.h"
+#include "dapl/trace/hint.h"
 #include "dapl/trace/shortage.h"
 
 /*
@@ -45,6 +46,7 @@ dapl_sp_get_evd(struct dapl_ia *ia, DAT_EVD_HANDLE handle)
 	struct dapl_evd *evd = dapl_object_get(handle, DAPL_KIND_EVD, &ia->parent);
 
 	if (evd && !(evd->flags & DAT_EVD_CR_FLAG)) {
+		dapl_hint("the EVD %p was created without DAT_EVD_CR_FLAG", handle);
 		dapl_evd_put(evd);
 		evd = NULL;
 	}

@@ -3,6 +3,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "dapl/ep/ep.h"
+#include "dapl/trace/hint.h"
 
 #define DEFAULT_DTOS 16
 #define DEFAULT_IOV 4
@@ -43,6 +44,14 @@ ep_attr_fits(DAT_COUNT value, DAT_COUNT limit)
 	return value >= 0 && value <= limit;
 }
 
+/* Which member of the attributes the device cannot have. */
+static bool
+ep_attr_refuse(const char *member)
+{
+	dapl_hint("%s: dat_ia_query() returns what the device has", member);
+	return false;
+}
+
 bool
 dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_ATTR *out)
 {
@@ -58,24 +67,24 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 	if (datagrams ? !dapl_ia_has_datagrams(ia) : attr.service_type != DAT_SERVICE_TYPE_RC)
 		return false;
 	if (attr.qos != DAT_QOS_BEST_EFFORT)
-		return false;
+		return ep_attr_refuse("qos");
 	if (attr.max_message_size == 0)
 		attr.max_message_size = longest;
 	if (attr.max_rdma_size == 0)
 		attr.max_rdma_size = dapl_ia_max_message(ia);
 	if (attr.max_message_size > longest || attr.max_rdma_size > dapl_ia_max_message(ia))
-		return false;
+		return ep_attr_refuse("max_message_size or max_rdma_size");
 	if (!ep_attr_fits(attr.max_recv_dtos, dev->max_qp_wr) ||
 	    !ep_attr_fits(attr.max_request_dtos, dev->max_qp_wr))
-		return false;
+		return ep_attr_refuse("max_recv_dtos or max_request_dtos");
 	if (!ep_attr_fits(attr.max_recv_iov, dapl_ia_max_iov(ia)) ||
 	    !ep_attr_fits(attr.max_request_iov, dapl_ia_max_iov(ia)) ||
 	    !ep_attr_fits(attr.max_rdma_read_iov, dapl_ia_max_read_iov(ia)) ||
 	    !ep_attr_fits(attr.max_rdma_write_iov, dapl_ia_max_iov(ia)))
-		return false;
+		return ep_attr_refuse("a number of segments");
 	if (!ep_attr_fits(attr.max_rdma_read_in, dev->max_qp_rd_atom) ||
 	    !ep_attr_fits(attr.max_rdma_read_out, dev->max_qp_init_rd_atom))
-		return false;
+		return ep_attr_refuse("max_rdma_read_in or max_rdma_read_out");
 	/* Consumers of DAT 1.x do not set these two members. */
 	if (attr.max_rdma_read_iov == 0)
 		attr.max_rdma_read_iov =

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ep_parts -- what an endpoint is made of: protection zone, EVDs, rings */
 #include "dapl/ep/ep.h"
+#include "dapl/trace/hint.h"
 
 void
 dapl_ep_parts_put(const struct dapl_ep_parts *parts)
@@ -28,6 +29,9 @@ ep_parts_hold_evd(const struct dapl_parent *parent, DAT_EVD_HANDLE handle, DAT_E
 		return true;
 	evd = dapl_object_get(handle, DAPL_KIND_EVD, parent);
 	if (evd && !(evd->flags & stream)) {
+		dapl_hint("the EVD %p was created without %s", handle,
+		    stream == DAT_EVD_CONNECTION_FLAG ? "DAT_EVD_CONNECTION_FLAG" :
+							"DAT_EVD_DTO_FLAG");
 		dapl_evd_put(evd);
 		evd = NULL;
 	}

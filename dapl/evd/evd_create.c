@@ -4,6 +4,7 @@
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
+#include "dapl/trace/hint.h"
 
 /* The checks that evd_create and evd_kcreate share.  The numbers of their arguments differ. */
 static DAT_RETURN
@@ -12,6 +13,8 @@ dapl_evd_check_create(
 {
 	if (min_qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+	if (min_qlen > ia->device.max_cqe)
+		dapl_hint("the device has no longer queue than %d", ia->device.max_cqe);
 	if (min_qlen > ia->device.max_cqe)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
 	if (!flags || (flags & ~DAPL_EVD_FLAGS_KNOWN))

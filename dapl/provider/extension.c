@@ -12,6 +12,7 @@
 #include "dapl/provider/counters.h"
 #include "dapl/provider/provider.h"
 #include "dapl/provider/trace.h"
+#include "dapl/trace/hint.h"
 
 /*
  * `traced`: with debug lines, as all calls of the table that a provider gets then (trace.h).  It is a constant
@@ -141,6 +142,31 @@ extension_open_query(va_list args)
 	return ret;
 }
 
+/* The call of a program that is this operation, or NULL. */
+static const char *
+extension_name(int op)
+{
+	static const struct {
+		int op;
+		const char *name;
+	} names[] = {
+		{ DAT_REARM_IA_STEP_OP, "dat_ia_step" },
+		{ DAT_IB_OPEN_QUERY_OP, "dat_ib_open_query" },
+		{ DAT_IB_CLOSE_QUERY_OP, "dat_ib_close_query" },
+		{ DAT_IB_FETCH_AND_ADD_OP, "dat_ib_post_fetch_and_add" },
+		{ DAT_IB_CMP_AND_SWAP_OP, "dat_ib_post_cmp_and_swap" },
+		{ DAT_IB_RDMA_WRITE_IMMED_OP, "dat_ib_post_rdma_write_immed" },
+		{ DAT_IB_UD_SEND_OP, "dat_ib_post_send_ud" },
+		{ DAT_IB_UD_CM_FREE_OP, "dat_ib_ud_cm_free" },
+		{ DAT_IB_UD_AH_FREE_OP, "dat_ib_ud_ah_free" },
+	};
+
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (names[i].op == op)
+			return names[i].name;
+	return NULL;
+}
+
 static bool
 extension_is_collective(int op)
 {
@@ -150,6 +176,8 @@ extension_is_collective(int op)
 DAT_RETURN
 dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
+	if (dapl_debug_wants(DAPL_DEBUG_HINTS))
+		dapl_hint_name(extension_name((int)op));
 	switch ((int)op) {
 	case DAT_REARM_IA_STEP_OP:
 		return extension_step(handle, args);

@@ -13,6 +13,8 @@
 #include "dapl/api.h"
 #include "dapl/trace/debug.h"
 #include "dapl/object/provider.h"
+#include "dapl/provider/users.h"
+#include "dapl/trace/hint.h"
 #include "dapl/trace/trace_line.h"
 
 #define COMMA() ,
@@ -40,6 +42,9 @@
 #define SHOW_TOLD(name, how)
 #define SHOW_LEFT(name, how)
 #define SHOW_BOTH(name, how) dapl_trace_##how##_at(&line, #name, name);
+#define NAME(use, type, name, how) #name
+#define OBJECT(use, type, name, how) name
+#define FIRST(m, a, ...) m a
 #define TELL(use, type, name, how) TELL_##use(name, how)
 #define TELL_GIVEN(name, how)
 #define TELL_TOLD(name, how) \
@@ -51,24 +56,54 @@
 #define TRACE(stem, ...) \
 	DAT_RETURN dapl_trace_##stem(MAP(DECLARE, COMMA, __VA_ARGS__)) \
 	{ \
+		static const char *const parameters[] = { MAP(NAME, COMMA, __VA_ARGS__), NULL }; \
 		struct dapl_trace_line line; \
 		DAT_RETURN ret; \
 \
-		dapl_trace_call(&line, "dat_" #stem); \
-		MAP(SHOW, NOTHING, __VA_ARGS__) \
-		dapl_trace_send(&line); \
-		ret = dapl_##stem(MAP(PASS, COMMA, __VA_ARGS__)); \
-		dapl_trace_return(&line, "dat_" #stem, ret); \
-		if (ret == DAT_SUCCESS) { \
-			MAP(TELL, NOTHING, __VA_ARGS__) \
+		if (dapl_debug_wants(DAPL_DEBUG_CALLS)) { \
+			dapl_trace_call(&line, "dat_" #stem); \
+			MAP(SHOW, NOTHING, __VA_ARGS__) \
+			dapl_trace_send(&line); \
 		} \
-		dapl_trace_send_return(&line); \
+		ret = dapl_##stem(MAP(PASS, COMMA, __VA_ARGS__)); \
+		if (dapl_debug_wants(DAPL_DEBUG_RESULTS)) { \
+			dapl_trace_return(&line, "dat_" #stem, ret); \
+			if (ret == DAT_SUCCESS) { \
+				MAP(TELL, NOTHING, __VA_ARGS__) \
+			} \
+			dapl_trace_send_return(&line); \
+		} \
+		if (dapl_debug_wants(DAPL_DEBUG_HINTS) && dapl_hint_is_due(ret)) { \
+			if (trace_is_in_use(ret)) \
+				dapl_users_hint(FIRST(OBJECT, __VA_ARGS__)); \
+			dapl_trace_call(&line, "dat_" #stem); \
+			MAP(SHOW, NOTHING, __VA_ARGS__) \
+			dapl_hint_send(&line, "dat_" #stem, parameters, ret); \
+		} \
 		return ret; \
 	}
 
 #define DECLARE_TRACE(stem) static __typeof__(dapl_##stem) dapl_trace_##stem;
 DAPL_API_FUNCTIONS(DECLARE_TRACE)
 DECLARE_TRACE(ia_ha_related)
+
+/* Whether the call was refused because other objects need the one that it is about. */
+static bool
+trace_is_in_use(DAT_RETURN ret)
+{
+	if (DAT_GET_TYPE(ret) != DAT_INVALID_STATE)
+		return false;
+	switch ((int)DAT_GET_SUBTYPE(ret)) {
+	case DAT_INVALID_STATE_EVD_IN_USE:
+	case DAT_INVALID_STATE_CNO_IN_USE:
+	case DAT_INVALID_STATE_PZ_IN_USE:
+	case DAT_INVALID_STATE_SRQ_IN_USE:
+	case DAT_INVALID_STATE_LMR_IN_USE:
+		return true;
+	default:
+		return false;
+	}
+}
 
 /* Prints a provider by the name in dat.conf. */
 static void

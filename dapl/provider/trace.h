@@ -19,7 +19,7 @@
 static inline bool
 dapl_trace_is_wanted(void)
 {
-	return dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS);
+	return dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS | DAPL_DEBUG_HINTS);
 }
 
 /* Sets all slots of the table except ia_open, which the provider sets. */

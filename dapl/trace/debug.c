@@ -46,6 +46,7 @@ static const struct request debug_registry_bits[] = {
 	{ LOG_ERRORS, DAPL_DEBUG_ERRORS },
 	{ LOG_CONNECTIONS, DAPL_DEBUG_CONNECTIONS },
 	{ LOG_CALLS, DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS },
+	{ LOG_HINTS, DAPL_DEBUG_HINTS },
 	{ 0, 0 },
 };
 

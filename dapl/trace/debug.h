@@ -17,7 +17,8 @@ enum dapl_debug_class {
 	DAPL_DEBUG_CALLS = 2,	/* each call with its arguments */
 	DAPL_DEBUG_RESULTS = 4, /* what it returned */
 	DAPL_DEBUG_CONNECTIONS =
-	    8, /* events of the connection manager and new states of endpoints */
+	    8,		       /* events of the connection manager and new states of endpoints */
+	DAPL_DEBUG_HINTS = 16, /* why a call was refused: hint.h */
 };
 
 /* Constant after dapl_debug_setup(), which a provider's first initialisation calls. */

@@ -30,7 +30,7 @@ static const struct setting of_registry[] = {
 	    "/etc/dat.conf; rearm-soft is then not built in" },
 	{ "DAT_DBG_TYPE",
 	    "words or a number: none, errors (1), general (2), conf (4), registry (8), "
-	    "connections (0x10), calls (0x20), all",
+	    "connections (0x10), calls (0x20), hints (0x40), all",
 	    "errors", NULL, "Which lines the registry and the provider of Rearm print" },
 	{ "DAT_DBG_DEST", "words or a number: stderr (0), stdout (1), syslog (2)", "stderr", NULL,
 	    "Where they print; without it a function of dat_rearm_set_log() gets the lines" },

@@ -255,7 +255,7 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  *	DAT_INVALID_PARAMETER/ARG3		range is NULL or not within the region
  *	DAT_INVALID_PARAMETER/ARG4, ARG5, ARG8	unknown privileges, type of address, flags
  *	DAT_INVALID_PARAMETER/ARG9		context is NULL
- *	DAT_PRIVILEGES_VIOLATION		lmr does not allow the privileges: for each that the
+ *	DAT_PRIVILEGES_VIOLATION/READ, WRITE	lmr does not allow the privileges: for each that the
  *						other side is to have it must have the same, or
  *						that of local access; for atomics also local
  *						writes

@@ -566,7 +566,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	DAT_INVALID_PARAMETER/ARG7		unknown flags
  *	DAT_LENGTH_ERROR			longer than a packet
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
- *	DAT_INVALID_STATE			the endpoint has no address yet
+ *	DAT_INVALID_STATE/state			the endpoint has no address yet
  *	DAT_MODEL_NOT_SUPPORTED			the endpoint is none for datagrams
  *
  * Threads: any.  From: headers.

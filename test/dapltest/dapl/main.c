@@ -6,6 +6,7 @@ int
 main(int argc, char **argv)
 {
 	static const runner_suite_fn suites[] = {
+		dapl_hint_suite,
 		dapl_ia_suite,
 		dapl_record_suite,
 		dapl_handle_suite,

@@ -286,7 +286,7 @@ START_TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
 	ck_assert_uint_ne(find(&info)->open((char *)"x", 8, &async, &ia), DAT_SUCCESS);
 	captured();
 	assert_line("DAT_DBG_TYPE is ignored: \"everything\" is neither a number nor one of none, "
-		    "errors, general, conf, registry, connections, calls, all");
+		    "errors, general, conf, registry, connections, calls, hints, all");
 	assert_line("dat_ia_open\\(\"x\"\\): loops=0: expected a number from 1 to 32");
 	fini(&info);
 }

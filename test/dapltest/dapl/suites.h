@@ -4,6 +4,7 @@
 
 #include "lib/runner.h"
 
+Suite *dapl_hint_suite(void);
 Suite *dapl_ia_suite(void);
 Suite *dapl_record_suite(void);
 Suite *dapl_handle_suite(void);

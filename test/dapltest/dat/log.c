@@ -240,7 +240,7 @@ START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
 	snprintf(want, sizeof want,
 	    "dat: %s is ignored: \"%s\" is neither a number nor one of %s\n", mistakes[_i].variable,
 	    mistakes[_i].word,
-	    type ? "none, errors, general, conf, registry, connections, calls, all" :
+	    type ? "none, errors, general, conf, registry, connections, calls, hints, all" :
 		   "stderr, stdout, syslog");
 	ck_assert_msg(strncmp(heard, want, strlen(want)) == 0, "%s", heard);
 	heard = strstr(heard + strlen(want), "dat: dat_ia_open(\"x\"): ");
