@@ -16,6 +16,7 @@ function forget() { n = 0 }
 function subtype(type, word,   i, m, stem, short) {
   if (word == "") return "DAT_NO_SUBTYPE"
   if (word == "state") return "DAPL_HINT_STATE"
+  if (word ~ /^[0-9]$/) word = "HANDLE" word
   short = type; sub(/_VIOLATION$/, "", short)
   m = split("DAT_INVALID_ " type "_ DAT_RESOURCE_ DAT_ " short "_", stem, " ")
   for (i = 1; i <= m; i++)
