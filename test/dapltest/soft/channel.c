@@ -150,6 +150,36 @@ START_TEST(unsignaled_send__no_event_and_no_entry)
 }
 END_TEST
 
+/* A queue with several events does not hold back those of others. */
+/* origin: outside.139 */
+START_TEST(two_cqs_with_two_events_each__take_turns)
+{
+	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_recv_wr wr = { .num_sge = 0 }, *bad;
+	struct ibv_cq *cqs[2];
+	struct ibv_qp *qps[2];
+
+	for (int i = 0; i < 2; i++) {
+		cqs[i] = ibv_create_cq(b.context, 4, NULL, b.channel, 0);
+		init.send_cq = init.recv_cq = cqs[i];
+		qps[i] = ibv_create_qp(b.pd, &init);
+		ck_assert_int_eq(ibv_modify_qp(qps[i], &attr, IBV_QP_STATE), 0);
+		for (int j = 0; j < 2; j++) {
+			ck_assert_int_eq(ibv_req_notify_cq(cqs[i], 0), 0);
+			ck_assert_int_eq(ibv_post_recv(qps[i], &wr, &bad), 0);
+		}
+	}
+	for (int i = 0; i < 4; i++)
+		channel_expect(b.channel, cqs[i % 2]);
+	channel_expect_no_event(b.channel);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(ibv_destroy_qp(qps[i]), 0);
+		ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
+	}
+}
+END_TEST
+
 START_TEST(three_cqs_on_one_channel__each_event_names_its_own)
 {
 	struct ibv_cq *cqs[3], *got;
@@ -437,6 +467,7 @@ soft_channel_suite(void)
 
 	tcase = runner_tcase(suite, "channel");
 	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, two_cqs_with_two_events_each__take_turns);
 	tcase_add_test(tcase, three_cqs_on_one_channel__each_event_names_its_own);
 	tcase_add_test(tcase, destroy_cq__event_read_but_not_acknowledged__waits);
 	tcase_add_test(tcase, destroy_cq__event_unread__is_dropped_and_the_channel_not_readable);

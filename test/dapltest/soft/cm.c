@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 
+#include "soft/cm/cm.h"
+
 static struct rdma_event_channel *server, *client;
 static struct rdma_cm_id *listener, *active, *passive;
 static struct ibv_cq *active_cq, *passive_cq;
@@ -182,6 +184,66 @@ START_TEST(reject__the_client_gets_the_data)
 	rdma_ack_cm_event(event);
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
 	cm_expect_no_event(server);
+}
+END_TEST
+
+/* The first answer counts. */
+/* origin: outside.141 */
+START_TEST(reject__then_accept__refused_and_the_client_hears_one_answer)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, ECONNRESET);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* A number has a count of the uses of its place, which wraps. */
+/* origin: outside.143 */
+START_TEST(ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place)
+{
+	static uint32_t last[1 << 10];
+	struct rdma_cm_id *id;
+	uint32_t number, place;
+
+	for (int i = 0; i < 2000; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+		number = soft_id_of(id)->number;
+		place = number % (1 << 10);
+		ck_assert_uint_ne(number, 0);
+		ck_assert_uint_ne(number >> 20, 0);
+		ck_assert_uint_ne(number, last[place]);
+		last[place] = number;
+		ck_assert_int_eq(rdma_destroy_id(id), 0);
+	}
+}
+END_TEST
+
+/* The queues that an id made for its queue pair go with it, and come with the next one. */
+/* origin: outside.142 */
+START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
+{
+	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 } };
+	struct ibv_qp_init_attr init;
+	struct rdma_cm_id *id = cm_resolved(client, port);
+
+	for (int i = 0; i < 3; i++) {
+		init = wish;
+		ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+		ck_assert_ptr_nonnull(id->send_cq);
+		ck_assert_ptr_nonnull(id->recv_cq);
+		rdma_destroy_qp(id);
+		ck_assert_ptr_null(id->send_cq);
+		ck_assert_ptr_null(id->recv_cq);
+		ck_assert_ptr_null(id->send_cq_channel);
+		ck_assert_ptr_null(id->recv_cq_channel);
+	}
+	cm_forget(&id);
 }
 END_TEST
 
@@ -416,6 +478,31 @@ START_TEST(notify_communication_established__stands_for_the_missing_RTU)
 }
 END_TEST
 
+/* They stand between those of others, which stay. */
+/* origin: outside.144 */
+START_TEST(migrate__events_of_several_ids_are_queued__its_own_follow)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *ids[3];
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(
+		    rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&address, 1000), 0);
+	}
+	ck_assert_int_eq(rdma_migrate_id(ids[1], other), 0);
+	cm_expect(other, RDMA_CM_EVENT_ADDR_RESOLVED, ids[1]);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[0]);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[2]);
+	for (int i = 0; i < 3; i++)
+		cm_forget(&ids[i]);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
 START_TEST(migrate__queued_events_follow)
 {
 	struct rdma_event_channel *other = cm_channel();
@@ -481,6 +568,11 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
 	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
 	tcase_add_test(tcase, migrate__queued_events_follow);
+	tcase_add_test(tcase, migrate__events_of_several_ids_are_queued__its_own_follow);
+	tcase_add_test(tcase, reject__then_accept__refused_and_the_client_hears_one_answer);
+	tcase_add_test(
+	    tcase, ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place);
+	tcase_add_test(tcase, queue_pair_with_queues_of_its_own__destroyed_and_made_again);
 	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
 	return suite;
 }

@@ -6,6 +6,8 @@
 
 #include <stdatomic.h>
 
+#include "soft/qp/qp.h"
+
 static struct side a, b;
 
 static void
@@ -389,6 +391,21 @@ START_TEST(async_event__unacknowledged__destroy_waits_for_it)
 }
 END_TEST
 
+/* An object with several events does not hold back those of others. */
+START_TEST(async_events__of_two_objects__take_turns)
+{
+	struct soft_qp *qp = soft_qp_of(a.qp);
+
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_COMM_EST);
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
+	soft_async_raise(qp->context, &soft_cq_of(a.cq)->async, IBV_EVENT_CQ_ERR);
+	async_expect(a.context, IBV_EVENT_COMM_EST, a.qp);
+	async_expect(a.context, IBV_EVENT_CQ_ERR, a.cq);
+	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
+	ck_assert(!async_ready(a.context));
+}
+END_TEST
+
 START_TEST(async_event__unread__dropped_with_its_object)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
@@ -432,6 +449,7 @@ soft_error_suite(void)
 	tcase_add_test(tcase, srq__queue_pair_to_error__last_wqe_reached);
 	tcase_add_test(tcase, post__too_many_or_malformed__refused_with_the_place);
 	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
+	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
 	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
 	return suite;
 }

@@ -62,9 +62,11 @@ write_to_stranger(uint64_t wr_id)
 static struct soft_frame
 next_request(int line)
 {
+	struct pollfd pfd = { .fd = line, .events = POLLIN };
 	struct soft_frame frame;
 	char data[8];
 
+	ck_assert_msg(poll(&pfd, 1, (int)runner_stretch(10000)) == 1, "no request");
 	ck_assert_int_eq(recv(line, &frame, sizeof frame, MSG_WAITALL), sizeof frame);
 	ck_assert_int_eq(recv(line, data, sizeof data, MSG_WAITALL), sizeof data);
 	ck_assert_int_eq(frame.type, SOFT_FRAME_REQUEST);

@@ -34,6 +34,7 @@ main(int argc, char **argv)
 		soft_id_suite,
 		soft_option_suite,
 		soft_endpoint_suite,
+		soft_timer_suite,
 		soft_timewait_suite,
 		soft_personality_suite,
 		soft_process_suite,

@@ -157,6 +157,26 @@ START_TEST(delayed__arm_then_completion__event)
 }
 END_TEST
 
+/* The last entry that becomes visible is the one that was waited for, or one behind it is. */
+/* origin: outside.140 */
+START_TEST(delayed__solicited_request_then_completions__event)
+{
+	begin("delayed");
+	for (uint64_t i = 0; i < 50; i++) {
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+		side_receive(&b, i, 0, 8);
+		side_receive(&b, i, 0, 8);
+		side_post(&a, IBV_WR_SEND, i % 2 ? IBV_SEND_SOLICITED : 0, i, 0, 8);
+		side_post(&a, IBV_WR_SEND, i % 2 ? 0 : IBV_SEND_SOLICITED, i, 0, 8);
+		channel_expect(b.channel, b.cq);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	channel_expect_no_event(b.channel);
+	pair_free(&a, &b);
+}
+END_TEST
+
 START_TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled)
 {
 	struct ibv_wc wcs[20];
@@ -281,6 +301,7 @@ soft_personality_suite(void)
 	tcase_add_test(tcase, coalescing__a_lonely_completion__event_in_a_while);
 	tcase_add_test(tcase, delayed__completions_show_up_later_in_order);
 	tcase_add_test(tcase, delayed__arm_then_completion__event);
+	tcase_add_test(tcase, delayed__solicited_request_then_completions__event);
 	tcase_add_test(
 	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
 	/* Without the rule it fails in most rounds. */

@@ -37,6 +37,7 @@ Suite *soft_cm_suite(void);
 Suite *soft_id_suite(void);
 Suite *soft_option_suite(void);
 Suite *soft_endpoint_suite(void);
+Suite *soft_timer_suite(void);
 Suite *soft_timewait_suite(void);
 Suite *soft_personality_suite(void);
 Suite *soft_process_suite(void);
