@@ -294,26 +294,41 @@ START_TEST(evd_free__with_completions_in_the_device__works)
 }
 END_TEST
 
+/* What a thread leaves behind at most: three of them need few descriptors. */
+#define MAKER_PAIRS 8
+
 struct maker {
 	struct dt_side side;
 	DAT_RETURN end;
 };
 
+/* The oldest pair is freed for each that is made, so that the calls end with the adapter and not with a shortage. */
 static void *
 make_body(void *arg)
 {
 	struct maker *maker = arg;
 	const struct dt_side *side = &maker->side;
-	DAT_EVD_HANDLE evd;
-	DAT_EP_HANDLE ep;
+	DAT_EVD_HANDLE evds[MAKER_PAIRS];
+	DAT_EP_HANDLE eps[MAKER_PAIRS];
+	unsigned int n = 0;
 
-	do {
-		maker->end = dat_evd_create(side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd);
+	for (;; n++) {
+		const unsigned int i = n % MAKER_PAIRS;
+
+		maker->end = DAT_SUCCESS;
+		if (n >= MAKER_PAIRS)
+			maker->end = dat_ep_free(eps[i]);
+		if (maker->end == DAT_SUCCESS && n >= MAKER_PAIRS)
+			maker->end = dat_evd_free(evds[i]);
 		if (maker->end == DAT_SUCCESS)
-			maker->end =
-			    dat_ep_create(side->ia, side->pz, evd, evd, side->connect, NULL, &ep);
-	} while (maker->end == DAT_SUCCESS);
-	return NULL;
+			maker->end = dat_evd_create(
+			    side->ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evds[i]);
+		if (maker->end == DAT_SUCCESS)
+			maker->end = dat_ep_create(
+			    side->ia, side->pz, evds[i], evds[i], side->connect, NULL, &eps[i]);
+		if (maker->end != DAT_SUCCESS)
+			return NULL;
+	}
 }
 
 /* A late call would access freed memory, which the sanitizers report. */

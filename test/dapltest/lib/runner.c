@@ -200,6 +200,21 @@ runner_tcase(Suite *suite, const char *name)
 	return runner_tcase_timed(suite, name, 20);
 }
 
+/*
+ * As many descriptors as a user has by default: root of a build machine often has more, and a test that needs them would
+ * fail elsewhere.
+ */
+static void
+limit_descriptors(void)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur <= RUNNER_DESCRIPTORS)
+		return;
+	files.rlim_cur = RUNNER_DESCRIPTORS;
+	setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int
 being_debugged(void)
 {
@@ -308,6 +323,24 @@ parse(int argc, char **argv)
 		selection_add_word(argv[i]);
 }
 
+/*
+ * How the program is started: libtool keeps the real one in .libs, and the one above it names the libraries of this tree.
+ * Without that one the real program may find the libdat2 of the system.
+ */
+static const char *
+started_by(const char *program)
+{
+	static const char kept[] = ".libs/";
+	static char path[4096];
+	const char *name = file_name(program);
+	const size_t folder = (size_t)(name - program);
+
+	if (folder < strlen(kept) || strncmp(name - strlen(kept), kept, strlen(kept)) != 0)
+		return program;
+	snprintf(path, sizeof path, "%.*s%s", (int)(folder - strlen(kept)), program, name);
+	return access(path, X_OK) == 0 ? path : program;
+}
+
 /* Where the tests that failed stand, whatever line their message is of. */
 static void
 print_failed(SRunner *sr, const char *program)
@@ -338,6 +371,7 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 
 	parse(argc, argv);
 	setrlimit(RLIMIT_CORE, &no_core);
+	limit_descriptors();
 	signal(SIGPIPE, SIG_IGN);
 	begun =
 	    mmap(NULL, sizeof *begun, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -364,7 +398,7 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	}
 	if (n_tests) {
 		srunner_run_all(sr, CK_ENV);
-		print_failed(sr, argv[0]);
+		print_failed(sr, started_by(argv[0]));
 	}
 	run = srunner_ntests_run(sr);
 	failed = srunner_ntests_failed(sr) + missing;

@@ -40,6 +40,9 @@ Suite *runner_suite(const char *name);
 
 typedef Suite *(*runner_suite_fn)(void);
 
+/* No test may need more descriptors than this: the runner lowers the limit of the program. */
+#define RUNNER_DESCRIPTORS 1024
+
 /* Runs the suites of the NULL-terminated array; the return value is main()'s. */
 int runner_main(int argc, char **argv, const runner_suite_fn *suites);
 
