@@ -10,15 +10,18 @@
 #include "dapl/state/device_errno.h"
 #include "dapl/trace/debug.h"
 
-/* What a limit is now: " (now NUMBER)"; nothing if there is none. */
+/* What a limit is now, as ulimit takes it: " (now NUMBER)"; nothing if there is none. */
 static const char *
 shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 {
+	const bool memory = resource == RLIMIT_AS; /* in KiB for ulimit, in bytes here */
+
 	struct rlimit limit;
 
 	*text = '\0';
 	if (!getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY)
-		(void)snprintf(text, size, " (now %" PRIu64 ")", (uint64_t)limit.rlim_cur);
+		(void)snprintf(text, size, " (now %" PRIu64 "%s)",
+		    (uint64_t)limit.rlim_cur / (memory ? 1024 : 1), memory ? " KiB" : "");
 	return text;
 }
 

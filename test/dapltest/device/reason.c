@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "fault/fault.h"
 #include "suites.h"
@@ -113,6 +114,45 @@ START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
 }
 END_TEST
 
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+/* "ulimit -v" takes KiB. */
+/* clause: e.9.9 */
+/* origin: out33.H1 */
+START_TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
+{
+	struct rlimit before, limit;
+	struct dt_side side;
+	DAT_EVD_HANDLE evd;
+	DAT_RETURN ret;
+	char want[256];
+	long pages;
+	FILE *f;
+
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	ck_assert_ptr_nonnull(f = fopen("/proc/self/statm", "re"));
+	ck_assert_int_eq(fscanf(f, "%ld", &pages), 1);
+	fclose(f);
+	limit = before;
+	limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+	dt_ok(dat_rearm_set_log(note, NULL));
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	do
+		ret = dat_evd_create(side.ia, 16384, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd);
+	while (ret == DAT_SUCCESS);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	dt_assert_ret(ret, NO_MEMORY);
+	snprintf(want, sizeof want,
+	    "dat_evd_create: no memory is left for this process: raise the limit with ulimit -v "
+	    "(now %llu KiB), or MemoryMax= of the service\n",
+	    (unsigned long long)limit.rlim_cur / 1024);
+	ck_assert_str_eq(lines, want);
+	dt_close(side.ia);
+}
+END_TEST
+#endif
+
 /* Devices return ENOMEM for memory that may not be locked, and for what they have no more of. */
 /* clause: e.9.9 */
 START_TEST(open__device_has_no_memory__says_what_that_may_be)
@@ -178,6 +218,9 @@ device_reason_suite(void)
 	tcase_add_loop_test(tc, open__device_is_not_there_or_refuses__says_so_in_one_line, 0,
 	    sizeof refusals / sizeof refusals[0]);
 	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which end the process then */
+	tcase_add_test(tc, evd__without_memory__says_the_limit_in_the_unit_of_ulimit);
+#endif
 	tcase_add_loop_test(tc, open__device_has_no_memory__says_what_that_may_be, 0, 2);
 	tcase_add_loop_test(tc, open__port_that_is_not_active__works_and_warns_of_it, 0, 3);
 	return s;
