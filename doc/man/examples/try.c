@@ -16,6 +16,7 @@
 #include "ib_extensions.c"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LENGTH = 4096, EVENTS = 64 };
 
@@ -85,6 +86,28 @@ close_side(struct side *side)
 	free((void *)(uintptr_t)side->buffer.local.virtual_address);
 }
 
+/* Written there, and read back. */
+static void
+try_remote(struct side *client, struct side *server)
+{
+	char *here =
+	    (char *)(uintptr_t)client->buffer.local.virtual_address;
+	char *there =
+	    (char *)(uintptr_t)server->buffer.local.virtual_address;
+
+	strcpy(here, "written");
+	call(
+	    "write_remote", write_remote(client->ep, &client->buffer.local,
+				&server->buffer.remote));
+	await(client->evd, DAT_DTO_COMPLETION_EVENT);
+	check("it was written", strcmp(there, "written") == 0);
+	strcpy(there, "changed");
+	call("read_remote", read_remote(client->ep, &client->buffer.local,
+				&server->buffer.remote));
+	await(client->evd, DAT_DTO_COMPLETION_EVENT);
+	check("it was read", strcmp(here, "changed") == 0);
+}
+
 static void
 try_connection(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz)
 {
@@ -121,6 +144,7 @@ try_connection(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz)
 	await(client.evd, DAT_DTO_COMPLETION_EVENT);
 	await(server.evd, DAT_DTO_COMPLETION_EVENT);
 	check("one send was posted", posted_sends(client.ep) == 1);
+	try_remote(&client, &server);
 	/* The region of register_buffer() does not allow atomics: the request is taken and fails. */
 	if (has_atomics(&provider)) {
 		client.buffer.local.segment_length =
