@@ -5,7 +5,7 @@
 #		-f text.awk -f markdown.awk PAGE.md
 #
 # The pages of `see` are SEE ALSO, and references where they are named in the text.
-# Knows what these pages have: headings, paragraphs, lists, tables, code and drawings.  A table of two columns
+# Knows what these pages have: headings, paragraphs, lists with marks or numbers, tables, code and drawings.  A table of two columns
 # becomes a list.  In a wider one each row becomes a list of its cells, with the titles of the columns.
 
 BEGIN {
@@ -92,11 +92,13 @@ in_table { put(".El"); in_table = 0; fresh = 0 }
   put(".Sh " bare(line)); fresh = 1
   next
 }
-/^- / {
+/^(-|[0-9]+\.) / {
+  kind = /^-/ ? "-bullet" : "-enum"
+  if (item && kind != list) end_list()
   finish_text()
-  if (!item) put(".Bl -bullet")
-  put(".It"); item = 1
-  text = substr($0, 3)
+  if (!item) put(".Bl " kind)
+  put(".It"); item = 1; list = kind
+  text = $0; sub(/^[^ ]+ /, "", text)
   next
 }
 $0 == "" { if (item) finish_text(); else end_list(); next }

@@ -58,6 +58,14 @@ state == "comment" {
   }
   next
 }
+# The types of an event, as they are declared.
+/^typedef (struct|union) dat_(.*_event_data|event|event_data|sp_handle) \{/ { in_structure = 1 }
+in_structure {
+  line = $0; sub(/[ \t]*\/\*.*\*\//, "", line); sub(/^\t/, "    ", line)
+  structures[file] = structures[file] line "\n"
+  if (/^\}/) { in_structure = 0; structures[file] = structures[file] "\n" }
+  next
+}
 /^[A-Za-z_ *]+ DAT_API dats?_/ { state = "declaration"; declaration = "" }
 /^static inline / { state = "declaration"; declaration = "" }
 state == "declaration" {
@@ -352,7 +360,8 @@ function head_page(file,   title, text, n, i, name) {
   sub(/^\n+/, "", text)
   begin_page(file, 3, "Generated from dat2/" file ".")
   put(".Sh NAME")
-  put(".Nm " file)
+  put(".Nm " file (file in structures ? " ," : ""))
+  if (file in structures) put(".Nm DAT_EVENT") # the page of what this type is made of
   put(".Nd " title)
   library()
   put(".Sh SYNOPSIS")
@@ -368,6 +377,7 @@ function head_page(file,   title, text, n, i, name) {
     for (i = 1; i <= n; i++) { put(".It Xr " name[i] " 3"); words(name_line(said[name[i]])) }
     put(".El")
   }
+  if (file in structures) { put(".Ss Types of events"); literal(structures[file]); link("DAT_EVENT", file) }
   if (example[file] != "") { put(".Sh EXAMPLES"); literal(example[file]) }
   see_also(references(text list[file], "rearm", file))
   end_page(file, 3)

@@ -8,6 +8,76 @@
  *
  * Units: a DAT_TIMEOUT is in microseconds, a length in bytes, a DAT_COUNT is a number of things; the size
  * of private data is in bytes.
+ *
+ * A DAT_EVENT is what dat_evd_wait() and dat_evd_dequeue() return and an upcall gets.  Its event_number says
+ * which member of event_data is set:
+ *
+ *	DAT_DTO_COMPLETION_EVENT		dto_completion_event_data: a send, receive, RDMA read or RDMA
+ *						write has completed, with its `status`
+ *	DAT_RMR_BIND_COMPLETION_EVENT		rmr_completion_event_data: a dat_rmr_bind() has completed
+ *	DAT_CONNECTION_REQUEST_EVENT		cr_arrival_event_data: a client wants to connect; answer by
+ *						dat_cr_accept() or dat_cr_reject()
+ *	DAT_CONNECTION_EVENT_ESTABLISHED	connect_event_data: the connection stands; the client gets the
+ *						private data of dat_cr_accept()
+ *	DAT_CONNECTION_EVENT_PEER_REJECTED	connect_event_data: the server called dat_cr_reject(), with its
+ *						private data
+ *	DAT_CONNECTION_EVENT_NON_PEER_REJECTED	connect_event_data: no program listens there, or its EVD had no
+ *						room
+ *	DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR	connect_event_data: the client had gone before its
+ *						request was accepted
+ *	DAT_CONNECTION_EVENT_DISCONNECTED	connect_event_data: either side has disconnected
+ *	DAT_CONNECTION_EVENT_BROKEN		connect_event_data: the connection has failed
+ *	DAT_CONNECTION_EVENT_TIMED_OUT		connect_event_data: the timeout of dat_ep_connect() has passed
+ *	DAT_CONNECTION_EVENT_UNREACHABLE	connect_event_data: the address cannot be reached
+ *	DAT_ASYNC_ERROR_EVD_OVERFLOW		asynch_error_event_data: an EVD was full and has lost an event; its
+ *						handle
+ *	DAT_ASYNC_ERROR_IA_CATASTROPHIC		asynch_error_event_data: the device is gone or has failed, or, by
+ *						`reason`, its port is down; the handle of the adapter
+ *	DAT_ASYNC_ERROR_EP_BROKEN		asynch_error_event_data: an endpoint has failed; its handle.  Also, with
+ *						the handle of a shared receive queue, that the queue has failed, or
+ *						that fewer buffers are left than dat_srq_set_lw() wants: see
+ *						`reason`
+ *	DAT_ASYNC_ERROR_TIMED_OUT		asynch_error_event_data: a provider of Rearm does not report it
+ *	DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR	asynch_error_event_data: the device refuses to notify; the
+ *						handle of the EVD
+ *	DAT_HA_DOWN_TO_1			asynch_error_event_data: a provider of Rearm does not report it
+ *	DAT_HA_UP_TO_MULTI_PATH			asynch_error_event_data: a provider of Rearm does not report it
+ *	DAT_SOFTWARE_EVENT			software_event_data: dat_evd_post_se() was called
+ *
+ * Numbers from DAT_IB_EXTENSION_RANGE_BASE on are those of dat_ib_extensions.h.
+ *
+ * The members of a DAT_EVENT and of its event_data:
+ *
+ *	`event_number`		which event it is
+ *	`evd_handle`		the EVD that it was in
+ *	`event_data`		a union: one of the members below
+ *	`event_extension_data`	of an extension: dat_ib_extensions.h
+ *	`dto_completion_event_data`	a DAT_DTO_COMPLETION_EVENT_DATA
+ *	`rmr_completion_event_data`	a DAT_RMR_BIND_COMPLETION_EVENT_DATA
+ *	`cr_arrival_event_data`	a DAT_CR_ARRIVAL_EVENT_DATA
+ *	`connect_event_data`	a DAT_CONNECTION_EVENT_DATA
+ *	`asynch_error_event_data`	a DAT_ASYNCH_ERROR_EVENT_DATA
+ *	`software_event_data`	a DAT_SOFTWARE_EVENT_DATA
+ *	`ep_handle`		the endpoint
+ *	`user_cookie`		the cookie of the call that posted the request
+ *	`status`		DAT_DTO_SUCCESS, or why it failed.  Then only this, ep_handle or rmr_handle, and
+ *				user_cookie are valid.  dat_dto_status_str() has its name
+ *	`transfered_length`	bytes: of a receive or read what arrived, else what was posted
+ *	`operation`		DAT_DTO_SEND, DAT_DTO_RECEIVE, DAT_DTO_RDMA_WRITE, DAT_DTO_RDMA_READ, ...
+ *	`rmr_context`		of a receive of a message that ended a remote context (dat_ep_post_send_with_invalidate()):
+ *				this context; else 0
+ *	`rmr_handle`		the region that was bound
+ *	`sp_handle`		the service point: psp_handle, rsp_handle or csp_handle, as it was created
+ *	`local_ia_address_ptr`	the address of the adapter that the client has called
+ *	`conn_qual`		the qualifier (port) that it has called
+ *	`cr_handle`		the request, for dat_cr_query(), dat_cr_accept() and dat_cr_reject()
+ *	`truncate_flag`		DAT_TRUE: the private data was cut to fit
+ *	`private_data_size`	bytes of private data; 0 is none
+ *	`private_data`		what the other side sent; valid until the endpoint is reset or freed
+ *	`dat_handle`		the object that the error is about
+ *	`reason`		a value for its kind of object, such as DAT_EVD_OVERFLOW_ERROR, DAT_EP_TRANSFER_TO_ERROR
+ *				or DAT_SRQ_LOW_WATERMARK_EVENT
+ *	`pointer`		what dat_evd_post_se() was given
  */
 #include <dat2/udat.h>
 
