@@ -3,6 +3,7 @@
  * check -- the checker as the judge of the device: it is set when the library is loaded, if the user wants it
  */
 #include "adversary.h"
+#include "pending.h"
 #include "report.h"
 #include "sentry.h"
 #include "settings.h"
@@ -172,6 +173,19 @@ check_has_room(struct soft_qp *qp, const struct soft_check_queue *queue,
 	return room;
 }
 
+/* Those from here on were refused, and take up no room. */
+static void
+check_give_room_back(struct soft_qp *qp, const struct ibv_send_wr *wr) SOFT_NO_SEND_LOCK
+{
+	uint32_t n = 0;
+
+	for (; wr; wr = wr->next)
+		n++;
+	soft_qp_lock_send(qp);
+	qp->sq.unpolled -= n < qp->sq.unpolled ? n : qp->sq.unpolled;
+	soft_qp_unlock_send(qp);
+}
+
 /* A program may post until there is no room, and then poll.  It is reported if it does not do so. */
 static void
 check_refused(struct soft_check_queue *queue, uint32_t number) SOFT_NO_CHECK_LOCK
@@ -242,6 +256,8 @@ check_post_send(struct ibv_qp *ibv, struct ibv_send_wr *wr,
 		return ENOMEM;
 	}
 	r = soft_qp_post_send(ibv, wr, bad);
+	if (r)
+		check_give_room_back(soft_qp_of(ibv), *bad);
 	check_posted_until(ibv, wr, r ? *bad : NULL);
 	return r;
 }
@@ -352,7 +368,7 @@ check_destroying(struct soft_cq *cq)
 		check_refused(queue, queue->refused);
 	soft_check_acted(queue);
 	soft_adversary_leave(cq);
-	soft_sentry_look();
+	soft_sentry_look_at(queue);
 	soft_check_queue_lock(queue);
 	soft_site_mark(&queue->destroying, NULL);
 	if (inside) {
@@ -373,6 +389,7 @@ check_destroyed(struct soft_cq *cq)
 	soft_check_queue_lock(queue);
 	queue->destroyed = true;
 	soft_check_queue_unlock(queue);
+	soft_check_queue_remove(queue);
 }
 
 static const struct soft_judge judge = {
@@ -383,6 +400,8 @@ static const struct soft_judge judge = {
 	.posted = check_posted,
 	.event = check_event,
 	.acknowledging = check_acknowledging,
+	.waiting = soft_pending_begin,
+	.waited = soft_pending_end,
 	.destroying = check_destroying,
 	.destroyed = check_destroyed,
 };
@@ -395,6 +414,7 @@ check_fork_child(void)
 	soft_site_reset();
 	soft_check_queues_reset();
 	soft_reports_reset();
+	soft_pending_reset();
 	soft_sentry_reset();
 }
 

@@ -44,11 +44,14 @@ const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	    "Check what ibv_req_notify_cq() returns; when it fails, poll, try again, or give up, "
 	    "but do not sleep." },
 	[SOFT_NEVER_ACKNOWLEDGED] = { "never-acknowledged",
-	    "ibv_destroy_cq() waits until every event that was read is acknowledged.",
-	    "Acknowledge each event by ibv_ack_cq_events(), to the queue that ibv_get_cq_event() "
-	    "returned, on the paths "
-	    "of errors too, before the queue is destroyed; asynchronous events by "
-	    "ibv_ack_async_event()." },
+	    "A call that destroys a completion queue, a queue pair, a shared receive queue or an "
+	    "id waits until every "
+	    "event of it that was read is acknowledged.",
+	    "Acknowledge each event before its object is destroyed, on the paths of errors too: "
+	    "by ibv_ack_cq_events(), to "
+	    "the queue that ibv_get_cq_event() returned; by ibv_ack_async_event(); by "
+	    "rdma_ack_cm_event(), in a handler "
+	    "before rdma_destroy_id()." },
 	[SOFT_ACKNOWLEDGED_TOO_MUCH] = { "acknowledged-too-much",
 	    "A queue may be acknowledged as many events as were read of it. ibv_destroy_cq() "
 	    "compares the numbers and "
@@ -76,6 +79,14 @@ const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	    "Post receives before the peer can send, and again before they run out; or let the "
 	    "requester wait, with an "
 	    "rnr_retry of 7." },
+	[SOFT_CONNECTION_ENDED] = { "connection-ended",
+	    "When the peer disconnects, the queue pair of this end stays as it is: its requests "
+	    "complete, flushed, only when "
+	    "this end disconnects, too.",
+	    "Wait for events of the connection as well, by rdma_get_cm_event() in another thread "
+	    "or by both descriptors in "
+	    "poll(), and call rdma_disconnect() on DISCONNECTED: then the requests complete with "
+	    "IBV_WC_WR_FLUSH_ERR." },
 };
 
 unsigned int

@@ -4,7 +4,9 @@
 #include "symbol.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define NAME_SIZE 256
@@ -55,6 +57,37 @@ print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *q
 }
 
 /* --- text */
+
+#define LINES_MAX 16
+
+/* The command that prints the lines of what these frames call, of one file, which is that of the first with lines. */
+static void
+text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
+{
+	char path[PATH_MAX], first[PATH_MAX];
+	uint64_t seen[LINES_MAX], offset;
+	unsigned int lines = 0, i;
+
+	for (size_t s = 0; s < count; s++)
+		for (int f = print_first_frame(sites[s]); f < sites[s]->depth; f++) {
+			if (lines == LINES_MAX ||
+			    !soft_symbol_line_source((const char *)sites[s]->frames[f] - 1, path,
+				sizeof path, &offset) ||
+			    (lines && strcmp(path, first) != 0))
+				continue;
+			for (i = 0; i < lines && seen[i] != offset; i++)
+				;
+			if (i < lines)
+				continue;
+			if (!lines)
+				fprintf(
+				    stream, "  lines:  addr2line -pfie '%s'", strcpy(first, path));
+			fprintf(stream, " 0x%" PRIx64, offset);
+			seen[lines++] = offset;
+		}
+	if (lines)
+		fputc('\n', stream);
+}
 
 /* Wraps the text; lines after the first are indented by `indent`, and the first has `used` columns already. */
 static void
@@ -126,6 +159,10 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	text_site(stream, "last event:", &queue->event, "");
 	if (queue->destroying.thread)
 		text_site(stream, "destroyed:", &queue->destroying, "");
+	text_lines(stream,
+	    (const struct soft_site *const[]){
+		&queue->polled, &queue->armed, &queue->event, &queue->destroying },
+	    4);
 	text_paragraph(stream, "rule:", text->rule);
 	text_paragraph(stream, "mend:", text->mend);
 	if (soft_check_settings.replay) {
@@ -261,4 +298,61 @@ soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	if (soft_check_settings.replay)
 		json_replay(stream, kind, queue, state);
 	fputs("}\n", stream);
+}
+
+/* --- of other objects: without a queue, no move of the adversary led there */
+
+static void
+print_object_text(FILE *stream, const struct soft_kind_text *text, const char *object,
+    const struct soft_site *destroying, const char *what)
+{
+	fprintf(stream, "softverbs-run --check: %s: %s of process %d (%s)\n", text->name, object,
+	    (int)getpid(), program_invocation_short_name);
+	text_paragraph(stream, "what:", what);
+	text_site(stream, "destroyed:", destroying, "");
+	text_lines(stream, &destroying, 1);
+	text_paragraph(stream, "rule:", text->rule);
+	text_paragraph(stream, "mend:", text->mend);
+	if (soft_check_settings.replay)
+		fprintf(stream, "  replay: %s%s\n", soft_check_settings.replay,
+		    soft_check_settings.program ? soft_check_settings.program : "");
+}
+
+static void
+print_object_json(FILE *stream, const struct soft_kind_text *text, const char *object,
+    const struct soft_site *destroying, const char *what)
+{
+	char *replay = NULL;
+
+	fputc('{', stream);
+	json_string(stream, "kind", text->name);
+	fputc(',', stream);
+	json_string(stream, "object", object);
+	fprintf(stream, ",\"seed\":%" PRIu64 ",\"process\":%d,", soft_check_settings.seed,
+	    (int)getpid());
+	json_string(stream, "program", program_invocation_short_name);
+	fputc(',', stream);
+	json_string(stream, "what", what);
+	fputs(",\"threads\":{", stream);
+	json_site(stream, "destroy", destroying);
+	fputs("},", stream);
+	json_string(stream, "rule", text->rule);
+	fputc(',', stream);
+	json_string(stream, "mend", text->mend);
+	if (soft_check_settings.replay &&
+	    asprintf(&replay, "%s%s", soft_check_settings.replay,
+		soft_check_settings.program ? soft_check_settings.program : "") >= 0) {
+		fputc(',', stream);
+		json_string(stream, "replay", replay);
+		free(replay);
+	}
+	fputs("}\n", stream);
+}
+
+void
+soft_print_object(FILE *stream, bool json, enum soft_kind kind, const char *object,
+    const struct soft_site *destroying, const char *what)
+{
+	(json ? print_object_json : print_object_text)(
+	    stream, &soft_kinds[kind], object, destroying, what);
 }

@@ -15,4 +15,8 @@ void soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_
 void soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
     const struct soft_check_state *state, const char *what) REQUIRES(soft_check_locks.queue);
 
+/* The same of another object, which is about to be destroyed. */
+void soft_print_object(FILE *stream, bool json, enum soft_kind kind, const char *object,
+    const struct soft_site *destroying, const char *what);
+
 #endif

@@ -7,7 +7,9 @@
 
 atomic_uint soft_check_progress;
 
+static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER; /* of those that change the lists */
 static _Atomic(struct soft_check_queue *) queues;
+static struct soft_check_queue *destroyed;
 static atomic_uint last_number;
 
 int
@@ -26,10 +28,31 @@ soft_check_queue_create(struct soft_cq *cq)
 	soft_schedule_init(&queue->adversary.schedule, soft_check_settings.seed, queue->number,
 	    &soft_check_settings.moves);
 	cq->judged = queue;
+	pthread_mutex_lock(&listing);
 	queue->next = queues;
-	while (!atomic_compare_exchange_weak(&queues, &queue->next, queue))
-		;
+	if (queue->next)
+		queue->next->before = queue;
+	queues = queue;
+	pthread_mutex_unlock(&listing);
 	return 0;
+}
+
+void
+soft_check_queue_remove(struct soft_check_queue *queue)
+{
+	struct soft_check_queue *next;
+
+	pthread_mutex_lock(&listing);
+	next = queue->next;
+	if (queue->before)
+		queue->before->next = next;
+	else
+		queues = next;
+	if (next)
+		next->before = queue->before;
+	queue->destroyed_before = destroyed;
+	destroyed = queue;
+	pthread_mutex_unlock(&listing);
 }
 
 struct soft_check_queue *
@@ -42,8 +65,11 @@ soft_check_queues(void)
 void
 soft_check_queues_reset(void)
 {
+	pthread_mutex_init(&listing, NULL);
 	soft_runtime_leak(queues);
+	soft_runtime_leak(destroyed);
 	queues = NULL;
+	destroyed = NULL;
 	last_number = 0;
 }
 

@@ -19,11 +19,17 @@ extern struct soft_check_locks {
 #define SOFT_NO_CHECK_LOCK EXCLUDES(soft_check_locks.queue, soft_check_locks.report) SOFT_NO_CQ_LOCK
 
 struct soft_check_queue {
-	struct soft_check_queue *next; /* in the list of all, which only grows */
-	unsigned int number;	       /* in the order of creation, from 1 */
-	unsigned int generation;       /* see soft_runtime_generation() */
-	struct soft_cq *cq;	       /* constant */
-	void *context;		       /* the program's, of the CQ */
+	/*
+	 * In the list of those that are not destroyed.  A thread goes through it without a lock: a record that was removed
+	 * leads on to one that was behind it.
+	 */
+	_Atomic(struct soft_check_queue *) next;
+	struct soft_check_queue *before;	   /* under the lock of the list */
+	struct soft_check_queue *destroyed_before; /* in the list of those that are; likewise */
+	unsigned int number;			   /* in the order of creation, from 1 */
+	unsigned int generation;		   /* see soft_runtime_generation() */
+	struct soft_cq *cq;			   /* constant */
+	void *context;				   /* the program's, of the CQ */
 	atomic_bool destroyed;
 
 	/* Calls with the queue, to see that none was made for some time. */
@@ -98,7 +104,10 @@ soft_check_queue_is_bounded(const struct soft_check_queue *queue) REQUIRES(soft_
 /* Creates the record of the CQ: 0 or -errno. */
 int soft_check_queue_create(struct soft_cq *cq);
 
-/* All records of this process, the newest first. */
+/* The queue is destroyed: it leaves the list. */
+void soft_check_queue_remove(struct soft_check_queue *queue);
+
+/* The records of this process whose queue is not destroyed, the newest first. */
 struct soft_check_queue *soft_check_queues(void);
 
 /* In a forked child: there are none. */

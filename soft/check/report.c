@@ -74,30 +74,43 @@ report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
 		patience = 0;
 }
 
-void
-soft_report(enum soft_kind kind, struct soft_check_queue *queue,
-    const struct soft_check_state *state, const char *format, ...)
+/* What is reported: a queue that the caller has locked, or another object, of which only the name is known. */
+struct report {
+	enum soft_kind kind;
+	const struct soft_check_queue *queue;
+	const struct soft_check_state *state;
+	const char *object;
+	const struct soft_site *site;
+};
+
+static void
+report_write(FILE *stream, const struct report *report, const char *what) UNCHECKED
+{
+	if (report->object)
+		soft_print_object(stream, soft_check_settings.json, report->kind, report->object,
+		    report->site, what);
+	else if (soft_check_settings.json)
+		soft_print_json(stream, report->kind, report->queue, report->state, what);
+	else
+		soft_print_text(stream, report->kind, report->queue, report->state, what);
+}
+
+static void
+report_make(const struct report *report, const char *format, va_list arguments)
+    EXCLUDES(soft_check_locks.report)
 {
 	char *text = NULL, *what = NULL;
 	size_t size = 0;
-	va_list arguments;
 	FILE *stream;
 	int saved = errno, cancel;
 
-	if (atomic_fetch_or(&queue->reported, 1u << kind) & 1u << kind)
-		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	report_lock();
-	va_start(arguments, format);
 	if (vasprintf(&what, format, arguments) < 0)
 		what = NULL;
-	va_end(arguments);
 	stream = open_memstream(&text, &size);
 	if (stream) {
-		if (soft_check_settings.json)
-			soft_print_json(stream, kind, queue, state, what ? what : "");
-		else
-			soft_print_text(stream, kind, queue, state, what ? what : "");
+		report_write(stream, report, what ? what : "");
 		if (!fclose(stream))
 			report_print(text, size);
 	}
@@ -108,6 +121,32 @@ soft_report(enum soft_kind kind, struct soft_check_queue *queue,
 	report_unlock();
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
+}
+
+void
+soft_report(enum soft_kind kind, struct soft_check_queue *queue,
+    const struct soft_check_state *state, const char *format, ...)
+{
+	const struct report report = { .kind = kind, .queue = queue, .state = state };
+	va_list arguments;
+
+	if (atomic_fetch_or(&queue->reported, 1u << kind) & 1u << kind)
+		return;
+	va_start(arguments, format);
+	report_make(&report, format, arguments);
+	va_end(arguments);
+}
+
+void
+soft_report_object(
+    enum soft_kind kind, const char *object, const struct soft_site *site, const char *format, ...)
+{
+	const struct report report = { .kind = kind, .object = object, .site = site };
+	va_list arguments;
+
+	va_start(arguments, format);
+	report_make(&report, format, arguments);
+	va_end(arguments);
 }
 
 void

@@ -22,6 +22,11 @@ void soft_report(enum soft_kind kind, struct soft_check_queue *queue,
     const struct soft_check_state *state, const char *format, ...) REQUIRES(soft_check_locks.queue)
     EXCLUDES(soft_check_locks.report) __attribute__((format(printf, 4, 5)));
 
+/* The same of an object that is no completion queue: its name, and where it is destroyed. */
+void soft_report_object(
+    enum soft_kind kind, const char *object, const struct soft_site *site, const char *format, ...)
+    EXCLUDES(soft_check_locks.report) __attribute__((format(printf, 4, 5)));
+
 /* Says that the program is ended, in a line and to softverbs-run. */
 void soft_report_end(uint64_t waited) EXCLUDES(soft_check_locks.report);
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sentry.h"
 #include "outstanding.h"
+#include "pending.h"
 #include "report.h"
 #include "settings.h"
 #include "suspicion.h"
 #include "tally.h"
 #include "view.h"
+#include "soft/device/last.h"
 #include "soft/device/runtime.h"
 
 #include <signal.h>
@@ -45,6 +47,13 @@ sentry_report(
 		    view->events_read == view->events_acknowledged ?
 			", and an asynchronous event was not" :
 			"");
+		break;
+	case SOFT_CONNECTION_ENDED:
+		soft_report(suspicion->kind, queue, state,
+		    "%s, and the peer has disconnected. %u requests are outstanding that will not "
+		    "complete: nothing flushes them. The event DISCONNECTED %s.",
+		    sleeper, view->gone,
+		    view->unread_end ? "was not read" : "was read, and nothing was done about it");
 		break;
 	case SOFT_ARM_ERROR_IGNORED:
 		soft_report(suspicion->kind, queue, state,
@@ -147,8 +156,8 @@ sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *slee
 		sentry_report(queue, &suspicion);
 }
 
-static void
-sentry_look_at(struct soft_check_queue *queue) SOFT_NO_CHECK_LOCK
+void
+soft_sentry_look_at(struct soft_check_queue *queue)
 {
 	struct soft_check_state state;
 
@@ -171,7 +180,7 @@ void
 soft_sentry_look(void)
 {
 	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
-		sentry_look_at(queue);
+		soft_sentry_look_at(queue);
 }
 
 /* The thread has polled since the last tick. */
@@ -223,6 +232,12 @@ sentry_tick(uint64_t *before, bool progress) SOFT_NO_CHECK_LOCK
 	for (struct soft_check_queue *queue = soft_check_queues(); queue; queue = queue->next)
 		if (queue->view && queue->view->exists)
 			sentry_consider(queue, known, passed);
+	if (soft_pending_any()) {
+		if (!known)
+			soft_sleepers_look(&sleepers);
+		known = &sleepers;
+		soft_pending_look(known, passed);
+	}
 	if (known)
 		soft_sleepers_free(&sleepers);
 	soft_sentry_look();
@@ -238,8 +253,10 @@ sentry_run(void *unused) SOFT_NO_CHECK_LOCK
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), SOFT_SENTRY_NAME);
+	soft_last_enter();
 	for (;;) {
 		nanosleep(&tick, NULL);
+		soft_last_look();
 		now = soft_check_progress;
 		idle += sentry_tick(&before, now != progress);
 		if (now != progress) {

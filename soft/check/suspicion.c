@@ -23,8 +23,9 @@ soft_suspicion_is_possible(const struct soft_check_view *view)
 		return true;
 	if (view->fd < 0 || !suspicion_is_settled(&view->state))
 		return false;
-	return view->state.visible || view->sends || view->receives ||
-	       suspicion_failed_to_arm(view);
+	if (view->state.visible || view->gone || suspicion_failed_to_arm(view))
+		return true;
+	return view->state.armed == SOFT_UNARMED && (view->sends || view->receives);
 }
 
 /* The destroy waits for acknowledgements, and its thread sleeps.  Those that are too many have been reported. */
@@ -138,6 +139,40 @@ suspect_visible(struct soft_suspicion result, const struct soft_check_view *view
 	return result;
 }
 
+/*
+ * Nothing can come to the channel any more: all that is outstanding on its queues is on connections that have ended.  A
+ * shared receive queue serves other connections, too.
+ */
+static bool
+suspicion_has_ended(const struct soft_check_view *view)
+{
+	const struct soft_check_view *other;
+
+	if (!view->gone)
+		return false;
+	for (const struct soft_check_queue *queue = soft_check_queues(); queue;
+	     queue = queue->next) {
+		other = queue->view;
+		if (!other || !other->exists || other->channel != view->channel)
+			continue;
+		if (!other->counted || other->sends + other->receives != other->gone)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A thread waits for the completions of connections that have ended.  A program that has read their events may know, and wait
+ * for the next connection: for one that comes, or until a thread makes it.
+ */
+static enum soft_strength
+suspicion_ended(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
+{
+	if (!view->unread_end && (view->listens || sleepers->running || sleepers->timed))
+		return SOFT_INNOCENT;
+	return soft_sleepers_are_stuck(sleepers, view->fd) ? SOFT_STRONG : SOFT_WEAK;
+}
+
 struct soft_suspicion
 soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
 {
@@ -162,6 +197,12 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 	if (state->unread) {
 		result.kind = SOFT_EVENT_UNREAD;
 		result.strength = suspicion_unread(view, sleepers, sleeper);
+		return result;
+	}
+	if (!state->visible && state->armed != SOFT_UNARMED) {
+		result.kind = SOFT_CONNECTION_ENDED;
+		if (sleeper && suspicion_has_ended(view))
+			result.strength = suspicion_ended(view, sleepers);
 		return result;
 	}
 	if (!state->visible) {

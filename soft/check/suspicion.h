@@ -13,6 +13,9 @@
  * A thread that sleeps while requests are outstanding, of which no completion is there yet, is suspected, too: WEAK, or
  * STRONG if every thread sleeps for nothing but this channel and the other threads.
  *
+ * So is one that sleeps for a queue that is armed, when the peers of all its requests have disconnected: nothing flushes
+ * them.  If the event was read, only while every thread sleeps without a time limit, and nothing listens.
+ *
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
  * What is no proof:

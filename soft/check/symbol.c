@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* A file in memory, of which nothing is trusted. */
 struct file {
@@ -51,6 +52,30 @@ static const ElfW(Shdr) * symbol_section(const struct file *file, const ElfW(Ehd
 			return section;
 	}
 	return NULL;
+}
+
+/* There is a section with this name. */
+static bool
+symbol_has_section(const struct file *file, const char *wanted)
+{
+	const ElfW(Ehdr) *header = file_at(file, 0, sizeof *header);
+	const ElfW(Shdr) * section, *names;
+	const char *name;
+
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	names = file_at(
+	    file, header->e_shoff + (uint64_t)header->e_shstrndx * sizeof *names, sizeof *names);
+	for (unsigned int i = 0; names && i < header->e_shnum; i++) {
+		section =
+		    file_at(file, header->e_shoff + (uint64_t)i * sizeof *section, sizeof *section);
+		name = section ?
+			   file_at(file, names->sh_offset + section->sh_name, strlen(wanted) + 1) :
+			   NULL;
+		if (name && !memcmp(name, wanted, strlen(wanted) + 1))
+			return true;
+	}
+	return false;
 }
 
 /* The function at an address of the file: its name, and where it begins. */
@@ -137,4 +162,33 @@ soft_symbol_name(const void *address, char *name, size_t size)
 		snprintf(name, size, "%s+0x%llx", module, (unsigned long long)(at - map->l_addr));
 	if (file.bytes)
 		munmap((void *)(uintptr_t)file.bytes, file.size);
+}
+
+bool
+soft_symbol_line_source(const void *address, char *path, size_t size, uint64_t *offset)
+{
+	struct file file = { NULL, 0 };
+	const struct link_map *map;
+	ssize_t length;
+	bool lines;
+	Dl_info info;
+
+	map = symbol_map(address, &info);
+	if (!map)
+		return false;
+	if (*map->l_name) {
+		if ((size_t)snprintf(path, size, "%s", map->l_name) >= size)
+			return false;
+	} else {
+		length = readlink("/proc/self/exe", path, size - 1);
+		if (length <= 0)
+			return false;
+		path[length] = '\0';
+	}
+	*offset = (uintptr_t)address - map->l_addr;
+	if (!file_map(&file, path))
+		return false;
+	lines = symbol_has_section(&file, ".debug_line");
+	munmap((void *)(uintptr_t)file.bytes, file.size);
+	return lines;
 }

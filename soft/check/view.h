@@ -25,6 +25,9 @@ struct soft_check_view {
 	/* Requests that will have a completion, if they are counted; see outstanding.h. */
 	bool counted;
 	uint32_t sends, receives;
+	uint32_t gone;	 /* of these, on queue pairs whose peer has disconnected */
+	bool unread_end; /* the event of one of these was not read */
+	bool listens;	 /* the process listens for new connections */
 
 	/* What has been suspected, since which activity, and for how long it has lasted. */
 	unsigned int suspected; /* the kind, plus 1; 0: nothing */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
+#include "soft/cq/judge.h"
 #include "soft/device/runtime.h"
 
 #include <stdlib.h>
@@ -110,13 +111,16 @@ soft_event_move(struct soft_id *id, struct rdma_event_channel *public)
 }
 
 void
-soft_event_wait_acknowledged(struct soft_id *id)
+soft_event_wait_acknowledged(struct soft_id *id, const char *call)
 {
+	struct soft_judged_wait wait = { call, "rdma id", 0, id->reported, id->acknowledged, NULL };
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	soft_judge_waiting(&wait);
 	while (id->acknowledged != id->reported)
 		soft_cm_sleep(&acknowledged);
+	soft_judge_waited(&wait);
 	pthread_setcancelstate(state, NULL);
 }
 

@@ -30,8 +30,8 @@ int soft_event_wait(
 /* Gives the id another channel and moves its queued events there. */
 void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES(soft_locks.cm);
 
-/* Waits until every event of the id that was read is acknowledged. */
-void soft_event_wait_acknowledged(struct soft_id *id) REQUIRES(soft_locks.cm);
+/* Waits until every event of the id that was read is acknowledged; `call` does so. */
+void soft_event_wait_acknowledged(struct soft_id *id, const char *call) REQUIRES(soft_locks.cm);
 
 /* No id uses it. */
 void soft_event_channel_free(struct soft_event_channel *channel);

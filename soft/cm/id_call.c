@@ -61,7 +61,7 @@ rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	soft_service_detach(id);
 	soft_event_purge(id);
 	soft_cm_disconnect(id);
-	soft_event_wait_acknowledged(id);
+	soft_event_wait_acknowledged(id, "rdma_destroy_id()");
 	soft_event_purge(id);
 	soft_wait_stop(id);
 	soft_timewait_stop(id);
@@ -96,7 +96,7 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) S
 	soft_cm_lock();
 	soft_event_move(id, channel);
 	/* Events that were read from the old channel may still be in use. */
-	soft_event_wait_acknowledged(id);
+	soft_event_wait_acknowledged(id, "rdma_migrate_id()");
 	soft_cm_unlock();
 	if (id->sync)
 		rdma_destroy_event_channel(from);

@@ -15,6 +15,15 @@
 struct soft_cq;
 struct soft_personality;
 
+/* A call that waits until events are acknowledged; on the stack of its thread. */
+struct soft_judged_wait {
+	const char *call;   /* "ibv_destroy_qp()" */
+	const char *object; /* "queue pair" */
+	uint32_t number;    /* of the object; 0: it has none */
+	uint32_t read, acknowledged;
+	void *judged;
+};
+
 struct soft_judge {
 	/* Of contexts for which neither the program nor the environment chooses another. */
 	const struct soft_personality *personality;
@@ -39,6 +48,13 @@ struct soft_judge {
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);
 
 	/*
+	 * A call that destroys another object begins to wait for acknowledgements, and has ended to.  The caller may hold the CM
+	 * lock: the judge takes only its own.
+	 */
+	void (*waiting)(struct soft_judged_wait *wait);
+	void (*waited)(struct soft_judged_wait *wait);
+
+	/*
 	 * ibv_destroy_cq() starts, and ends.  The memory of the CQ then belongs to the judge, so that a later call
 	 * with it can be noticed; all that it points to is freed.
 	 */
@@ -48,5 +64,20 @@ struct soft_judge {
 
 /* NULL, or set before the first context is opened. */
 extern const struct soft_judge *soft_judge;
+
+/* Around a wait for acknowledgements; nothing unless some are due. */
+static inline void
+soft_judge_waiting(struct soft_judged_wait *wait)
+{
+	if (soft_judge && soft_judge->waiting && wait->read != wait->acknowledged)
+		soft_judge->waiting(wait);
+}
+
+static inline void
+soft_judge_waited(struct soft_judged_wait *wait)
+{
+	if (wait->judged)
+		soft_judge->waited(wait);
+}
 
 #endif

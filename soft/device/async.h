@@ -43,6 +43,18 @@ soft_completed_unlock(pthread_mutex_t *mutex) RELEASE(soft_locks.completed) UNCH
 	pthread_mutex_unlock(mutex);
 }
 
+/* How many events were acknowledged. */
+static inline uint32_t
+soft_completed_read(pthread_mutex_t *mutex, const uint32_t *completed) SOFT_NO_LEAF_LOCK
+{
+	uint32_t count;
+
+	soft_completed_lock(mutex);
+	count = *completed;
+	soft_completed_unlock(mutex);
+	return count;
+}
+
 /* The descriptor, or -errno. */
 int soft_async_open(struct soft_async_queue *queue);
 void soft_async_close(struct soft_async_queue *queue);

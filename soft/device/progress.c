@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 #include "bell.h"
+#include "last.h"
 #include "timer.h"
 
 #include <signal.h>
@@ -48,6 +49,8 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 		ts = (struct timespec){ (time_t)(left / SOFT_SECOND), (long)(left % SOFT_SECOND) };
 		timeout = &ts;
 	}
+	/* The only place where the thread can be cancelled: it holds nothing.  See soft_progress_stop(). */
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!coarse) {
 		n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
 		coarse = n < 0 && errno == ENOSYS;
@@ -57,6 +60,7 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 		left = (left + SOFT_MILLISECOND - 1) / SOFT_MILLISECOND;
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
 	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	watches_lock();
 	watches_unlock();
 	return n == 1;
@@ -70,6 +74,7 @@ progress_run(void *unused)
 
 	(void)unused;
 	is_progress_thread = true;
+	soft_last_enter();
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_setname_np(pthread_self(), SOFT_PROGRESS_NAME);
 	while (!quit) {
@@ -82,6 +87,7 @@ progress_run(void *unused)
 		else
 			soft_bell_clear(wake_fd);
 	}
+	soft_last_leave();
 	return NULL;
 }
 
@@ -134,12 +140,32 @@ close_epoll:
 	return r;
 }
 
+/*
+ * 0 if the thread has ended, which takes no time.  A program that closes descriptors that it does not know has closed the
+ * bell of the thread, too, and nothing wakes it.
+ */
+static int
+progress_join(void)
+{
+	struct timespec end;
+
+	if (is_progress_thread)
+		return 0;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec++;
+	return pthread_timedjoin_np(thread, NULL, &end);
+}
+
 void
 soft_progress_stop(void)
 {
 	quit = true;
 	soft_progress_wake();
-	pthread_join(thread, NULL);
+	if (progress_join()) {
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+		soft_last_leave();
+	}
 	soft_close(wake_fd);
 	soft_close(epoll_fd);
 	wake_fd = -1;

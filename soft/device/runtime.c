@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include "context.h"
+#include "last.h"
 #include "names.h"
 #include "progress.h"
 #include "settings.h"
@@ -55,6 +56,7 @@ runtime_after_fork_in_child(void) UNCHECKED
 	LIST_INIT(&contexts);
 	started = false;
 	generation++;
+	soft_last_reset();
 	soft_progress_reset();
 	soft_slot_reset();
 	soft_names_reset();
@@ -201,6 +203,7 @@ void
 soft_runtime_attach(struct soft_context *ctx)
 {
 	pthread_once(&fork_once, runtime_register_fork);
+	soft_last_watch();
 	runtime_lock();
 	LIST_INSERT_HEAD(&contexts, ctx, link);
 	runtime_unlock();
@@ -243,6 +246,7 @@ soft_runtime_start(void)
 	int state, r = 0;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	soft_last_watch();
 	runtime_lock();
 	if (!started)
 		r = runtime_start_locked();

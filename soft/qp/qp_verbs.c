@@ -165,6 +165,7 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 {
 	struct soft_qp *qp = soft_qp_of(ibv);
 	struct soft_qp *peer, *starved;
+	struct soft_judged_wait wait;
 	uint32_t asyncs;
 	int state;
 
@@ -198,10 +199,14 @@ ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 
 	asyncs = soft_async_source_fini(qp->context, &qp->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	wait = (struct soft_judged_wait){ "ibv_destroy_qp()", "queue pair", ibv->qp_num, asyncs,
+		soft_completed_read(&ibv->mutex, &ibv->events_completed), NULL };
+	soft_judge_waiting(&wait);
 	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	soft_completed_unlock(&ibv->mutex);
+	soft_judge_waited(&wait);
 	pthread_setcancelstate(state, NULL);
 
 	/*

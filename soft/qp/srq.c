@@ -127,6 +127,7 @@ ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 {
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
+	struct soft_judged_wait wait;
 	uint32_t asyncs;
 	int state;
 
@@ -136,10 +137,14 @@ ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 		return EBUSY;
 	asyncs = soft_async_source_fini(ctx, &srq->async);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	wait = (struct soft_judged_wait){ "ibv_destroy_srq()", "shared receive queue", 0, asyncs,
+		soft_completed_read(&ibv->mutex, &ibv->events_completed), NULL };
+	soft_judge_waiting(&wait);
 	soft_completed_lock(&ibv->mutex);
 	while (ibv->events_completed != asyncs)
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
 	soft_completed_unlock(&ibv->mutex);
+	soft_judge_waited(&wait);
 	pthread_setcancelstate(state, NULL);
 	pthread_mutex_destroy(&ibv->mutex);
 	pthread_cond_destroy(&ibv->cond);

@@ -4,14 +4,19 @@
 #include <config.h>
 
 #include <elf.h>
+#include <endian.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <linux/capability.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 /* A file that execvp() starts; any file with this name else. */
@@ -70,32 +75,82 @@ is_static(const char *path)
 	return without;
 }
 
-/* Why the dynamic linker ignores the library path, or NULL: the file gives the program another user or group. */
+/* The file gives its program capabilities that this process does not pass on anyway. */
+static bool
+has_capabilities(const char *path)
+{
+	struct vfs_ns_cap_data data;
+	const ssize_t size = getxattr(path, "security.capability", &data, sizeof data);
+
+	/* The kernel starts those of the superuser as any other program. */
+	if (size < (ssize_t)XATTR_CAPS_SZ_1 || !getuid())
+		return false;
+	if (le32toh(data.magic_etc) & VFS_CAP_FLAGS_EFFECTIVE || data.data[0].permitted)
+		return true;
+	return size >= (ssize_t)XATTR_CAPS_SZ_2 && data.data[1].permitted;
+}
+
+/* Why the kernel starts the program in secure mode, in which the dynamic linker ignores the library path; or NULL. */
 static const char *
-other_identity(const char *path)
+secure_mode(const char *path)
 {
 	struct stat file;
+	struct statvfs system;
 
-	if (stat(path, &file))
+	if (stat(path, &file) || (!statvfs(path, &system) && system.f_flag & ST_NOSUID))
+		return NULL;
+	if (has_capabilities(path))
+		return "has file capabilities";
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		return NULL;
 	if (file.st_mode & S_ISUID && file.st_uid != getuid())
-		return "set-user-ID";
+		return "is set-user-ID";
 	if (file.st_mode & S_ISGID && file.st_mode & S_IXGRP && file.st_gid != getgid())
-		return "set-group-ID";
+		return "is set-group-ID";
 	return NULL;
 }
 
-void
-soft_reach_warn(const char *program)
+bool
+soft_reach_check(const char *program)
 {
 	char path[PATH_MAX];
 	const char *why;
 
 	if (!find(program, path))
-		return;
-	why = is_static(path) ? "static" : other_identity(path);
-	if (why)
+		return true;
+	why = secure_mode(path);
+	if (why) {
 		fprintf(stderr,
-		    "softverbs-run: %s: a program that is %s does not run on softverbs\n", program,
-		    why);
+		    "softverbs-run: %s: it %s, so the dynamic linker gives it the libraries of the "
+		    "system, not softverbs; run a copy without that\n",
+		    program, why);
+		return false;
+	}
+	if (is_static(path))
+		fprintf(stderr,
+		    "softverbs-run: %s: a program that is static does not run on softverbs\n",
+		    program);
+	return true;
+}
+
+/* What the dynamic linker replaces in a library path, behind a "$" or in braces. */
+static bool
+is_token(const char *text)
+{
+	static const char *const tokens[] = { "ORIGIN", "LIB", "PLATFORM" };
+
+	text += *text == '{';
+	for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++)
+		if (!strncmp(text, tokens[i], strlen(tokens[i])))
+			return true;
+	return false;
+}
+
+bool
+soft_reach_can_name(const char *folder)
+{
+	for (const char *c = folder; *c; c++)
+		if (*c == ':' || *c == ';' || (*c == '$' && is_token(c + 1)))
+			return false;
+	return true;
 }

@@ -1,11 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * reach -- programs that the library path does not reach
+ * reach -- whether softverbs reaches a program by the library path
  */
 #ifndef SOFT_RUN_REACH_H
 #define SOFT_RUN_REACH_H
 
-/* Prints one line if execvp() of this name starts a program that is static, set-user-ID or set-group-ID. */
-void soft_reach_warn(const char *program);
+#include <stdbool.h>
+
+/*
+ * Prints a line if it does not.  False if the program would silently run on the libraries of the system; a static one may
+ * start others, which softverbs reaches.
+ */
+bool soft_reach_check(const char *program);
+
+/* True if the folder can be an entry of a library path: its name has nothing that ends an entry, or that is replaced. */
+bool soft_reach_can_name(const char *folder);
 
 #endif

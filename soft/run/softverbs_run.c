@@ -346,10 +346,18 @@ main(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
 	library_folder(folder);
+	if (!soft_reach_can_name(folder)) {
+		fprintf(stderr,
+		    "softverbs-run: %s: the dynamic linker cannot look for libraries in a folder "
+		    "with ':', ';' or '$' in its name; move it\n",
+		    folder);
+		return EXIT_USAGE;
+	}
 	set_library_path(folder);
 	if (!getenv(LISTENERS_RETURN))
 		set(LISTENERS_RETURN, "1");
-	soft_reach_warn(program[0]);
+	if (!soft_reach_check(program[0]))
+		return EXIT_CANNOT_RUN;
 	if (check)
 		return soft_parent_run(argv, program);
 	execvp(program[0], program);
