@@ -67,15 +67,11 @@ conf_refuse(const struct parser *p, const char *format, ...)
 	log_message(LOG_ERRORS, "%s:%u: %s; line ignored", p->name, p->line, reason);
 }
 
-/* A field as it is shown in a message: short, and without control characters. */
+/* A field as it is shown in a message: short. */
 static const char *
 conf_shown(const char *field, char out[static 44])
 {
-	size_t i;
-
-	for (i = 0; i < 40 && field[i] != '\0'; i++)
-		out[i] = isprint((unsigned char)field[i]) ? field[i] : '?';
-	strcpy(out + i, field[i] != '\0' ? "..." : "");
+	snprintf(out, 44, "%.40s%s", field, strlen(field) > 40 ? "..." : "");
 	return out;
 }
 

@@ -58,18 +58,41 @@ debug_parse_number(const char *text, size_t length, unsigned long *value)
 }
 
 static void
-debug_complain(const char *variable, const char *text, size_t length,
-    const struct debug_word *words, char *complaint, size_t size)
+debug_add_words(const struct debug_word *words, char *complaint, size_t size)
 {
 	size_t used;
 
-	snprintf(complaint, size, "%s is ignored: \"%.*s\" is neither a number nor one of",
-	    variable, length < 40 ? (int)length : 40, text);
 	for (; words->name != NULL; words++) {
 		used = strlen(complaint);
 		snprintf(complaint + used, size - used, " %s%s", words->name,
 		    words[1].name != NULL ? "," : "");
 	}
+}
+
+static void
+debug_complain(const char *variable, const char *text, size_t length,
+    const struct debug_word *words, char *complaint, size_t size)
+{
+	snprintf(complaint, size, "%s is ignored: \"%.*s\" is neither a number nor one of",
+	    variable, length < 40 ? (int)length : 40, text);
+	debug_add_words(words, complaint, size);
+}
+
+/* 0xff asks for everything, as with other implementations, and not for something that is not here. */
+static void
+debug_check_bits(const char *variable, unsigned long bits, const struct debug_word *words,
+    char *complaint, size_t size)
+{
+	const struct debug_word *word;
+	unsigned long known = 0;
+
+	for (word = words; word->name != NULL; word++)
+		known |= word->bits;
+	if ((bits & ~known) == 0 || (bits & known) == known)
+		return;
+	snprintf(complaint, size, "%s: the bits 0x%lx have no meaning; there is 0x%lx,", variable,
+	    bits & ~known, known);
+	debug_add_words(words, complaint, size);
 }
 
 bool
@@ -94,14 +117,35 @@ debug_read(const char *variable, const struct debug_word *words, unsigned long *
 		if (*text == '\0')
 			break;
 	}
+	debug_check_bits(variable, bits, words, complaint, size);
 	*value = bits;
 	return true;
 }
 
+void
+debug_escape(char *to, size_t size, const char *line)
+{
+	const char *end = to + size - 1;
+
+	for (; *line != '\0' && to < end; line++) {
+		if (*line >= ' ' && *line <= '~') {
+			*to++ = *line;
+			continue;
+		}
+		if (end - to < 4)
+			break;
+		to += sprintf(to, "\\x%02x", (unsigned int)(unsigned char)*line);
+	}
+	*to = '\0';
+}
+
 /* One call for each line, so that lines of several threads do not mix. */
 void
-debug_write(unsigned long destinations, bool is_error, const char *line)
+debug_write(unsigned long destinations, bool is_error, const char *text)
 {
+	char line[DEBUG_ESCAPED(DEBUG_LINE_MAX)];
+
+	debug_escape(line, sizeof line, text);
 	if (destinations & DEBUG_SYSLOG)
 		syslog(is_error ? LOG_ERR : LOG_DEBUG, "%s", line);
 	if (destinations & DEBUG_STDOUT)

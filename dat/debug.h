@@ -4,6 +4,9 @@
  *
  * The value of a variable is a number, or words with commas between them.  All variables are ignored in a
  * program that runs with more privileges than its user.
+ *
+ * A line may have a text of someone else in it: a name, a path, a word of dat.conf.  So every line is made printable
+ * where it leaves the library, and nowhere else.
  */
 #ifndef REARM_DAT_DEBUG_H
 #define REARM_DAT_DEBUG_H
@@ -37,13 +40,25 @@ enum { DEBUG_STDOUT = 1, DEBUG_SYSLOG = 2 };
 extern const struct debug_word debug_destination_words[];
 
 /*
- * Reads a variable.  False if it is not set, or not valid: then `complaint` is a text about it, else it
- * is empty.
+ * Reads a variable.  False if it is not set, or not valid; *complaint is empty, or a text about what is not valid.  A
+ * number may have bits that no word has: they have no effect, and are a complaint unless all others are set, too.
  */
 bool debug_read(const char *variable, const struct debug_word *words, unsigned long *value,
     char *complaint, size_t size);
 
-/* Writes a line to the destinations; without any, to standard error. */
-void debug_write(unsigned long destinations, bool is_error, const char *line);
+/* Lines are shorter. */
+#define DEBUG_LINE_MAX 1024
+
+/*
+ * Copies a line, with \xNN in place of every byte that is not printable ASCII: no text can move the cursor of a
+ * terminal or pretend to be another line.  Truncates what does not fit.
+ */
+void debug_escape(char *to, size_t size, const char *line);
+
+/* Room for a line of `bytes` after debug_escape(). */
+#define DEBUG_ESCAPED(bytes) (4 * (bytes))
+
+/* Writes a text as a line, made printable, to the destinations; without any, to standard error. */
+void debug_write(unsigned long destinations, bool is_error, const char *text);
 
 #endif

@@ -21,15 +21,17 @@ static DAT_LOG_FUNC log_function; /* under log_lock, as is its context */
 static DAT_PVOID log_context;
 static __thread bool log_is_inside; /* this thread is in the function */
 
-/* False if there is no function, or this thread is in it. */
+/* False if there is no function, or this thread is in it.  The function gets no byte that is not printable. */
 static bool
-log_call_function(DAT_LOG_LEVEL level, const char *line)
+log_call_function(DAT_LOG_LEVEL level, const char *text)
 {
+	char line[DEBUG_ESCAPED(DEBUG_LINE_MAX)];
 	bool called = false;
 	int state;
 
 	if (log_is_inside)
 		return false;
+	debug_escape(line, sizeof line, text);
 	/* A thread that is cancelled in the function would keep the lock. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_rwlock_rdlock(&log_lock);
@@ -54,14 +56,14 @@ log_write(enum log_class class, const char *line)
 		debug_write(log_destinations, is_error, line);
 }
 
-/* A word that is wrong is an error, and errors are what is printed then. */
+/* What is wrong with a variable is printed, whatever the variable asks for. */
 static void
 log_read(const char *variable, const struct debug_word *words, unsigned long *value)
 {
 	char line[256] = "dat: ", *complaint = line + 5;
 
-	if (!debug_read(variable, words, value, complaint, sizeof line - 5) && *complaint != '\0' &&
-	    (log_mask & LOG_ERRORS) != 0)
+	(void)debug_read(variable, words, value, complaint, sizeof line - 5);
+	if (*complaint != '\0')
 		log_write(LOG_ERRORS, line);
 }
 
@@ -76,7 +78,7 @@ void
 log_message(enum log_class class, const char *format, ...)
 {
 	int saved = errno;
-	char line[1024];
+	char line[DEBUG_LINE_MAX];
 	va_list args;
 	int n;
 

@@ -363,11 +363,18 @@ record_add_useless(const struct record_source *source, char *text, size_t size)
 	    source->error != 0 ? strerror(source->error) : "no record in it");
 }
 
-/* Whether `edits` insertions, removals and replacements of one character make `b` of `a`. */
+/* Equal but for their case, in ASCII. */
+static bool
+record_is_letter(char a, char b)
+{
+	return a == b || ((a ^ b) == 0x20 && (a | 0x20) >= 'a' && (a | 0x20) <= 'z');
+}
+
+/* Whether `edits` insertions, removals and replacements of one character make `b` of `a`, whatever the case. */
 static bool
 record_is_near(const char *a, const char *b, int edits)
 {
-	while (*a != '\0' && *a == *b)
+	while (*a != '\0' && record_is_letter(*a, *b))
 		a++, b++;
 	if (*a == *b)
 		return true;
@@ -379,8 +386,8 @@ record_is_near(const char *a, const char *b, int edits)
 }
 
 /*
- * The one name that was probably meant: one edit from `name`, or two if there is none with one.  Half of a
- * short name is too much.  NULL if there is none, or if there are several.
+ * The one name that was probably meant: the same but for the case of letters; or one edit from `name`, or two if there
+ * is none with one.  Half of a short name is too much.  NULL if there is none, or if there are several.
  */
 static const char *
 record_meant(const char *name)
@@ -388,7 +395,7 @@ record_meant(const char *name)
 	const char *meant = NULL;
 	bool several = false;
 
-	for (int edits = 1; edits <= 2 && !meant && strlen(name) > 2 * (size_t)edits; edits++)
+	for (int edits = 0; edits <= 2 && !meant && strlen(name) > 2 * (size_t)edits; edits++)
 		for (const struct record *r = file.first; r != NULL; r = r->next) {
 			if (r->first != r || !record_is_near(name, r->info.ia_name, edits))
 				continue;
@@ -398,25 +405,37 @@ record_meant(const char *name)
 	return several ? NULL : meant;
 }
 
+/* Whether the record stands for its name: a name may have several keys. */
+static bool
+record_is_first_of_name(const struct record *record)
+{
+	const struct record *first = record_find_name(record->info.ia_name);
+
+	while (first->first != first)
+		first = first->same_name;
+	return first == record;
+}
+
 /* The names that are there instead. */
 static void
 record_add_names(const char *name, char *text, size_t size)
 {
 	const char *meant = record_meant(name);
 	const struct record *record = file.first, *builtin = NULL;
-	size_t total = file.keys.count, n = 0;
+	size_t total = 0, n = 0;
 
-	if (file.last != NULL && file.last->line == 0) {
+	if (file.last != NULL && file.last->line == 0)
 		builtin = file.last;
-		total--;
-	}
 	if (file.first != builtin) {
 		record_add(
 		    text, size, "%s has no such name", file.sources[file.source_count - 1].path);
-		for (; record != builtin && n < SHOWN_NAMES; record = record->next)
-			if (record->first == record)
-				record_add(text, size, "%s %s", n++ == 0 ? "; it has" : ",",
-				    record->info.ia_name);
+		for (; record != builtin; record = record->next) {
+			if (record->first != record || !record_is_first_of_name(record) ||
+			    ++total > SHOWN_NAMES)
+				continue;
+			record_add(
+			    text, size, "%s %s", n++ == 0 ? "; it has" : ",", record->info.ia_name);
+		}
 		if (total > n)
 			record_add(text, size, " and %zu more", total - n);
 	} else if (file.source_count == 1) {

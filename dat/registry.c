@@ -118,14 +118,18 @@ registry_purge(struct record *owner)
 {
 	struct registry_entry *entry;
 
-	pthread_mutex_lock(&registry_lock);
-	while ((entry = owner->registered) != NULL) {
+	for (;;) {
+		pthread_mutex_lock(&registry_lock);
+		entry = owner->registered;
+		if (entry != NULL)
+			registry_remove_locked(entry);
+		pthread_mutex_unlock(&registry_lock);
+		if (entry == NULL)
+			break;
 		log_message(LOG_ERRORS, "the provider of \"%s\" did not remove its registration",
 		    entry->info.ia_name);
-		registry_remove_locked(entry);
 		free(entry);
 	}
-	pthread_mutex_unlock(&registry_lock);
 }
 
 static const char *

@@ -30,4 +30,16 @@ int soft_personality_choose(const char *name);
  */
 void soft_complain_to(void (*place)(const char *text));
 
+/*
+ * How many requests with this queue for their completions found no receive posted at the other end, and had to
+ * wait for one.  For a CQ of this device only.
+ */
+unsigned long long soft_cq_stalls(const struct ibv_cq *cq);
+
+/*
+ * Passes to the function the number of a queue pair whose send has waited for two seconds because the other end has posted no
+ * receive: once a connection, on a thread that exists for this alone.  NULL: a line on standard error again.
+ */
+void soft_tell_stalls_to(void (*place)(unsigned int qp_num));
+
 #endif

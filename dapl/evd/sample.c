@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/evd/sample.h"
 
+#include "dapl/ia/cq_arm.h"
 #include "dapl/ia/ia.h"
 
 /*
@@ -21,6 +22,7 @@ sample_take(struct dapl_evd *evd, struct dapl_evd_sample *sample) REQUIRES(dapl_
 	sample->ia = dapl_ia_of(&evd->obj)->self;
 	sample->adapter = dapl_ia_of(&evd->obj)->provider->info.ia_name;
 	sample->flags = evd->flags;
+	sample->rnr_stalls = evd->cq ? dapl_cq_arm_stalls(evd->cq) : 0;
 	sample->slow_ns = evd->slow_ns;
 	sample->slow_upcalls = atomic_load_explicit(&evd->slow_upcalls, memory_order_relaxed);
 	return true;

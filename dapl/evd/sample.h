@@ -15,6 +15,7 @@ struct dapl_evd_sample {
 	struct dat_rearm_evd_counters counters;
 	struct evd_calls calls;
 	uint64_t slow_ns, slow_upcalls;
+	int64_t rnr_stalls; /* -1: the device does not say */
 };
 
 /*

@@ -7,6 +7,7 @@
 #define REARM_DAPL_CQ_ARM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <infiniband/verbs.h>
 
@@ -24,5 +25,17 @@ void dapl_cq_arm_prepare(void);
 
 /* What the device has said since then, on this thread, about a set-up with which it cannot be used; or NULL. */
 const char *dapl_cq_arm_complaint(void);
+
+/*
+ * How many requests with this queue for their completions found no receive posted at the other end, and had to wait for
+ * one; -1: devices of the host count that for a port alone.
+ */
+int64_t dapl_cq_arm_stalls(const struct ibv_cq *cq);
+
+/* The function gets the number of a queue pair with such a request, if the device tells; it may wait. */
+void dapl_cq_arm_tell_stalls(void (*place)(unsigned int qp_num));
+
+/* Whether the device is softverbs, to which nothing applies that is to be done for a device of the host. */
+bool dapl_cq_arm_is_soft(void);
 
 #endif

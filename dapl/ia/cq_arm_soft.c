@@ -43,3 +43,21 @@ dapl_cq_arm_complaint(void)
 {
 	return *complaint ? complaint : NULL;
 }
+
+bool
+dapl_cq_arm_is_soft(void)
+{
+	return true;
+}
+
+int64_t
+dapl_cq_arm_stalls(const struct ibv_cq *cq)
+{
+	return (int64_t)soft_cq_stalls(cq);
+}
+
+void
+dapl_cq_arm_tell_stalls(void (*place)(unsigned int qp_num))
+{
+	soft_tell_stalls_to(place);
+}

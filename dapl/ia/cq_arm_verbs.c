@@ -32,3 +32,22 @@ dapl_cq_arm_complaint(void)
 {
 	return NULL;
 }
+
+bool
+dapl_cq_arm_is_soft(void)
+{
+	return false;
+}
+
+int64_t
+dapl_cq_arm_stalls(const struct ibv_cq *cq)
+{
+	(void)cq;
+	return -1;
+}
+
+void
+dapl_cq_arm_tell_stalls(void (*place)(unsigned int qp_num))
+{
+	(void)place;
+}

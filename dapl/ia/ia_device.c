@@ -56,10 +56,34 @@ ia_open_lead(struct dapl_ia_loop *l, struct lead *lead)
 	lead_open(lead);
 }
 
+/* Errors for which there is something to be done to a device of the host. */
+static bool
+ia_is_of_host(int error)
+{
+	return error == ENOENT || error == ENOSYS || error == ENODEV || error == ENXIO ||
+	       error == EACCES || error == EPERM;
+}
+
+/* Whether it is the software device that cannot be used, after a line. */
+static bool
+ia_no_soft_device(int error)
+{
+	const char *complaint = dapl_cq_arm_complaint();
+
+	if (dapl_shortage_is_explained(error) ||
+	    (!complaint && !(dapl_cq_arm_is_soft() && ia_is_of_host(error))))
+		return false;
+	dapl_debug_error(
+	    "the software device cannot be used: %s", complaint ? complaint : strerror(error));
+	return true;
+}
+
 /* Without a connection manager there is no device. */
 static int
 ia_no_cm(int error)
 {
+	if (ia_no_soft_device(error))
+		return error == ENOENT || error == ENOSYS ? -ENODEV : -error;
 	switch (error) {
 	case ENOENT:
 	case ENOSYS:
@@ -67,13 +91,13 @@ ia_no_cm(int error)
 	case ENXIO:
 		dapl_debug_error(
 		    "this host has no RDMA connection manager: modprobe rdma_ucm, and see "
-		    "that `rdma link` lists a device (doc/real-device.md)");
+		    "that `rdma link` lists a device; rearm(7)");
 		return -ENODEV;
 	case EACCES:
 	case EPERM:
 		dapl_debug_error(
 		    "this user may not open /dev/infiniband/rdma_cm: allow it with a rule of "
-		    "udev (doc/real-device.md)");
+		    "udev; rearm(7)");
 		return -EACCES;
 	default:
 		errno = error;
@@ -173,13 +197,13 @@ ia_check_port(const struct dapl_ia *ia, const char *where)
 static int
 ia_no_device(const char *where, int error)
 {
-	const char *complaint = dapl_cq_arm_complaint();
+	/* The software device has every address of the host. */
+	const bool no_address =
+	    error == EADDRNOTAVAIL || (error == ENODEV && dapl_cq_arm_is_soft());
 
-	if (complaint && !dapl_shortage_is_explained(error)) {
-		dapl_debug_error("the software device cannot be used: %s", complaint);
+	if ((!no_address || dapl_cq_arm_complaint()) && ia_no_soft_device(error))
 		return -error;
-	}
-	switch (error) {
+	switch (no_address ? EADDRNOTAVAIL : error) {
 	case EADDRNOTAVAIL:
 		dapl_debug_error(
 		    "%s is no address of this host: `ip address` shows those that it has", where);
@@ -188,14 +212,14 @@ ia_no_device(const char *where, int error)
 		dapl_debug_error(
 		    "no RDMA device has the address of %s: `rdma link` lists the devices and "
 		    "their interfaces, and `rdma link add rxe0 type rxe netdev INTERFACE` "
-		    "makes one (doc/real-device.md)",
+		    "makes one; rearm(7)",
 		    where);
 		return -error;
 	case EACCES:
 	case EPERM:
 		dapl_debug_error(
 		    "this user may not open the RDMA device of %s, /dev/infiniband/uverbs*: "
-		    "allow it with a rule of udev (doc/real-device.md)",
+		    "allow it with a rule of udev; rearm(7)",
 		    where);
 		return -error;
 	default:

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "dapl/api.h"
+#include "dapl/ep/stall.h"
+#include "dapl/ia/cq_arm.h"
 #include "dapl/object/lock.h"
 #include "dapl/trace/debug.h"
 #include "dapl/object/registry.h"
@@ -188,6 +190,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *ia_params)
 		dapl_debug_error("no memory is left to keep the provider of \"%s\"", info->ia_name);
 		return;
 	}
+	dapl_cq_arm_tell_stalls(dapl_stall_tell);
 	provider_lock();
 	p = provider_find(info);
 	if (!p)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ROWS_AT_FIRST 64u
@@ -37,6 +38,53 @@ page_started(void)
 		       &started) != 1)
 		return 0;
 	return started;
+}
+
+/* The PID namespace of this process, or 0. */
+static uint64_t
+page_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
+/*
+ * Whether the descriptor is still that of the page: programs that become daemons close descriptors which they did
+ * not open, and the number may then be that of another file.
+ */
+static bool
+page_has_descriptor(const struct dapl_stats_page *page)
+{
+	struct stat st;
+
+	return !fstat(page->fd, &st) && st.st_dev == page->device && st.st_ino == page->inode;
+}
+
+/*
+ * Whether this process made the page.  In a PID namespace of its own, a child may have the number of its parent;
+ * but only the parent has the lock.
+ */
+static bool
+page_is_own(const struct dapl_stats_page *page)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (page->pid != getpid())
+		return false;
+	return !page_has_descriptor(page) || fcntl(page->fd, F_GETLK, &lock) ||
+	       lock.l_type == F_UNLCK;
+}
+
+/* Removes the file, unless its name is that of another file now. */
+static void
+page_remove(const struct dapl_stats_page *page)
+{
+	struct stat st;
+
+	if (page_is_own(page) && !lstat(page->path, &st) && st.st_dev == page->device &&
+	    st.st_ino == page->inode)
+		unlink(page->path);
 }
 
 /* All words of the page are written in order: a reader that sees one has seen those before it. */
@@ -77,8 +125,11 @@ static int
 page_map(struct dapl_stats_page *page, size_t size)
 {
 	void *map;
-	int r = posix_fallocate(page->fd, 0, (off_t)size);
+	int r;
 
+	if (!page_has_descriptor(page))
+		return -EBADF;
+	r = posix_fallocate(page->fd, 0, (off_t)size);
 	if (r)
 		return -r;
 	map = page->map ? mremap(page->map, page->size, size, MREMAP_MAYMOVE) :
@@ -88,6 +139,26 @@ page_map(struct dapl_stats_page *page, size_t size)
 	page->map = map;
 	page->size = size;
 	return madvise(map, size, MADV_DONTFORK) ? -errno : 0;
+}
+
+/* The lock comes before the head: a page without it is nobody's. */
+static int
+page_own(struct dapl_stats_page *page)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct stat st;
+
+	if (fstat(page->fd, &st) || fcntl(page->fd, F_SETLK, &lock)) {
+		const int r = -errno;
+
+		unlink(page->path);
+		close(page->fd);
+		page->fd = -1;
+		return r;
+	}
+	page->device = st.st_dev;
+	page->inode = st.st_ino;
+	return 0;
 }
 
 /* No file of that name exists: one that an earlier process with this number has left stays. */
@@ -100,7 +171,7 @@ page_make(struct dapl_stats_page *page)
 		page->fd =
 		    open(page->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (page->fd >= 0)
-			return 0;
+			return page_own(page);
 		if (errno != EEXIST)
 			break;
 	}
@@ -127,6 +198,7 @@ dapl_stats_page_open(struct dapl_stats_page *page, unsigned int interval_ms)
 	head->head_size = sizeof *head;
 	head->row_size = sizeof(struct dapl_stats_row);
 	head->pid = (uint64_t)getpid();
+	head->pid_namespace = page_namespace();
 	head->started = page_started();
 	page_store(&head->interval_ms, interval_ms);
 	page_store(&head->magic, DAPL_STATS_MAGIC);
@@ -140,6 +212,10 @@ dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row 
 	struct dapl_stats_head *head;
 	uint64_t room = page_room(page), number;
 
+	if (count > DAPL_STATS_ROWS_MAX) {
+		missing += count - DAPL_STATS_ROWS_MAX;
+		count = DAPL_STATS_ROWS_MAX;
+	}
 	if (count > room && page_map(page, page_size_for(2 * count)) == 0)
 		room = page_room(page);
 	if (count > room) {
@@ -159,8 +235,8 @@ dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row 
 void
 dapl_stats_page_abandon(const struct dapl_stats_page *page)
 {
-	if (page->map && page->pid == getpid())
-		unlink(page->path);
+	if (page->map)
+		page_remove(page);
 }
 
 void
@@ -169,8 +245,9 @@ dapl_stats_page_close(struct dapl_stats_page *page)
 	if (page->map)
 		munmap(page->map, page->size);
 	if (page->fd >= 0) {
-		unlink(page->path);
-		close(page->fd);
+		page_remove(page);
+		if (page_has_descriptor(page))
+			close(page->fd);
 	}
 	*page = (struct dapl_stats_page){ .fd = -1 };
 }

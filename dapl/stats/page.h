@@ -16,6 +16,8 @@ struct dapl_stats_page {
 	int fd;
 	pid_t pid; /* of the process that made it */
 	char path[64];
+	dev_t device; /* of the file */
+	ino_t inode;
 	void *map;
 	size_t size; /* of the file and of the mapping */
 };

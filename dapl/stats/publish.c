@@ -72,6 +72,7 @@ publish_fill(struct dapl_stats_row *row, const struct dapl_evd_sample *sample)
 		.dequeued = calls->dequeued,
 		.polls = calls->polls,
 		.polls_found = calls->polls_found,
+		.rnr_stalls = (uint64_t)sample->rnr_stalls,
 		.slow_us = sample->slow_ns / OS_NS_PER_US,
 		.slow_upcalls = sample->slow_upcalls,
 	};

@@ -10,8 +10,6 @@
 
 #include "dat/debug.h"
 
-#define LINE_MAX_BYTES 1024
-
 unsigned int dapl_debug_classes;
 
 static unsigned long debug_destinations;
@@ -133,7 +131,7 @@ dapl_debug_setup(dapl_debug_log_fn *log)
 static void
 debug_print(DAT_LOG_LEVEL level, const char *format, va_list args)
 {
-	char line[LINE_MAX_BYTES];
+	char line[DEBUG_LINE_MAX], shown[DEBUG_ESCAPED(DEBUG_LINE_MAX)];
 	int saved = errno, state, n;
 	bool logged;
 
@@ -144,7 +142,8 @@ debug_print(DAT_LOG_LEVEL level, const char *format, va_list args)
 		n += snprintf(
 		    line + n, sizeof line - (size_t)n, "dat_ia_open(\"%.80s\"): ", debug_adapter);
 	vsnprintf(line + n, sizeof line - (size_t)n, format, args);
-	logged = debug_log && debug_log(level, line) == DAT_SUCCESS;
+	debug_escape(shown, sizeof shown, line);
+	logged = debug_log && debug_log(level, shown) == DAT_SUCCESS;
 	if (!logged || debug_destinations)
 		debug_write(debug_destinations, level == DAT_LOG_ERROR, line);
 	pthread_setcancelstate(state, NULL);

@@ -14,12 +14,27 @@ say_init(const char *name)
 	program = name;
 }
 
+/* What the other end or a file has named may be printed: \xNN stands for bytes that move the cursor or end a line. */
+static size_t
+say_escape(char *to, size_t size, const char *text, size_t length)
+{
+	size_t used = 0;
+
+	for (; length > 0 && used + 5 < size; text++, length--)
+		if (*text >= ' ' && *text <= '~')
+			to[used++] = *text;
+		else
+			used += (size_t)sprintf(
+			    to + used, "\\x%02x", (unsigned int)(unsigned char)*text);
+	return used;
+}
+
 /* One write() a line, so that lines of several threads and processes do not mix. */
 static void
 say_line(const char *format, va_list args, const char *tail)
 {
-	char line[1024];
-	size_t size = sizeof line - 1; /* room for the newline */
+	char line[1024], shown[4 * sizeof line];
+	size_t size = sizeof line;
 	size_t used;
 	int n;
 
@@ -35,8 +50,9 @@ say_line(const char *format, va_list args, const char *tail)
 	}
 	if (used >= size)
 		used = size - 1;
-	line[used++] = '\n';
-	if (write(STDERR_FILENO, line, used) < 0)
+	used = say_escape(shown, sizeof shown - 1, line, used);
+	shown[used++] = '\n';
+	if (write(STDERR_FILENO, shown, used) < 0)
 		return; /* no output is left to report it on */
 }
 

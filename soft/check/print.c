@@ -2,6 +2,7 @@
 #include "print.h"
 #include "settings.h"
 #include "symbol.h"
+#include "soft/device/complaint.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -33,7 +34,10 @@ print_first_frame(const struct soft_site *site)
 static void
 print_frame_name(const void *frame, char name[NAME_SIZE])
 {
-	soft_symbol_name((const char *)frame - 1, name, NAME_SIZE);
+	char symbol[NAME_SIZE];
+
+	soft_symbol_name((const char *)frame - 1, symbol, sizeof symbol);
+	soft_show(name, NAME_SIZE, symbol); /* it may have the path of a file */
 }
 
 /* Where moves of the adversary led to the report, only these are made in the replay, and each time. */
@@ -142,10 +146,11 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
     const struct soft_check_state *state, const char *what)
 {
 	const struct soft_kind_text *text = &soft_kinds[kind];
-	char found[64];
+	char found[64], program[NAME_SIZE];
 
 	fprintf(stream, "softverbs-run --check: %s: completion queue %u of process %d (%s)\n",
-	    text->name, queue->number, (int)getpid(), program_invocation_short_name);
+	    text->name, queue->number, (int)getpid(),
+	    soft_show(program, sizeof program, program_invocation_short_name));
 	text_paragraph(stream, "what:", what);
 	fprintf(stream,
 	    "  queue:  cqn %u, %p, context %p, %d entries; %" PRIu32 " to poll, %s, %" PRIu32

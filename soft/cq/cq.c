@@ -424,3 +424,10 @@ ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 	soft_context_put(ctx);
 	return 0;
 }
+
+unsigned long long
+soft_cq_stalls(const struct ibv_cq *cq)
+{
+	return atomic_load_explicit(
+	    &soft_container_of(cq, const struct soft_cq, ibv)->stalls, memory_order_relaxed);
+}

@@ -63,7 +63,8 @@ struct soft_cq {
 	uint32_t delivered GUARDED_BY(soft_locks.channel);
 
 	struct soft_async_source async;
-	atomic_uint users; /* queue pairs */
+	atomic_uint users;    /* queue pairs */
+	atomic_ullong stalls; /* requests that found no receive at the other end */
 
 	struct soft_pd *domain; /* parent domain that it counts on, or NULL */
 	bool ignore_overrun;	/* an entry that does not fit is dropped */

@@ -69,6 +69,7 @@ extern struct soft_locks {
 	struct soft_lock_class timers;	/* of the queue of timers */
 	struct soft_lock_class turns;	/* of the turns in the lists of all links */
 	struct soft_lock_class watches; /* of the descriptors that the progress thread watches */
+	struct soft_lock_class teller;	/* of what is to be reported to the user of the program */
 	struct soft_lock_class
 	    completed; /* of the counts of acknowledged events in verbs' objects */
 } soft_locks;
@@ -79,7 +80,7 @@ extern struct soft_locks {
  */
 #define SOFT_NO_LEAF_LOCK \
 	EXCLUDES(soft_locks.table, soft_locks.timers, soft_locks.turns, soft_locks.watches, \
-	    soft_locks.completed)
+	    soft_locks.teller, soft_locks.completed)
 #define SOFT_NO_LINK_LOCK EXCLUDES(soft_locks.link) SOFT_NO_LEAF_LOCK
 #define SOFT_NO_PEERS_LOCK EXCLUDES(soft_locks.peers) SOFT_NO_LINK_LOCK
 #define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK

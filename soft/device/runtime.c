@@ -12,6 +12,7 @@
 #include "progress.h"
 #include "settings.h"
 #include "slot.h"
+#include "teller.h"
 #include "timer.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,6 +62,7 @@ runtime_after_fork_in_child(void) UNCHECKED
 	soft_slot_reset();
 	soft_names_reset();
 	soft_timer_reset();
+	soft_teller_reset();
 	for (size_t i = 0; i < part_count; i++)
 		if (parts[i]->reset)
 			parts[i]->reset();

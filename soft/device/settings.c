@@ -138,18 +138,18 @@ soft_settings_pulls(void)
 void
 soft_debug(const char *format, ...)
 {
-	char line[256];
+	char text[256], line[512];
 	int saved = errno, n;
 	va_list args;
 
 	if (!debugging)
 		return;
-	n = snprintf(line, sizeof line, "softverbs[%d]: ", (int)getpid());
+	n = snprintf(text, sizeof text, "softverbs[%d]: ", (int)getpid());
 	va_start(args, format);
-	n += vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
+	(void)vsnprintf(text + n, sizeof text - (size_t)n, format, args);
 	va_end(args);
-	if (n > (int)sizeof line - 2)
-		n = sizeof line - 2;
+	soft_show(line, sizeof line - 1, text);
+	n = (int)strlen(line);
 	line[n++] = '\n';
 	(void)syscall(SYS_write, STDERR_FILENO, line, n);
 	errno = saved;

@@ -126,6 +126,9 @@ struct soft_sq {
 	bool rnr_tried GUARDED_BY(soft_locks.send);
 	unsigned int tries GUARDED_BY(soft_locks.send);
 	unsigned int rnr_tries GUARDED_BY(soft_locks.send);
+	/* When it stalled on a receive first; whether that was reported in this connection. */
+	uint64_t starved_since GUARDED_BY(soft_locks.send);
+	bool starved_told GUARDED_BY(soft_locks.send);
 	/*
 	 * When the timer expires; a timer function that runs earlier belongs to an older setting.
 	 */

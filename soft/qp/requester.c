@@ -3,6 +3,8 @@
 #include "qp_error.h"
 #include "timeout.h"
 #include "sq.h"
+#include "stall.h"
+#include "soft/device/teller.h"
 
 /* Without a timeout no request is given up. */
 static bool
@@ -30,12 +32,14 @@ soft_sq_timer(struct soft_timer *timer)
 	struct soft_qp *qp = soft_container_of(timer, struct soft_qp, sq.timer);
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_sq *sq = &qp->sq;
+	bool tell;
 
 	if (soft_timeout_expired(qp)) {
 		soft_qp_put(qp);
 		return;
 	}
 	soft_qp_lock_send(qp);
+	tell = soft_sq_is_to_be_told(qp);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* resumed while this callback was starting */
 	} else if (sq_counts_tries(qp) && !sq->tries) {
@@ -48,5 +52,7 @@ soft_sq_timer(struct soft_timer *timer)
 	}
 	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);
+	if (tell)
+		soft_tell_stall(qp->ibv.qp_num);
 	soft_qp_put(qp);
 }

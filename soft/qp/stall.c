@@ -17,6 +17,9 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
  */
 #define RNR_PATIENCE 50000000u
 
+/* A send that has waited for a receive so long will hardly get one: whoever looks for the reason is to have a report. */
+#define STARVED_LONG (2 * SOFT_SECOND)
+
 static void
 sq_stall(struct soft_qp *qp, enum soft_stall why) REQUIRES(soft_locks.send)
 {
@@ -26,6 +29,27 @@ sq_stall(struct soft_qp *qp, enum soft_stall why) REQUIRES(soft_locks.send)
 		sq->tries = qp->attr.retry_cnt;
 	sq->tried = true;
 	sq->stall = why;
+}
+
+/* The oldest request finds no receive for the first time. */
+static void
+sq_starve(struct soft_qp *qp) REQUIRES(soft_locks.send)
+{
+	qp->sq.rnr_tries = qp->attr.rnr_retry;
+	qp->sq.starved_since = soft_now();
+	atomic_fetch_add_explicit(&soft_cq_of(qp->ibv.send_cq)->stalls, 1, memory_order_relaxed);
+}
+
+bool
+soft_sq_is_to_be_told(struct soft_qp *qp)
+{
+	struct soft_sq *sq = &qp->sq;
+
+	if (sq->stall != SOFT_STALLED_RECEIVE || sq->starved_told ||
+	    soft_now() - sq->starved_since < STARVED_LONG)
+		return false;
+	sq->starved_told = true;
+	return true;
 }
 
 /*
@@ -38,7 +62,7 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	struct soft_sq *sq = &qp->sq;
 
 	if (!sq->rnr_tried)
-		sq->rnr_tries = qp->attr.rnr_retry;
+		sq_starve(qp);
 	sq->rnr_tried = true;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {

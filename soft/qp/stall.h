@@ -11,6 +11,8 @@
 
 /* The peer has no receive posted; `rnr_timer` is its timer code. */
 void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer) REQUIRES(soft_locks.send);
+/* Whether it has stalled on that for so long that the user should know; true once a connection. */
+bool soft_sq_is_to_be_told(struct soft_qp *qp) REQUIRES(soft_locks.send);
 void soft_sq_stall_for_peer(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* No link to the peer can be opened now. */

@@ -2,7 +2,8 @@
 /*
  * foreign -- a provider for dat.conf that opens no adapter, and writes why to the standard streams
  *
- * The first word of the parameters decides how it fails: "device", "address" or "crash".
+ * The first word of the parameters decides how it fails: "device", "address" or "crash"; or "hostile", which writes
+ * all of its parameters, and logs them.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include <dat2/udat.h>
 
+#include <dat2/dat_log.h>
 #include <dat2/dat_registry.h>
 
 /* One for each record, for as long as the process lives. */
@@ -46,6 +48,10 @@ foreign_open(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd, DAT_I
 	(void)ia;
 	printf("foreign: looks for %s\n", name);
 	fprintf(stderr, "foreign: there is no device %s\n", name);
+	if (strncmp(f->parameters, "hostile", strlen("hostile")) == 0) {
+		printf("%s\n", f->parameters);
+		(void)dat_rearm_log(DAT_LOG_ERROR, f->parameters);
+	}
 	if (strncmp(f->parameters, "crash", strlen("crash")) == 0)
 		abort();
 	return strncmp(f->parameters, "address", strlen("address")) == 0 ?

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * test-page -- what dat_top makes of pages of statistics: those that the provider writes, and those that are damaged
+ *
+ *     test-page plant FILE PID NAMESPACE STARTED SIZE ROWS
+ *
+ * makes a page as a program could that is not the provider, for check-top: with holes if it is larger than its rows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "dapl/stats/page.h"
@@ -75,7 +80,7 @@ expect_of(const char *what, const struct file *file, size_t size, enum page_stat
 	struct page page;
 	char why[256];
 	int fd = put(file, size);
-	enum page_state state = page_read(fd, &page);
+	enum page_state state = page_read(fd, &page, &(int){ PAGE_PATIENCE });
 
 	if (state != wanted)
 		printf("%s: it %s\n", what, page_explain(state, &page, why, sizeof why));
@@ -123,6 +128,8 @@ damaged_pages(void)
 	file = good();
 	file.head.count = 5;
 	expect("one row too many", file, PAGE_BROKEN);
+	file.head.count = DAPL_STATS_ROWS_MAX + 1;
+	expect("more rows than a page may have", file, PAGE_BROKEN);
 	file.head.count = UINT64_MAX;
 	expect("as many rows as can be", file, PAGE_BROKEN);
 	file.head.count = UINT64_MAX / sizeof file.rows[0] + 2;
@@ -152,7 +159,7 @@ texts(void)
 	memset(file.rows[0].adapter, 'x', sizeof file.rows[0].adapter);
 	snprintf(file.rows[1].adapter, sizeof file.rows[1].adapter, "a\033[2Jb\200c");
 	fd = put(&file, sizeof file);
-	CHECK("texts", page_read(fd, &page) == PAGE_READ);
+	CHECK("texts", page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ);
 	CHECK(
 	    "a text without an end gets one", strlen(page.rows[0].adapter) == DAPL_STATS_NAME - 1);
 	CHECK("a text has nothing for the terminal", strcmp(page.rows[1].adapter, "a?[2Jb?c") == 0);
@@ -169,15 +176,15 @@ paths(void)
 		perror(folder);
 		exit(99);
 	}
-	CHECK("a folder is refused", page_open(folder) < 0);
+	CHECK("a folder is refused", page_open(AT_FDCWD, folder) < 0);
 	CHECK("what does not exist is refused",
-	    page_open("/tmp/test-page-nothing") < 0 && errno == ENOENT);
+	    page_open(AT_FDCWD, "/tmp/test-page-nothing") < 0 && errno == ENOENT);
 	snprintf(path, sizeof path, "%s/link", folder);
 	CHECK("a link is made", symlink("/etc/passwd", path) == 0);
-	CHECK("a link is refused", page_open(path) < 0);
+	CHECK("a link is refused", page_open(AT_FDCWD, path) < 0);
 	unlink(path);
 	CHECK("a pipe is made", mkfifo(path, 0600) == 0);
-	CHECK("a pipe is refused, without a wait for its other end", page_open(path) < 0);
+	CHECK("a pipe is refused, without a wait for its other end", page_open(AT_FDCWD, path) < 0);
 	unlink(path);
 	rmdir(folder);
 }
@@ -212,7 +219,7 @@ shrinking_page(void)
 	over = false;
 	pthread_create(&thread, NULL, truncate_often, &fd);
 	for (int i = 0; i < 2000; i++) {
-		if (page_read(fd, &page) == PAGE_READ)
+		if (page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ)
 			bad += page.head.count != 4;
 		page_free(&page);
 	}
@@ -269,12 +276,12 @@ growing_page(void)
 	}
 	CHECK("only the owner reads the page",
 	    stat(writer.path, &st) == 0 && (st.st_mode & 0777) == 0600);
-	fd = page_open(writer.path);
+	fd = page_open(AT_FDCWD, writer.path);
 	CHECK("a page of the provider is opened", fd >= 0);
 	over = false;
 	pthread_create(&thread, NULL, write_often, &writer);
 	for (int i = 0; i < 3000; i++) {
-		if (page_read(fd, &page) == PAGE_READ) {
+		if (page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ) {
 			read++;
 			torn += !is_whole(&page);
 		}
@@ -284,23 +291,135 @@ growing_page(void)
 	pthread_join(thread, NULL);
 	CHECK("a page that is written meanwhile is read", read > 100);
 	CHECK("every snapshot is whole", torn == 0);
-	CHECK("the page says whose it is", page_read(fd, &page) == PAGE_READ &&
-					       page.head.pid == (uint64_t)getpid() &&
-					       page.head.started != 0);
+	CHECK("the page says whose it is",
+	    page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ &&
+		page.head.pid == (uint64_t)getpid() && page.head.started != 0);
 	page_free(&page);
 	dapl_stats_page_close(&writer);
 	CHECK("the closed page has no file", fstat(fd, &st) == 0 && st.st_nlink == 0);
 	close(fd);
 }
 
-int
-main(void)
+/* ---- whose a page is ---- */
+
+/* What another process sees of the lock. */
+static pid_t
+holder_elsewhere(int fd)
 {
+	int status = -1;
+	const pid_t child = fork();
+
+	if (child == 0)
+		_exit(page_holder(fd) == getppid() ? 1 : page_holder(fd) == -1 ? 2 : 3);
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return -2;
+	return WEXITSTATUS(status) == 1 ? getpid() : WEXITSTATUS(status) == 2 ? -1 : -3;
+}
+
+/* An exit of a child that has the number of its parent, in a PID namespace of its own, must leave the page. */
+static void
+holders(void)
+{
+	struct dapl_stats_page page, other;
+	struct stat st;
+	int fd, moved, status = 0;
+	pid_t child;
+
+	if (dapl_stats_page_open(&page, 100)) {
+		perror(DAPL_STATS_FOLDER);
+		exit(99);
+	}
+	fd = page_open(AT_FDCWD, page.path);
+	CHECK("the process that made a page has its lock", holder_elsewhere(page.fd) == getpid());
+	child = fork();
+	if (child == 0) {
+		page.pid = getpid(); /* as it is in a namespace */
+		dapl_stats_page_abandon(&page);
+		dapl_stats_page_close(&page);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	CHECK("a child with the number of its parent leaves its page", stat(page.path, &st) == 0);
+	CHECK("a page has no holes", page_is_whole(fd));
+	CHECK("the page names its namespace",
+	    stat("/proc/self/ns/pid", &st) == 0 &&
+		((struct dapl_stats_head *)page.map)->pid_namespace == st.st_ino);
+
+	/* Another file has come under its name. */
+	other = page;
+	unlink(page.path);
+	moved = open(page.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	CHECK("another file is made", moved >= 0);
+	dapl_stats_page_close(&page);
+	CHECK("a close leaves a file that is not the page", stat(other.path, &st) == 0);
+	CHECK("without its owner the lock is gone", holder_elsewhere(fd) == -1);
+	unlink(other.path);
+	close(moved);
+	close(fd);
+}
+
+/* The program has closed all descriptors, and the number is that of a file of its own now. */
+static void
+lost_descriptor(void)
+{
+	static struct dapl_stats_row rows[ROWS_MOST];
+	struct dapl_stats_page page;
+	struct stat st;
+	int own, number;
+
+	if (dapl_stats_page_open(&page, 100)) {
+		perror(DAPL_STATS_FOLDER);
+		exit(99);
+	}
+	own = put(&(struct file){ .head = { .magic = 0 } }, 100);
+	number = page.fd;
+	dup2(own, number);
+	dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
+	CHECK("rows that have no room are missing",
+	    ((struct dapl_stats_head *)page.map)->count +
+		    ((struct dapl_stats_head *)page.map)->missing ==
+		ROWS_MOST);
+	CHECK(
+	    "a file of the program is not made larger", fstat(own, &st) == 0 && st.st_size == 100);
+	dapl_stats_page_close(&page);
+	CHECK("a descriptor of the program is not closed", fstat(number, &st) == 0);
+	close(number);
+	close(own);
+}
+
+static int
+plant(char **args)
+{
+	struct file file = good();
+	const int fd = open(args[0], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	unsigned long long value[5];
+
+	for (int i = 0; i < 5; i++)
+		value[i] = strtoull(args[i + 1], NULL, 10);
+	file.head.pid = value[0];
+	file.head.pid_namespace = value[1];
+	file.head.started = value[2];
+	file.head.count = value[4];
+	if (fd < 0 || write(fd, &file, sizeof file) != (ssize_t)sizeof file ||
+	    (value[3] > sizeof file && ftruncate(fd, (off_t)value[3]))) {
+		perror(args[0]);
+		return 1;
+	}
+	return fchmod(fd, 0644) != 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 8 && strcmp(argv[1], "plant") == 0)
+		return plant(argv + 2);
 	damaged_pages();
 	texts();
 	paths();
 	shrinking_page();
 	growing_page();
+	holders();
+	lost_descriptor();
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed != 0;
 }

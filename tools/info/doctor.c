@@ -193,17 +193,16 @@ static void
 doctor_print_others(const struct findings *findings)
 {
 	json_t *reason, *names, *list, *count, *text;
-	size_t i;
+	const char *key;
 
-	if (json_array_size(findings->reasons) > 0)
+	if (json_object_size(findings->reasons) > 0)
 		text_print(0, 0, "", "other providers");
-	json_array_foreach(findings->reasons, i, reason)
+	json_object_foreach(findings->reasons, key, reason)
 	{
 		names = json_object_get(reason, "names");
 		list = reason_list(names);
 		count = reason_count(names);
-		text = text_format("%s: %s", json_string_value(count),
-		    json_string_value(json_object_get(reason, "text")));
+		text = text_format("%s: %s", json_string_value(count), key);
 		step_print("open", FACT, json_string_value(text), json_string_value(list));
 		json_decref(list);
 		json_decref(count);
@@ -263,7 +262,7 @@ json_t *
 doctor_report(char *const names[], bool quiet, bool verbose)
 {
 	struct steps host = { .list = json_array(), .quiet = quiet, .ok = true };
-	struct findings findings = { json_array(), json_array(), json_array(), json_array() };
+	struct findings findings = { json_array(), json_array(), json_array(), json_object() };
 	json_t *report = json_object(), *adapters = json_array(), *one;
 	struct subject *subjects, *subject;
 	DAT_REARM_RECORD *records;

@@ -142,17 +142,20 @@ host_interface(const char *where, bool *usable)
 	return text_json(text);
 }
 
+/* As ulimit of a shell takes it: memory in KiB. */
 static void
 host_add_limit(
     char text[static TEXT_MAX], const char *what, char option, __rlimit_resource_t resource)
 {
+	const bool in_kib = option == 'l' || option == 'v';
 	struct rlimit limit;
 
 	host_add(text, "%s%s ", *text != '\0' ? ", " : "", what);
 	if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		host_add(text, "unlimited");
 	else
-		host_add(text, "%llu", (unsigned long long)limit.rlim_cur);
+		host_add(text, "%llu%s", (unsigned long long)limit.rlim_cur / (in_kib ? 1024 : 1),
+		    in_kib ? " KiB" : "");
 	host_add(text, " (ulimit -%c)", option);
 }
 
@@ -161,12 +164,12 @@ host_limits(void)
 {
 	char text[TEXT_MAX] = "";
 
-	host_add_limit(text, "bytes of locked memory", 'l', RLIMIT_MEMLOCK);
+	host_add_limit(text, "locked memory", 'l', RLIMIT_MEMLOCK);
 	host_add_limit(text, "descriptors", 'n', RLIMIT_NOFILE);
 	if (geteuid() == 0)
 		host_add(text, ", threads unlimited (root)");
 	else
 		host_add_limit(text, "threads of this user", 'u', RLIMIT_NPROC);
-	host_add_limit(text, "bytes of address space", 'v', RLIMIT_AS);
+	host_add_limit(text, "address space", 'v', RLIMIT_AS);
 	return text_json(text);
 }

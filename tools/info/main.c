@@ -19,6 +19,7 @@
 #include "show.h"
 #include "table.h"
 #include "text.h"
+#include "tools/printable.h"
 #include "trial.h"
 
 enum { USAGE = 2, DOCTOR = 256, JSON, NAMES };
@@ -111,7 +112,7 @@ parse(int key, char *arg, struct argp_state *state)
 static void
 finish_json(json_t *report)
 {
-	if (json_dumpf(report, stdout, JSON_INDENT(2)) != 0)
+	if (!text_dump(report))
 		errx(1, "the report cannot be written as JSON");
 	putchar('\n');
 	json_decref(report);
@@ -169,7 +170,13 @@ list_names(bool json)
 
 	records = record_list(&count, &ret);
 	names = record_names(records, count);
-	json_array_foreach(names, i, name) if (!json) puts(json_string_value(name));
+	json_array_foreach(names, i, name)
+	{
+		if (!json) {
+			text_print_cell(json_string_value(name), 0);
+			putchar('\n');
+		}
+	}
 	if (json)
 		finish_json(wrap("names", names));
 	else
@@ -241,6 +248,7 @@ main(int argc, char **argv)
 	const struct argp argp = { options, parse, "[NAME...]", about, NULL, NULL, NULL };
 	int status = 0;
 
+	printable_arguments(argc, argv, USAGE);
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	if (request.job == LIST && request.names[0] != NULL)

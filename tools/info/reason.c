@@ -37,16 +37,12 @@ reason_strip(const char *line, const char *name, const char *place)
 static json_t *
 reason_find(json_t *reasons, const char *text)
 {
-	json_t *reason;
-	size_t i;
+	json_t *reason = json_object_get(reasons, text);
 
-	json_array_foreach(reasons, i, reason)
-	{
-		if (strcmp(json_string_value(json_object_get(reason, "text")), text) == 0)
-			return reason;
+	if (reason == NULL) {
+		reason = json_pack("{s:s, s:[]}", "text", text, "names");
+		json_object_set_new(reasons, text, reason);
 	}
-	reason = json_pack("{s:s, s:[]}", "text", text, "names");
-	json_array_append_new(reasons, reason);
 	return reason;
 }
 

@@ -33,19 +33,20 @@ record_is_for_programs(const DAT_REARM_RECORD *record)
 json_t *
 record_names(const DAT_REARM_RECORD *records, DAT_COUNT count)
 {
-	json_t *names = json_array(), *name, *other;
+	json_t *names = json_array(), *seen = json_object(), *name;
 	DAT_COUNT i;
-	size_t j;
 
 	for (i = 0; i < count; i++) {
 		if (!record_is_for_programs(&records[i]))
 			continue;
 		name = text_json(records[i].name);
-		json_array_foreach(names, j, other) if (json_equal(name, other)) break;
-		if (j == json_array_size(names))
+		if (json_object_get(seen, json_string_value(name)) == NULL) {
+			json_object_set_new(seen, json_string_value(name), json_true());
 			json_array_append(names, name);
+		}
 		json_decref(name);
 	}
+	json_decref(seen);
 	return names;
 }
 

@@ -121,22 +121,22 @@ table_has_output(const json_t *report)
 void
 table_print(const json_t *report)
 {
-	json_t *reasons = json_array(), *reason, *names, *list, *count;
+	json_t *reasons = json_object(), *reason, *names, *list, *count;
+	const char *text;
 	int widths[COLUMNS];
-	size_t i;
 
 	table_measure(report, widths);
 	table_print_line(titles, widths);
 	table_print_part(report, true, widths, reasons);
 	table_print_part(report, false, widths, reasons);
-	if (json_array_size(reasons) > 0)
+	if (json_object_size(reasons) > 0)
 		putchar('\n');
-	json_array_foreach(reasons, i, reason)
+	json_object_foreach(reasons, text, reason)
 	{
 		names = json_object_get(reason, "names");
 		count = reason_count(names);
 		list = reason_list(names);
-		text_print(0, 10, json_string_value(count), table_text(reason, "text"));
+		text_print(0, 10, json_string_value(count), text);
 		text_print(10, 0, "", json_string_value(list));
 		json_decref(count);
 		json_decref(list);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "text.h"
+#include "tools/printable.h"
 
-#include <ctype.h>
 #include <err.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -67,11 +67,37 @@ text_format(const char *format, ...)
 	return json;
 }
 
+/* Jansson escapes all but DEL, which is in strings alone. */
+static int
+text_write(const char *bytes, size_t size, void *unused)
+{
+	(void)unused;
+	for (; size > 0; bytes++, size--)
+		if ((*bytes == 0x7f ? fputs("\\u007f", stdout) : putchar(*bytes)) == EOF)
+			return -1;
+	return 0;
+}
+
+bool
+text_dump(const json_t *report)
+{
+	return json_dump_callback(report, text_write, NULL, JSON_INDENT(2) | JSON_ENSURE_ASCII) ==
+	       0;
+}
+
 static void
 text_put(const char *text, size_t length)
 {
-	for (; length > 0; text++, length--)
-		putchar(iscntrl((unsigned char)*text) ? '?' : *text);
+	const char *end = text + length;
+	size_t n;
+
+	for (; text < end; text += n != 0 ? n : 1) {
+		n = printable_length(text);
+		if (n != 0)
+			fwrite(text, 1, n, stdout);
+		else
+			printf("\\x%02x", (unsigned int)(unsigned char)*text);
+	}
 }
 
 /* How many bytes fit into a line with so much room: up to a blank, or a longer word. */
@@ -117,10 +143,12 @@ int
 text_width(const char *text)
 {
 	int width = 0;
+	size_t n;
 
-	for (; *text != '\0'; text++)
-		width += ((unsigned char)*text & 0xc0) !=
-			 0x80; /* not the rest of a character of UTF-8 */
+	for (; *text != '\0'; text += n != 0 ? n : 1) {
+		n = printable_length(text);
+		width += n != 0 ? 1 : PRINTABLE_MAX;
+	}
 	return width;
 }
 

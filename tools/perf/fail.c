@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fail.h"
+#include "tools/printable.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -12,7 +13,7 @@ void
 fail(const char *format, ...)
 {
 	static atomic_flag failed = ATOMIC_FLAG_INIT;
-	char text[1024];
+	char text[1024], shown[PRINTABLE_MAX * sizeof text];
 	va_list args;
 
 	va_start(args, format);
@@ -20,7 +21,9 @@ fail(const char *format, ...)
 	va_end(args);
 	while (atomic_flag_test_and_set(&failed))
 		pause(); /* the other thread ends the process */
-	fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+	/* The other end may have written the text. */
+	fprintf(stderr, "%s: %s\n", program_invocation_short_name,
+	    printable(shown, sizeof shown, text));
 	_exit(1);
 }
 

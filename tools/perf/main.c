@@ -3,6 +3,7 @@
  * dat_perf: latency, rate and processor time of messages over an RDMA adapter, by each way to get their events.  The
  * ends are two processes, or two threads of this one.
  */
+#include "tools/printable.h"
 #include "fail.h"
 #include "options.h"
 #include "override.h"
@@ -74,6 +75,7 @@ main(int argc, char **argv)
 	static struct outcome outcome;
 	struct options options;
 
+	printable_arguments(argc, argv, 2);
 	options_parse(&options, argc, argv);
 	override_provider(&options);
 	if (options.server) {

@@ -7,6 +7,7 @@
 #include <argp.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,12 @@
 
 #include "process.h"
 #include "report.h"
+#include "tools/printable.h"
 #include "view.h"
 
 enum { USAGE = 2, CSV = 256, JSON, ONCE, PAGE, TOTALS };
 
+#define UNREAD_MAX 8 /* pages that are not shown and explained */
 #define SECONDS_MIN 0.01
 #define SECONDS_MAX 3600.0
 
@@ -38,7 +41,8 @@ static const struct argp_option options[] = {
 	{ "number", 'n', "NUMBER", 0, "End after so many times", 0 },
 	{ "once", ONCE, NULL, 0, "Show the counts once: those since each EVD was created", 0 },
 	{ "sort", 's', "COLUMN", 0,
-	    "The largest first: depth, events, upcalls, notified, arms, spurious, races, slow; or "
+	    "The largest first: depth, events, upcalls, notified, arms, spurious, races, stalls, "
+	    "slow; or "
 	    "evd, "
 	    "by the handle (events)",
 	    0 },
@@ -157,12 +161,12 @@ show_page(struct request *request)
 	struct page page = { .rows = NULL };
 	enum page_state state;
 	struct view view;
+	int patience = PAGE_PATIENCE, fd = page_open(AT_FDCWD, request->page);
 	char why[256];
-	int fd = page_open(request->page);
 
 	if (fd < 0)
 		err(1, "%s", request->page);
-	state = page_read(fd, &page);
+	state = page_read(fd, &page, &patience);
 	close(fd);
 	if (state != PAGE_READ)
 		errx(1, "%s %s", request->page, page_explain(state, &page, why, sizeof why));
@@ -217,6 +221,45 @@ sleep_until_next(struct timespec *next, double seconds)
 		;
 }
 
+/* There may be one of that number elsewhere. */
+static void
+explain_missing(pid_t pid)
+{
+	struct page_folder folder;
+	const struct page_file *files;
+	size_t count;
+
+	if (page_folder_read(&folder)) {
+		files = page_folder_of(&folder, pid, &count);
+		if (count != 0 && files[0].state == PAGE_HIDDEN)
+			errx(1,
+			    "there is no process %ld here; one that lives in another PID "
+			    "namespace has " DAPL_STATS_FOLDER "/%s: run dat_top there",
+			    (long)pid, files[0].name);
+	}
+	errx(1, "there is no process %ld", (long)pid);
+}
+
+/* All pages that the process has now. */
+static int
+read_all(pid_t pid, struct page pages[DAPL_STATS_PAGES], enum page_state *state,
+    struct page *failed, char *path, size_t size)
+{
+	int found, error, patience = PAGE_PATIENCE;
+	const struct page_file *files;
+	struct page_folder folder;
+	size_t count;
+
+	if (!page_folder_read(&folder))
+		err(1, "%s", DAPL_STATS_FOLDER);
+	files = page_folder_of(&folder, pid, &count);
+	found = process_read(files, count, pages, state, failed, path, size, &patience);
+	error = errno;
+	page_folder_free(&folder);
+	errno = error;
+	return found;
+}
+
 static int
 watch(struct request *request)
 {
@@ -230,10 +273,10 @@ watch(struct request *request)
 	int count;
 
 	if (!process_find(request->pid, &process))
-		errx(1, "there is no process %ld", (long)request->pid);
+		explain_missing(request->pid);
 	clock_gettime(CLOCK_MONOTONIC, &next);
 	for (;;) {
-		count = process_read(&process, pages, &state, &failed, path, sizeof path);
+		count = read_all(process.pid, pages, &state, &failed, path, sizeof path);
 		if (count == 0) {
 			view_free(&before);
 			return explain_none(&process, shown != 0, state, &failed, path);
@@ -256,31 +299,40 @@ static int
 list(struct request *request)
 {
 	struct page pages[DAPL_STATS_PAGES], failed;
+	int found, patience = PAGE_PATIENCE;
+	struct page_folder folder;
 	struct process *processes;
+	const struct page_file *files;
 	enum page_state state;
 	struct view *views;
-	size_t count, n = 0;
+	size_t count, n = 0, unread = 0;
 	char path[64], why[256];
-	int found;
 
-	processes = process_list(&count);
-	if (processes == NULL)
+	if (!page_folder_read(&folder))
 		err(1, "%s", DAPL_STATS_FOLDER);
-	views = calloc(count + 1, sizeof *views);
-	if (views == NULL)
+	views = calloc(folder.count + 1, sizeof *views);
+	processes = calloc(folder.count + 1, sizeof *processes);
+	if (views == NULL || processes == NULL)
 		err(1, "no memory");
-	for (size_t i = 0; i < count; i++) {
-		found = process_read(&processes[i], pages, &state, &failed, path, sizeof path);
-		if (found == 0) {
-			if (path[0] != '\0')
-				warnx("%s %s", path, page_explain(state, &failed, why, sizeof why));
+	for (size_t i = 0; i < folder.count; i += count) {
+		files = page_folder_of(&folder, folder.files[i].process.pid, &count);
+		found = process_read(
+		    files, count, pages, &state, &failed, path, sizeof path, &patience);
+		if (path[0] != '\0' && (state != PAGE_FAILED || errno != EACCES) &&
+		    ++unread <= UNREAD_MAX)
+			warnx("%s %s", path, page_explain(state, &failed, why, sizeof why));
+		if (found == 0)
 			continue;
-		}
 		view_make(&views[n], pages, found, NULL);
 		view_sort(&views[n], request->column, true);
 		free_pages(pages, found);
-		processes[n++] = processes[i];
+		for (size_t k = 0; k < count; k++)
+			if (files[k].state == PAGE_READ)
+				processes[n] = files[k].process;
+		n++;
 	}
+	if (unread > UNREAD_MAX)
+		warnx("and %zu more that are not shown", unread - UNREAD_MAX);
 	if (n == 0 && request->report.form == REPORT_TABLE)
 		warnx("no process of this user publishes statistics: DAPL_STATS=1000 in its "
 		      "environment lets one");
@@ -290,6 +342,7 @@ list(struct request *request)
 		view_free(&views[i]);
 	free(views);
 	free(processes);
+	page_folder_free(&folder);
 	return 0;
 }
 
@@ -300,6 +353,7 @@ main(int argc, char **argv)
 	struct request request = { .seconds = 1, .column = VIEW_EVENTS };
 	int status;
 
+	printable_arguments(argc, argv, USAGE);
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	request.report.screen = request.report.form == REPORT_TABLE && request.views != 1 &&

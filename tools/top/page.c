@@ -11,15 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ATTEMPTS 100
-#define ATTEMPT_NS 2000000
-#define READ_MAX (1u << 30) /* more than all EVDs that a process may have */
+#define WAIT_NS 2000000
 
 int
-page_open(const char *path)
+page_open(int folder, const char *path)
 {
 	struct stat st;
-	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(folder, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0)
 		return -1;
@@ -29,6 +27,24 @@ page_open(const char *path)
 		return -1;
 	}
 	return fd;
+}
+
+bool
+page_is_whole(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_blocks * 512 >= st.st_size;
+}
+
+pid_t
+page_holder(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK)
+		return -1;
+	return lock.l_pid > 0 ? lock.l_pid : 0;
 }
 
 /* Reads all of it: false if the file is shorter. */
@@ -59,6 +75,7 @@ check_head(const struct dapl_stats_head *head, uint64_t size)
 	if (head->version != DAPL_STATS_VERSION)
 		return PAGE_OTHER;
 	if (head->head_size != sizeof *head || head->row_size != sizeof(struct dapl_stats_row) ||
+	    head->count > DAPL_STATS_ROWS_MAX ||
 	    head->count > (size - sizeof *head) / sizeof(struct dapl_stats_row))
 		return PAGE_BROKEN;
 	return PAGE_READ;
@@ -73,6 +90,20 @@ make_printable(char *text, size_t size)
 			*text = '?';
 }
 
+enum page_state
+page_read_head(int fd, struct dapl_stats_head *head)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) != 0)
+		return PAGE_FAILED;
+	if ((uint64_t)st.st_size < sizeof *head)
+		return st.st_size == 0 ? PAGE_EMPTY : PAGE_FOREIGN;
+	if (!read_at(fd, head, sizeof *head, 0))
+		return PAGE_FOREIGN;
+	return check_head(head, (uint64_t)st.st_size);
+}
+
 /*
  * One attempt: see dapl/stats/layout.h.  The page may change meanwhile, so that the count of one reading says nothing
  * about the next.
@@ -81,18 +112,11 @@ static enum page_state
 try_read(int fd, struct page *page)
 {
 	struct dapl_stats_head before, after;
-	enum page_state state;
-	struct stat st;
+	enum page_state state = page_read_head(fd, &before);
 	size_t size;
 
-	if (fstat(fd, &st) != 0)
-		return PAGE_FAILED;
-	if ((uint64_t)st.st_size < sizeof before || st.st_size > READ_MAX)
-		return st.st_size == 0 ? PAGE_EMPTY : PAGE_FOREIGN;
-	if (!read_at(fd, &before, sizeof before, 0))
-		return PAGE_FOREIGN;
-	page->head = before;
-	state = check_head(&before, (uint64_t)st.st_size);
+	if (state != PAGE_FAILED && state != PAGE_FOREIGN)
+		page->head = before;
 	if (state != PAGE_READ)
 		return state;
 	if (before.ended == 0)
@@ -118,23 +142,22 @@ try_read(int fd, struct page *page)
 }
 
 enum page_state
-page_read(int fd, struct page *page)
+page_read(int fd, struct page *page, int *patience)
 {
-	const struct timespec pause = { .tv_nsec = ATTEMPT_NS };
+	const struct timespec pause = { .tv_nsec = WAIT_NS };
 	enum page_state state;
-	int i;
 
-	for (i = 0; i < ATTEMPTS; i++) {
+	for (;;) {
 		*page = (struct page){ .rows = NULL };
 		state = try_read(fd, page);
 		if (state == PAGE_READ)
 			return state;
 		page_free(page);
-		if (state != PAGE_BUSY && state != PAGE_EMPTY)
+		if ((state != PAGE_BUSY && state != PAGE_EMPTY) || *patience <= 0)
 			return state;
+		--*patience;
 		nanosleep(&pause, NULL);
 	}
-	return state;
 }
 
 void
@@ -164,6 +187,10 @@ page_explain(enum page_state state, const struct page *page, char *buffer, size_
 		return buffer;
 	case PAGE_BROKEN:
 		return "is damaged";
+	case PAGE_HIDDEN:
+		return "is of a process that lives in another PID namespace: run dat_top there";
+	case PAGE_STRANGE:
+		return "is not of the user of the process: it is not read";
 	case PAGE_FAILED:
 		snprintf(buffer, size, "cannot be read: %s", strerror(errno));
 		return buffer;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "dapl/stats/layout.h"
 
@@ -20,6 +21,8 @@ enum page_state {
 	PAGE_FOREIGN, /* no page of statistics */
 	PAGE_OTHER,   /* a page of another version */
 	PAGE_BROKEN,  /* what it says about itself cannot be */
+	PAGE_HIDDEN,  /* of a process in another PID namespace */
+	PAGE_STRANGE, /* of another user than the process has */
 	PAGE_FAILED,  /* a system call failed: errno */
 };
 
@@ -29,12 +32,28 @@ struct page {
 	struct dapl_stats_row *rows; /* head.count */
 };
 
-/* Reads a snapshot into *page, whose rows page_free() frees.  Waits a little for one that is being written. */
-enum page_state page_read(int fd, struct page *page);
+/*
+ * Reads a snapshot into *page, whose rows page_free() frees.  Waits a little for one that is being written: each wait
+ * takes one off *patience, and without any there is none.
+ */
+enum page_state page_read(int fd, struct page *page, int *patience);
 void page_free(struct page *page);
+#define PAGE_PATIENCE 100
 
-/* A file that may be a page, or -1 with errno: no link, and of a type that can be read without waiting. */
-int page_open(const char *path);
+/* The head alone: whoever made it, and whether or not there is a snapshot. */
+enum page_state page_read_head(int fd, struct dapl_stats_head *head);
+
+/*
+ * A file that may be a page, or -1 with errno: no link, and of a type that can be read without waiting.  The path is
+ * relative to the folder.
+ */
+int page_open(int folder, const char *path);
+
+/* Whether all of the file is there: a provider leaves no holes in it, and someone who makes huge ones may. */
+bool page_is_whole(int fd);
+
+/* The process that has the lock of the page, as the kernel says: 0 if it is in another PID namespace, -1 if none has. */
+pid_t page_holder(int fd);
 
 /* "is no page of statistics", after the name of the file. */
 const char *page_explain(enum page_state state, const struct page *page, char *buffer, size_t size);

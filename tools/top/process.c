@@ -5,6 +5,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,17 +45,55 @@ find_start(const char *stat)
 	return started;
 }
 
+/*
+ * Whether /proc is that of this process's PID namespace.  In another one it has other processes under the same
+ * numbers.
+ */
+static bool
+proc_is_own(void)
+{
+	char link[32];
+	const ssize_t n = readlink("/proc/self", link, sizeof link - 1);
+
+	if (n <= 0)
+		return false;
+	link[n] = '\0';
+	return strtol(link, NULL, 10) == (long)getpid();
+}
+
+/* The PID namespace of this process; 0: not known. */
+static uint64_t
+own_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) != 0 ? 0 : st.st_ino;
+}
+
+static bool
+find_users(const char *status, unsigned int uid[4])
+{
+	const char *line = strstr(status, "\nUid:");
+
+	return line != NULL &&
+	       sscanf(line, "\nUid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) == 4;
+}
+
 bool
 process_find(pid_t pid, struct process *process)
 {
-	char stat[1024];
+	char text[4096];
 	size_t i;
 
-	*process = (struct process){ .pid = pid };
+	*process = (struct process){ .pid = pid, .command = "?" };
 	if (kill(pid, 0) != 0 && errno == ESRCH)
 		return false;
-	if (read_proc(pid, "stat", stat, sizeof stat))
-		process->started = find_start(stat);
+	if (!proc_is_own())
+		return true;
+	if (read_proc(pid, "stat", text, sizeof text))
+		process->started = find_start(text);
+	if (read_proc(pid, "status", text, sizeof text))
+		process->in_proc = find_users(text, process->uid);
 	if (!read_proc(pid, "comm", process->command, sizeof process->command))
 		snprintf(process->command, sizeof process->command, "?");
 	process->command[strcspn(process->command, "\n")] = '\0';
@@ -64,51 +103,76 @@ process_find(pid_t pid, struct process *process)
 	return true;
 }
 
-/* Whether an earlier process with this number has left the page. */
+/* ---- whose a page is ---- */
+
+enum owner {
+	OWNER_LIVES, /* the process with number *pid */
+	OWNER_HIDDEN,
+	OWNER_STRANGE,
+	OWNER_ENDED,
+	OWNER_UNKNOWN /* of no process that is to be seen, and not to be removed either */
+};
+
+/* Only the user of a process, and root, may say what it does. */
 static bool
-is_stale(const struct process *process, const struct page *page)
+may_speak_for(uid_t user, const struct process *process)
 {
-	return process->started != 0 && page->head.started != 0 &&
-	       page->head.started != process->started;
+	int i;
+
+	if (user == 0 || user == geteuid())
+		return true;
+	for (i = 0; process->in_proc && i < 4; i++)
+		if (process->uid[i] == user)
+			return true;
+	return false;
 }
 
-int
-process_read(const struct process *process, struct page pages[DAPL_STATS_PAGES],
-    enum page_state *state, struct page *failed, char *path, size_t size)
+/*
+ * Nobody has the lock.  The process of that number, if it is the one that made the page, has closed its descriptors.
+ * Only a page that was made in this namespace, by a process that is known not to live any more, is left over.
+ */
+static enum owner
+find_owner_without_lock(int fd, pid_t named, struct process *process)
 {
-	char name[64];
-	struct page page;
-	enum page_state now;
-	int fd, n, found = 0, error = 0;
+	struct dapl_stats_head head;
+	const enum page_state state = page_read_head(fd, &head);
+	const bool lives = process_find(named, process);
 
-	path[0] = '\0';
-	*state = PAGE_FAILED;
-	for (n = 0; n < DAPL_STATS_PAGES; n++) {
-		snprintf(name, sizeof name, DAPL_STATS_FOLDER "/" DAPL_STATS_PREFIX "-%ld-%d",
-		    (long)process->pid, n);
-		page = (struct page){ .rows = NULL };
-		fd = page_open(name);
-		if (fd < 0 && errno == ENOENT)
-			continue;
-		now = fd < 0 ? PAGE_FAILED : page_read(fd, &page);
-		if (fd >= 0)
-			close(fd);
-		if (now == PAGE_READ && !is_stale(process, &page)) {
-			pages[found++] = page;
-		} else if (now == PAGE_READ) {
-			page_free(&page);
-		} else {
-			error = errno;
-			*state = now;
-			*failed = page;
-			snprintf(path, size, "%s", name);
-		}
-	}
-	errno = error; /* of the last that failed, in state PAGE_FAILED */
-	return found;
+	if (state != PAGE_READ)
+		return lives && state == PAGE_OTHER ? OWNER_LIVES : OWNER_UNKNOWN;
+	if (!proc_is_own() || head.pid_namespace == 0 || head.pid_namespace != own_namespace())
+		return OWNER_HIDDEN;
+	if (head.pid != (uint64_t)named)
+		return OWNER_UNKNOWN;
+	if (!lives)
+		return OWNER_ENDED;
+	if (process->started == 0 || head.started == 0)
+		return OWNER_UNKNOWN;
+	return process->started == head.started ? OWNER_LIVES : OWNER_ENDED;
 }
 
-/* The process of the file of this name, or 0. */
+static enum owner
+find_owner(int fd, pid_t named, struct process *process)
+{
+	const pid_t holder = page_holder(fd);
+	enum owner owner = OWNER_LIVES;
+	struct stat st;
+
+	*process = (struct process){ .pid = named };
+	if (holder == 0)
+		return OWNER_HIDDEN;
+	if (holder < 0)
+		owner = find_owner_without_lock(fd, named, process);
+	else if (!process_find(holder, process))
+		owner = OWNER_UNKNOWN; /* it has just ended */
+	if (owner == OWNER_LIVES && (fstat(fd, &st) != 0 || !may_speak_for(st.st_uid, process)))
+		owner = OWNER_STRANGE;
+	return owner;
+}
+
+/* ---- the folder ---- */
+
+/* The number in the name of a file, or 0. */
 static pid_t
 pid_of_name(const char *name)
 {
@@ -116,63 +180,180 @@ pid_of_name(const char *name)
 	long pid;
 	int n;
 
-	if (sscanf(name, DAPL_STATS_PREFIX "-%ld-%d", &pid, &n) != 2 || pid <= 0)
+	if (sscanf(name, DAPL_STATS_PREFIX "-%ld-%d", &pid, &n) != 2 || pid <= 0 || pid > INT_MAX ||
+	    n < 0 || n >= DAPL_STATS_PAGES)
 		return 0;
 	snprintf(again, sizeof again, DAPL_STATS_PREFIX "-%ld-%d", pid, n);
 	return strcmp(name, again) == 0 ? (pid_t)pid : 0;
 }
 
-/* The file was left by a process that has ended: removes it if it is this user's. */
-static void
-remove_stale(int folder, const char *name)
+/* The next file that may be a page; its name is printable.  NULL after the last. */
+static const char *
+next_page(DIR *folder, pid_t *named)
 {
-	struct stat st;
+	struct dirent *entry;
 
-	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_uid == geteuid())
+	while ((entry = readdir(folder)) != NULL) {
+		*named = pid_of_name(entry->d_name);
+		if (*named != 0)
+			return entry->d_name;
+	}
+	return NULL;
+}
+
+/* The file was left by a process that has ended: removes it if it is this user's, and still the same. */
+static void
+remove_left(int folder, const char *name, int fd)
+{
+	struct stat st, named;
+
+	if (fstat(fd, &st) == 0 && fstatat(folder, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    st.st_dev == named.st_dev && st.st_ino == named.st_ino && st.st_uid == geteuid() &&
+	    page_holder(fd) < 0)
 		(void)unlinkat(folder, name, 0);
 }
 
 static int
 compare(const void *a, const void *b)
 {
-	const struct process *x = a, *y = b;
+	const struct page_file *x = a, *y = b;
 
-	return (x->pid > y->pid) - (x->pid < y->pid);
+	if (x->process.pid != y->process.pid)
+		return x->process.pid < y->process.pid ? -1 : 1;
+	return strcmp(x->name, y->name);
 }
 
-struct process *
-process_list(size_t *count)
+/* What is to be done with one; false: nothing. */
+static bool
+examine(int folder, const char *name, pid_t named, struct page_file *file)
 {
-	struct process *list = NULL, *more, process;
-	DIR *folder = opendir(DAPL_STATS_FOLDER);
-	struct dirent *entry;
-	size_t n = 0, i;
-	pid_t pid;
+	const int fd = page_open(folder, name);
+	enum owner owner;
 
-	if (folder == NULL)
-		return NULL;
-	while ((entry = readdir(folder)) != NULL) {
-		pid = pid_of_name(entry->d_name);
-		if (pid == 0)
-			continue;
-		if (!process_find(pid, &process)) {
-			remove_stale(dirfd(folder), entry->d_name);
-			continue;
-		}
-		for (i = 0; i < n && list[i].pid != pid; i++)
-			;
-		if (i < n || faccessat(dirfd(folder), entry->d_name, R_OK, AT_EACCESS) != 0)
-			continue;
-		more = realloc(list, (n + 1) * sizeof *list);
-		if (more == NULL)
-			err(1, "no memory");
-		list = more;
-		list[n++] = process;
+	*file = (struct page_file){ .process = { .pid = named }, .state = PAGE_READ };
+	snprintf(file->name, sizeof file->name, "%.47s", name); /* it is shorter */
+	if (fd < 0) {
+		file->state = PAGE_FAILED;
+		file->error = errno;
+		return errno != ENOENT;
 	}
-	closedir(folder);
-	if (n != 0)
-		qsort(list, n, sizeof *list, compare);
-	*count = n;
-	return list != NULL ? list : calloc(1, sizeof *list);
+	owner = find_owner(fd, named, &file->process);
+	if (owner == OWNER_ENDED)
+		remove_left(folder, name, fd);
+	else if (owner == OWNER_HIDDEN)
+		file->state = PAGE_HIDDEN;
+	else if (owner == OWNER_STRANGE)
+		file->state = PAGE_STRANGE;
+	if (owner != OWNER_LIVES)
+		file->process.pid = named;
+	close(fd);
+	return owner != OWNER_ENDED && owner != OWNER_UNKNOWN;
+}
+
+bool
+page_folder_read(struct page_folder *folder)
+{
+	DIR *directory = opendir(DAPL_STATS_FOLDER);
+	struct page_file file;
+	const char *name;
+	size_t room = 0;
+	pid_t named;
+
+	*folder = (struct page_folder){ .files = NULL };
+	if (directory == NULL)
+		return false;
+	while ((name = next_page(directory, &named)) != NULL) {
+		if (!examine(dirfd(directory), name, named, &file))
+			continue;
+		if (folder->count == room) {
+			room = room != 0 ? 2 * room : 64;
+			folder->files = realloc(folder->files, room * sizeof file);
+			if (folder->files == NULL)
+				err(1, "no memory");
+		}
+		folder->files[folder->count++] = file;
+	}
+	closedir(directory);
+	if (folder->count != 0)
+		qsort(folder->files, folder->count, sizeof file, compare);
+	return true;
+}
+
+void
+page_folder_free(struct page_folder *folder)
+{
+	free(folder->files);
+	*folder = (struct page_folder){ .files = NULL };
+}
+
+const struct page_file *
+page_folder_of(const struct page_folder *folder, pid_t pid, size_t *count)
+{
+	size_t low = 0, high = folder->count, end;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (folder->files[middle].process.pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (end = low; end < folder->count && folder->files[end].process.pid == pid; end++)
+		;
+	*count = end - low;
+	return folder->files + low;
+}
+
+/* The file may have become another one since it was examined. */
+static enum page_state
+read_file(const struct page_file *file, struct page *page, const char *path, int *patience)
+{
+	enum page_state state = file->state;
+	struct process owner;
+	int fd;
+
+	*page = (struct page){ .rows = NULL };
+	errno = file->error;
+	if (state != PAGE_READ)
+		return state;
+	fd = page_open(AT_FDCWD, path);
+	if (fd < 0)
+		return PAGE_FAILED;
+	if (find_owner(fd, file->process.pid, &owner) != OWNER_LIVES ||
+	    owner.pid != file->process.pid)
+		state = PAGE_STRANGE;
+	else if (!page_is_whole(fd))
+		state = PAGE_BROKEN;
+	else
+		state = page_read(fd, page, patience);
+	close(fd);
+	return state;
+}
+
+int
+process_read(const struct page_file *files, size_t count, struct page pages[DAPL_STATS_PAGES],
+    enum page_state *state, struct page *failed, char *path, size_t size, int *patience)
+{
+	char full[sizeof DAPL_STATS_FOLDER + sizeof files->name];
+	enum page_state now;
+	struct page page;
+	int found = 0, error = 0;
+
+	path[0] = '\0';
+	*state = PAGE_FAILED;
+	for (size_t i = 0; i < count && found < DAPL_STATS_PAGES; i++) {
+		snprintf(full, sizeof full, DAPL_STATS_FOLDER "/%s", files[i].name);
+		now = read_file(&files[i], &page, full, patience);
+		if (now == PAGE_READ) {
+			pages[found++] = page;
+		} else {
+			error = errno;
+			*state = now;
+			*failed = page;
+			snprintf(path, size, "%.63s", full);
+		}
+	}
+	errno = error; /* of the last that failed, in state PAGE_FAILED */
+	return found;
 }

@@ -25,8 +25,8 @@ static const struct field fields[] = { FIELD(serial), FIELD(flags), FIELD(length
 	FIELD(max_depth), FIELD(dto_events), FIELD(connection_events), FIELD(cr_events),
 	FIELD(software_events), FIELD(async_events), FIELD(upcalls), FIELD(notifications),
 	FIELD(spurious), FIELD(arms), FIELD(arm_failures), FIELD(races), FIELD(busy),
-	FIELD(overflows), FIELD(waits), FIELD(sleeps), FIELD(dequeues), FIELD(dequeued),
-	FIELD(polls), FIELD(polls_found), FIELD(slow_us), FIELD(slow_upcalls) };
+	FIELD(overflows), FIELD(rnr_stalls), FIELD(waits), FIELD(sleeps), FIELD(dequeues),
+	FIELD(dequeued), FIELD(polls), FIELD(polls_found), FIELD(slow_us), FIELD(slow_upcalls) };
 
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
@@ -169,7 +169,8 @@ format_row(const struct report *report, const struct view *view, const struct vi
 	    row->stats.adapter, view_sink(&row->stats));
 
 	for (int i = 0; i < VIEW_COLUMNS && n > 0 && (size_t)n < size; i++) {
-		if (i == VIEW_SLOW && row->stats.slow_us == 0)
+		if ((i == VIEW_SLOW && row->stats.slow_us == 0) ||
+		    (i == VIEW_STALLS && row->stats.rnr_stalls == DAPL_STATS_UNKNOWN))
 			snprintf(number, sizeof number, "-");
 		else
 			format_number(number, sizeof number,

@@ -16,6 +16,7 @@ static const char *const names[VIEW_COLUMNS] = {
 	[VIEW_ARMS] = "arms",
 	[VIEW_SPURIOUS] = "spurious",
 	[VIEW_RACES] = "races",
+	[VIEW_STALLS] = "stalls",
 	[VIEW_SLOW] = "slow",
 };
 
@@ -62,6 +63,7 @@ fill_values(struct view_row *row)
 	row->value[VIEW_ARMS] = s->arms;
 	row->value[VIEW_SPURIOUS] = s->spurious;
 	row->value[VIEW_RACES] = s->races;
+	row->value[VIEW_STALLS] = s->rnr_stalls != DAPL_STATS_UNKNOWN ? s->rnr_stalls : 0;
 	row->value[VIEW_SLOW] = s->slow_upcalls;
 }
 

@@ -19,6 +19,7 @@ enum view_column {
 	VIEW_ARMS,
 	VIEW_SPURIOUS,
 	VIEW_RACES,
+	VIEW_STALLS,
 	VIEW_SLOW,
 	VIEW_COLUMNS
 };

@@ -2,6 +2,9 @@
 #include "suites.h"
 #include "lib/dt.h"
 
+#include <dat2/dat_log.h>
+#include <stdio.h>
+
 static void
 fill(char *at, size_t n, unsigned int seed)
 {
@@ -487,6 +490,52 @@ START_TEST(evd__without_a_direction__refuses_its_posts)
 }
 END_TEST
 
+/* What was reported of requests that wait. */
+static char told[512];
+static _Atomic(int) told_count;
+
+static void
+tell(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	(void)context;
+	ck_assert_int_eq(level, DAT_LOG_ERROR);
+	snprintf(told, sizeof told, "%s", strstr(line, "]: ") ? strstr(line, "]: ") + 3 : line);
+	told_count++;
+}
+
+/* The other end does not post what this one waits for: nothing else would say why. */
+/* origin: out33.R1 */
+START_TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
+{
+	struct dt_pair pair;
+	DAT_EVENT event;
+	char line[256];
+
+	if (!dt_on_soft("other devices do not tell"))
+		return;
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_rearm_set_log(tell, NULL));
+	for (int i = 0; i < 2; i++) {
+		dt_send(&pair.a, 0, 8, 1);
+		dt_await_count(&told_count, 1);
+		if (i)
+			dt_nap_ms(2500);
+		dt_recv(&pair.b, 0, 8, 2);
+		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(pair.b.recv, pair.b.ep, 2, DAT_DTO_SUCCESS, &event);
+	}
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	snprintf(line, sizeof line,
+	    "a request of the endpoint %p has waited for 2 s: the other end has posted no receive "
+	    "for it (dat_ep_post_recv)",
+	    (void *)pair.a.ep);
+	ck_assert_int_eq(told_count, 1);
+	ck_assert_str_eq(told, line);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 dapl_dto_suite(void)
 {
@@ -509,6 +558,7 @@ dapl_dto_suite(void)
 	tcase_add_loop_test(
 	    tc, depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one, 0, 3 * MIXES);
 	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
+	tcase_add_test(tc, send__no_receive_at_the_other_end__one_line_names_the_endpoint);
 	tc = dt_tcase(s, "completion");
 	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);
 	tcase_add_test(tc, suppressed__all_of_them__complete_although_the_evd_is_never_polled);

@@ -14,7 +14,7 @@
 #define INVALID_STATE DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE)
 
 static struct {
-	char text[4096];
+	char text[8192];
 	DAT_LOG_LEVEL level;
 	int count;
 } logged;
@@ -249,6 +249,151 @@ START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
 }
 END_TEST
 
+static const struct {
+	const char *variable, *value, *complaint;
+} bits[] = {
+	{ "DAT_DBG_TYPE", "0x41",
+	    "DAT_DBG_TYPE: the bits 0x40 have no meaning; there is 0x3f, none, " },
+	{ "DAT_DBG_TYPE", "0x80",
+	    "DAT_DBG_TYPE: the bits 0x80 have no meaning; there is 0x3f, none, " },
+	{ "DAT_DBG_TYPE", "conf,256",
+	    "DAT_DBG_TYPE: the bits 0x100 have no meaning; there is 0x3f, " },
+	{ "DAT_DBG_DEST", "4",
+	    "DAT_DBG_DEST: the bits 0x4 have no meaning; there is 0x3, stderr, stdout, syslog\n" },
+	{ "DAT_DBG_TYPE", "0xff", NULL }, /* everything, elsewhere too */
+	{ "DAT_DBG_TYPE", "0x3f", NULL },
+	{ "DAT_DBG_TYPE", "0x20", NULL },
+	{ "DAT_DBG_DEST", "0", NULL },
+};
+
+/* origin: out33.F9 */
+START_TEST(variable__bits_without_a_meaning__are_reported_once)
+{
+	const char *heard, *said;
+
+	story_conf("# nothing\n");
+	setenv(bits[_i].variable, bits[_i].value, 1);
+	story_listen();
+	fail_once();
+	fail_once();
+	heard = story_heard();
+	if (!bits[_i].complaint) {
+		ck_assert_msg(!strstr(heard, "no meaning"), "%s", heard);
+		return;
+	}
+	said = strstr(heard, bits[_i].complaint);
+	ck_assert_msg(said && said == heard + strlen("dat: "), "%s", heard);
+	ck_assert_msg(!strstr(said + strlen(bits[_i].complaint), "no meaning"), "%s", heard);
+}
+END_TEST
+
+/* ---- texts of others ---- */
+
+/* Bytes that a terminal obeys, or that end a line; and what they are in a line.  DAT.CONF has no line breaks in a field. */
+#define HOSTILE \
+	"a\033[2J\r\nb\007\177\x9b\xc2\x85" \
+	"c"
+#define SHOWN "a\\x1b[2J\\x0d\\x0ab\\x07\\x7f\\x9b\\xc2\\x85c"
+#define FIELD \
+	"a\033[2Jb\007\177\x9b\xc2\x85" \
+	"c"
+#define SHOWN_FIELD "a\\x1b[2Jb\\x07\\x7f\\x9b\\xc2\\x85c"
+
+/* What a program opens, what a file of records and the environment have, and what is printed of it. */
+static const struct {
+	const char *conf, *variable, *value, *name, *said;
+} texts[] = {
+	{ "# nothing\n", NULL, NULL, HOSTILE, "dat_ia_open(\"" SHOWN "\")" },
+	{ FIELD " u2.0 threadsafe default %S id.2.0 \"\" \"\"\n", NULL, NULL, "x",
+	    "it has " SHOWN_FIELD },
+	{ FIELD "X u2.0 threadsafe default %S id.2.0 \"\" \"\"\n", NULL, NULL, FIELD "Y",
+	    "did you mean " SHOWN_FIELD "X?" },
+	{ "x " FIELD " threadsafe default %S id.2.0 \"\" \"\"\n", NULL, NULL, "x",
+	    "field 2 is \"" SHOWN_FIELD "\"" },
+	{ "x u2.0 " FIELD " default %S id.2.0 \"\" \"\"\n", NULL, NULL, "x",
+	    "field 3 is \"" SHOWN_FIELD "\"" },
+	{ "x u2.0 threadsafe " FIELD " %S id.2.0 \"\" \"\"\n", NULL, NULL, "x",
+	    "field 4 is \"" SHOWN_FIELD "\"" },
+	{ "x u2.0 threadsafe default /" FIELD " id.2.0 \"\" \"\"\n", NULL, NULL, "x",
+	    "cannot load the library: /" SHOWN_FIELD ":" },
+	{ "x u2.0 threadsafe default %S " FIELD " \"\" \"\"\n", NULL, NULL, "x",
+	    "field 6 is \"" SHOWN_FIELD "\"" },
+	{ "# nothing\n", "DAT_DBG_TYPE", HOSTILE, "x", "DAT_DBG_TYPE is ignored: \"" SHOWN "\"" },
+	{ "# nothing\n", "DAT_DBG_DEST", HOSTILE, "x", "DAT_DBG_DEST is ignored: \"" SHOWN "\"" },
+	{ "# nothing\n", "DAT_OVERRIDE", "/nowhere/" HOSTILE, "x",
+	    "cannot read /nowhere/" SHOWN ":" },
+};
+
+/* `lines` lines, and nothing else for a terminal. */
+static void
+assert_printable(const char *text, int lines, const char *said)
+{
+	for (const char *c = text; *c != '\0'; c++) {
+		ck_assert_msg((*c >= ' ' && *c <= '~') || *c == '\n', "byte 0x%02x in: %s",
+		    (unsigned int)(unsigned char)*c, text);
+		lines -= *c == '\n';
+	}
+	ck_assert_msg(lines == 0, "%d lines more: %s", -lines, text);
+	ck_assert_msg(strstr(text, said) != NULL, "no %s in %s", said, text);
+}
+
+static int
+count_lines(const char *text)
+{
+	int n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* origin: out33.F3 */
+START_TEST(text__with_control_bytes__is_printed_without)
+{
+	DAT_IA_HANDLE ia;
+	const char *heard;
+
+	story_conf(texts[_i].conf);
+	if (texts[_i].variable)
+		setenv(texts[_i].variable, texts[_i].value, 1);
+	story_listen();
+	(void)story_try_open(texts[_i].name, 2, 0, DAT_TRUE, &ia);
+	heard = story_heard();
+	ck_assert_int_le(count_lines(heard), 2);
+	assert_printable(heard, count_lines(heard), texts[_i].said);
+}
+END_TEST
+
+/* origin: out33.F3 */
+START_TEST(text__with_control_bytes__reaches_the_log_function_without)
+{
+	DAT_IA_HANDLE ia;
+
+	story_conf(texts[_i].conf);
+	if (texts[_i].variable)
+		setenv(texts[_i].variable, texts[_i].value, 1);
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	(void)story_try_open(texts[_i].name, 2, 0, DAT_TRUE, &ia);
+	assert_printable(logged.text, logged.count, texts[_i].said);
+}
+END_TEST
+
+/* What a provider passes on, and a line that is longer than any of ours: it is cut, not in the middle of a byte. */
+/* origin: out33.F3 */
+START_TEST(text__of_a_provider__reaches_the_log_function_without_control_bytes)
+{
+	static char huge[1 << 14];
+
+	memset(huge, '\n', sizeof huge - 1);
+	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
+	story_assert_ret(dat_rearm_log(DAT_LOG_ERROR, HOSTILE), DAT_SUCCESS);
+	assert_printable(logged.text, 1, SHOWN);
+	logged.text[0] = '\0';
+	story_assert_ret(dat_rearm_log(DAT_LOG_ERROR, huge), DAT_SUCCESS);
+	assert_printable(logged.text, 1, "\\x0a\\x0a\\x0a");
+}
+END_TEST
+
 Suite *
 dat_log_suite(void)
 {
@@ -269,5 +414,14 @@ dat_log_suite(void)
 	    t, type__words_and_numbers__select, 0, sizeof values / sizeof values[0]);
 	tcase_add_loop_test(t, variable__wrong_word__is_reported_once_and_errors_are_printed, 0,
 	    sizeof mistakes / sizeof mistakes[0]);
+	tcase_add_loop_test(t, variable__bits_without_a_meaning__are_reported_once, 0,
+	    sizeof bits / sizeof bits[0]);
+
+	t = story_tcase(suite, "text");
+	tcase_add_loop_test(
+	    t, text__with_control_bytes__is_printed_without, 0, sizeof texts / sizeof texts[0]);
+	tcase_add_loop_test(t, text__with_control_bytes__reaches_the_log_function_without, 0,
+	    sizeof texts / sizeof texts[0]);
+	tcase_add_test(t, text__of_a_provider__reaches_the_log_function_without_control_bytes);
 	return suite;
 }

@@ -4,6 +4,8 @@
  */
 #include "story.h"
 
+#include <dat2/dat_log.h>
+
 #define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
 
 #define LINE(name, version, safety, library, params) \
@@ -305,6 +307,36 @@ START_TEST(library__fini_forgets_its_registration__next_open_works)
 }
 END_TEST
 
+static void
+list_in_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
+{
+	DAT_PROVIDER_INFO info, *infos[] = { &info };
+	DAT_COUNT count;
+
+	(void)level;
+	if (!strstr(line, "did not remove its registration"))
+		return;
+	*(int *)context += 1;
+	story_assert_ret(dat_registry_list_providers(1, &count, infos), DAT_SUCCESS);
+	ck_assert_int_eq(count, 1);
+	/* This takes the lock of the registrations. */
+	infos[0]->ia_name[0] = 'z';
+	story_assert_ret(dat_registry_remove_provider((DAT_PROVIDER *)context, infos[0]),
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+}
+
+/* origin: out33.L1 */
+START_TEST(library__fini_forgets_its_registration__log_function_may_call_the_registry)
+{
+	int called = 0;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "forget"));
+	story_assert_ret(dat_rearm_set_log(list_in_log, &called), DAT_SUCCESS);
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(called, 1);
+}
+END_TEST
+
 Suite *
 dat_lookup_suite(void)
 {
@@ -336,6 +368,8 @@ dat_lookup_suite(void)
 	tcase_add_test(t, library__under_two_keys__is_initialised_for_each);
 	tcase_add_test(t, library__init_registers_twice__second_is_refused);
 	tcase_add_test(t, library__init_opens_itself__is_refused_and_does_not_hang);
+	tcase_add_test(
+	    t, library__fini_forgets_its_registration__log_function_may_call_the_registry);
 	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);
 
 	t = story_tcase(suite, "nested");

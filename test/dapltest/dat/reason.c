@@ -52,7 +52,7 @@ static const char misspelt_conf[] = LINE("rearm-soft", "u2.0", "threadsafe")
     LINE("rearm-ib0", "u2.0", "threadsafe") LINE("rearm-ib0", "u2.0", "nonthreadsafe")
 	LINE("rearm-ib1", "u2.0", "threadsafe") LINE("local", "u2.0", "threadsafe");
 
-#define HAS " has no such name; it has rearm-soft, rearm-ib0, rearm-ib0, rearm-ib1, local; "
+#define HAS " has no such name; it has rearm-soft, rearm-ib0, rearm-ib1, local; "
 #define ADD "add a line: dat.conf(5)"
 #define MEANT(name) HAS "did you mean " name "? If not, " ADD
 
@@ -70,6 +70,45 @@ START_TEST(reason__name_with_no_or_several_near_ones__has_no_suggestion)
 	assert_reason(misspelt_conf, "rearm-ib2", "", HAS ADD);
 	assert_reason(misspelt_conf, "rearm-stuff", "", HAS ADD);
 	assert_reason(misspelt_conf, "lo", "", HAS ADD);
+}
+END_TEST
+
+/* origin: out33.F10 */
+START_TEST(reason__name_in_other_case__is_named)
+{
+	assert_reason(misspelt_conf, "REARM-SOFT", "", MEANT("rearm-soft"));
+	assert_reason(misspelt_conf, "Rearm-IB1", "", MEANT("rearm-ib1"));
+	assert_reason(misspelt_conf, "REARM-SOTF", "", MEANT("rearm-soft"));
+	assert_reason(misspelt_conf, "l", "", HAS ADD);
+	assert_reason(misspelt_conf, "rearm-IB2", "", HAS ADD);
+}
+END_TEST
+
+/* A name that may be opened in several ways is one name. */
+/* origin: out33.F10 */
+START_TEST(reason__name_with_several_keys__is_listed_and_counted_once)
+{
+	assert_reason(
+	    LINE("a", "u2.0",
+		"threadsafe") "a u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n" LINE("a", "u2.0",
+		"nonthreadsafe") LINE("a", "u1.2", "threadsafe") LINE("b", "u2.0", "nonthreadsafe"),
+	    "x", "", " has no such name; it has a, b; add a line: dat.conf(5)");
+}
+END_TEST
+
+/* origin: out33.F10 */
+START_TEST(reason__many_names_with_several_keys__the_rest_is_counted_by_names)
+{
+	char conf[4096] = "";
+
+	for (int i = 0; i < 11; i++)
+		for (int k = 0; k < 2; k++)
+			snprintf(conf + strlen(conf), sizeof conf - strlen(conf),
+			    "n%02d u2.0 %s default l id.2.0 \"\" \"\"\n", i,
+			    k ? "nonthreadsafe" : "threadsafe");
+	assert_reason(conf, "other", "",
+	    " has no such name; it has n00, n01, n02, n03, n04, n05, n06, n07 and 3 more; "
+	    "add a line: dat.conf(5)");
 }
 END_TEST
 
@@ -172,6 +211,9 @@ dat_reason_suite(void)
 	tcase_add_test(t, reason__many_other_names__are_counted);
 	tcase_add_test(t, reason__misspelt_name__the_one_that_is_near_is_named);
 	tcase_add_test(t, reason__name_with_no_or_several_near_ones__has_no_suggestion);
+	tcase_add_test(t, reason__name_in_other_case__is_named);
+	tcase_add_test(t, reason__name_with_several_keys__is_listed_and_counted_once);
+	tcase_add_test(t, reason__many_names_with_several_keys__the_rest_is_counted_by_names);
 	tcase_add_test(t, reason__empty_file__has_no_name);
 	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);
 	tcase_add_test(t, reason__file_that_cannot_be_read__is_reported);

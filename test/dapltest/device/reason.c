@@ -49,18 +49,18 @@ open_is(DAT_RETURN want, const char *line, DAT_IA_HANDLE *ia)
 #define NO_CM \
 	"this host has no RDMA connection manager: modprobe rdma_ucm, and see that `rdma link` " \
 	"lists a " \
-	"device (doc/real-device.md)"
+	"device; rearm(7)"
 #define NO_CM_RIGHT \
-	"this user may not open /dev/infiniband/rdma_cm: allow it with a rule of udev " \
-	"(doc/real-device.md)"
+	"this user may not open /dev/infiniband/rdma_cm: allow it with a rule of udev; " \
+	"rearm(7)"
 #define NO_VERBS_RIGHT \
 	"this user may not open the RDMA device of lo, /dev/infiniband/uverbs*: allow it with a " \
 	"rule of " \
-	"udev (doc/real-device.md)"
+	"udev; rearm(7)"
 #define NO_DEVICE \
 	"no RDMA device has the address of lo: `rdma link` lists the devices and their " \
 	"interfaces, and " \
-	"`rdma link add rxe0 type rxe netdev INTERFACE` makes one (doc/real-device.md)"
+	"`rdma link add rxe0 type rxe netdev INTERFACE` makes one; rearm(7)"
 
 static const struct {
 	void (*refuse)(int error);
@@ -90,6 +90,38 @@ START_TEST(open__device_is_not_there_or_refuses__says_so_in_one_line)
 
 	refusals[_i].refuse(refusals[_i].error);
 	ck_assert(!open_is(refusals[_i].ret, refusals[_i].line, &ia));
+	fault_clear();
+	dt_close(dt_open("faulty", NULL));
+}
+END_TEST
+
+static const struct {
+	void (*refuse)(int error);
+	int error;
+	DAT_RETURN ret;
+} soft_refusals[] = {
+	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS },
+	{ fault_cm_refuse_channels, EACCES, NO_PRIVILEGE },
+	{ fault_cm_refuse_addresses, ENODEV, NO_ADDRESS },
+	{ fault_cm_refuse_addresses, EPERM, NO_PRIVILEGE },
+};
+
+/* What is to be done for a device of the host helps nobody who uses the software device. */
+/* clause: e.9.9 */
+/* origin: out33.F10B */
+START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_host)
+{
+	DAT_IA_HANDLE ia;
+	char want[256];
+
+	snprintf(want, sizeof want, "the software device cannot be used: %s",
+	    strerror(soft_refusals[_i].error));
+	if (soft_refusals[_i].error == ENODEV) /* it has all of them */
+		snprintf(want, sizeof want,
+		    "lo is no address of this host: `ip address` shows those that it has");
+	fault_is_soft(true);
+	soft_refusals[_i].refuse(soft_refusals[_i].error);
+	ck_assert(!open_is(soft_refusals[_i].ret, want, &ia));
 	fault_clear();
 	dt_close(dt_open("faulty", NULL));
 }
@@ -217,6 +249,9 @@ device_reason_suite(void)
 
 	tcase_add_loop_test(tc, open__device_is_not_there_or_refuses__says_so_in_one_line, 0,
 	    sizeof refusals / sizeof refusals[0]);
+	tcase_add_loop_test(tc,
+	    open__software_device_is_not_there__no_advice_for_a_device_of_the_host, 0,
+	    sizeof soft_refusals / sizeof soft_refusals[0]);
 	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which end the process then */
 	tcase_add_test(tc, evd__without_memory__says_the_limit_in_the_unit_of_ulimit);

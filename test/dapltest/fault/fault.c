@@ -26,6 +26,7 @@ fault_clear(void)
 	fault_other_device(false);
 	fault_cm_refuse_channels(0);
 	fault_cm_refuse_addresses(0);
+	fault_is_soft(false);
 	fault_refuse_threads(0);
 	fault_call_fail(NULL, 0);
 	fault_cm_answer_data(NULL, 0);

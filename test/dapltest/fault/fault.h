@@ -166,6 +166,9 @@ void fault_other_device(bool on);
 void fault_cm_refuse_channels(int error);
 void fault_cm_refuse_addresses(int error);
 
+/* Whether the provider takes the device for the software device, which it is; else for one of the host. */
+void fault_is_soft(bool on);
+
 /*
  * The next event `from` of the nth open adapter, counted from 0, becomes `to`, with that status
  * and, if `without_data`, without private data.

@@ -172,6 +172,21 @@ fault_cm_refuse_addresses(int error)
 	address_error = error;
 }
 
+static atomic_bool is_soft;
+
+void
+fault_is_soft(bool on)
+{
+	is_soft = on;
+}
+
+bool __wrap_dapl_cq_arm_is_soft(void);
+bool
+__wrap_dapl_cq_arm_is_soft(void)
+{
+	return is_soft;
+}
+
 int __real_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 int __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr);
 int

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "soft/qp/qp.h"
+#include "soft/soft_arm.h"
 
 static struct side a, b;
 
@@ -416,6 +417,108 @@ START_TEST(async_event__unread__dropped_with_its_object)
 }
 END_TEST
 
+/* ---- a send that waits for a receive ---- */
+
+static atomic_uint told_count, told_of;
+
+static void
+tell(unsigned int qp_num)
+{
+	told_of = qp_num;
+	told_count++;
+}
+
+static void
+wait_told(unsigned int n)
+{
+	for (int i = 0; told_count < n && i < 1000; i++)
+		sleep_ms(10);
+	ck_assert_uint_eq(told_count, n);
+}
+
+/* origin: out33.R1 */
+START_TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted)
+{
+	soft_tell_stalls_to(tell);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	sleep_ms(500);
+	ck_assert_uint_eq(told_count, 0);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 1); /* not one for each try */
+	wait_told(1);
+	ck_assert_uint_eq(told_of, a.qp->qp_num);
+	side_receive(&b, 10, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 10, IBV_WC_SUCCESS);
+
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	side_post(
+	    &b, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8); /* the other direction is another queue */
+	wait_told(2);
+	ck_assert_uint_eq(told_of, b.qp->qp_num);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 2);
+	ck_assert_uint_eq(soft_cq_stalls(b.cq), 1);
+	sleep_ms(500);
+	ck_assert_uint_eq(told_count, 2);
+	side_receive(&b, 11, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 11, IBV_WC_SUCCESS);
+	side_receive(&a, 12, 0, 8);
+	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
+	soft_tell_stalls_to(NULL);
+}
+END_TEST
+
+/* A send that need not wait, or not for long, is no reason for a line. */
+/* origin: out33.R1 */
+START_TEST(send__gets_its_receive_in_time__is_not_told)
+{
+	soft_tell_stalls_to(tell);
+	side_receive(&b, 10, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
+	for (uint64_t i = 2; i < 6; i++) { /* together they wait longer than two seconds */
+		side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 8);
+		sleep_ms(600);
+		side_receive(&b, 10 + i, 0, 8);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 4);
+	ck_assert_uint_eq(told_count, 0);
+	soft_tell_stalls_to(NULL);
+}
+END_TEST
+
+/* A program that did not ask reads it on standard error. */
+/* origin: out33.R1 */
+START_TEST(send__waits_for_a_receive__a_line_on_standard_error)
+{
+	char said[512] = "", want[256];
+	FILE *file = tmpfile();
+	const int saved = dup(STDERR_FILENO);
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	for (int i = 0; i < 1000 && !strchr(said, '\n'); i++) {
+		sleep_ms(10);
+		ck_assert_int_ge(pread(fileno(file), said, sizeof said - 1, 0), 0);
+	}
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	fclose(file);
+	snprintf(want, sizeof want,
+	    "softverbs[%d]: a send of queue pair 0x%x has waited for 2 s: the other end has posted "
+	    "no "
+	    "receive\n",
+	    (int)getpid(), a.qp->qp_num);
+	ck_assert_str_eq(said, want);
+	side_receive(&b, 10, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
 Suite *
 soft_error_suite(void)
 {
@@ -442,6 +545,10 @@ soft_error_suite(void)
 	tcase_add_test(tcase, post_in_error__flushed_at_once);
 	tcase_add_test(tcase, to_error_twice__each_request_flushed_once);
 	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
+	tcase_add_test(
+	    tcase, send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted);
+	tcase_add_test(tcase, send__gets_its_receive_in_time__is_not_told);
+	tcase_add_test(tcase, send__waits_for_a_receive__a_line_on_standard_error);
 	tcase_add_test(tcase, send__to_a_peer_in_error__retries_then_gives_up);
 	tcase_add_test(tcase, send__to_a_destroyed_peer__retries_then_gives_up);
 	tcase_add_test(tcase, stalled_send__peer_goes_to_error__gives_up);
