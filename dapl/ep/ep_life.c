@@ -9,10 +9,16 @@
 #include "dapl/ep/rmr.h"
 #include "dapl/trace/err.h"
 
+/* So that what a work request and a record keep of it soon wraps: a mistake there shows in every program. */
+#define GENERATION_FIRST (DAPL_WR_GENERATION_MASK - 1)
+
 static void
 ep_prepare(void *slot)
 {
-	dapl_object_prepare(slot, DAPL_KIND_EP);
+	struct dapl_ep *ep = slot;
+
+	dapl_object_prepare(&ep->obj, DAPL_KIND_EP);
+	atomic_init(&ep->generation, GENERATION_FIRST);
 }
 
 struct dapl_slab dapl_ep_slab = DAPL_SLAB_INITIALIZER(struct dapl_ep, ep_prepare);

@@ -3,6 +3,18 @@
 
 #include "evd/os.h"
 
+/* Places run freely.  They begin shortly before they wrap, so that a mistake there shows in every program. */
+#define WR_RING_FIRST (UINT32_MAX - 2)
+
+static void
+wr_ring_begin(struct dapl_wr_ring *ring)
+{
+	atomic_store_explicit(&ring->tail, WR_RING_FIRST, memory_order_relaxed);
+	atomic_store_explicit(&ring->head, WR_RING_FIRST, memory_order_relaxed);
+	atomic_store_explicit(&ring->polled, WR_RING_FIRST, memory_order_relaxed);
+	ring->kept = 0;
+}
+
 int
 dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth, int spare)
 {
@@ -18,6 +30,7 @@ dapl_wr_ring_create(struct dapl_wr_ring *ring, int depth, int spare)
 		.spare = (uint32_t)spare,
 		.mask = size - 1,
 	};
+	wr_ring_begin(ring);
 	return ring->entries ? 0 : -ENOMEM;
 }
 
@@ -44,10 +57,7 @@ void
 dapl_wr_ring_reset(struct dapl_wr_ring *ring)
 {
 	wr_ring_end_entries(ring);
-	atomic_store_explicit(&ring->tail, 0, memory_order_relaxed);
-	atomic_store_explicit(&ring->head, 0, memory_order_relaxed);
-	atomic_store_explicit(&ring->polled, 0, memory_order_relaxed);
-	ring->kept = 0;
+	wr_ring_begin(ring);
 }
 
 struct dapl_wr_entry *

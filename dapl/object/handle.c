@@ -11,6 +11,9 @@ _Static_assert(offsetof(struct dapl_handle, provider) == 0, "registries read the
 
 _Atomic(uintptr_t) dapl_handle_base = DAPL_HANDLE_NO_BASE;
 
+/* A wr_id has 20 bits of some serial numbers: these bits soon wrap, so a mistake there shows in every program. */
+#define SERIAL_FIRST ((1u << 20) - 8)
+
 static struct {
 	pthread_mutex_t lock;
 	uint32_t made; /* cells below this index have been used */
@@ -18,7 +21,7 @@ static struct {
 	struct dapl_handle *first, *last;
 	uint32_t idle;
 	uint64_t last_serial;
-} cells = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} cells = { .lock = PTHREAD_MUTEX_INITIALIZER, .last_serial = SERIAL_FIRST };
 
 static void
 handle_lock_cells(void) ACQUIRE(dapl_locks.handles) UNCHECKED
