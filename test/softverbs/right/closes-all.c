@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* origin: out33.L2 */
+/* origin: out33.W2 */
 /* A daemon closes all descriptors that it does not know, those of the device too, and closes the device later. */
 #include "test/softverbs/pair.h"
 
