@@ -20,6 +20,7 @@ static atomic_uint thousandths = 1000;
 static atomic_uint listener_wait = LISTENER_WAIT;
 static atomic_bool memlock;
 static atomic_bool listeners_return;
+static atomic_bool rnr_timer;
 static atomic_bool without_rings;
 static atomic_bool without_pulls;
 static atomic_bool debugging;
@@ -93,6 +94,7 @@ soft_settings_read(void)
 	listener_wait = milliseconds;
 	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
 	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
+	rnr_timer = settings_read_switch("SOFTVERBS_RNR_TIMER");
 	without_rings = settings_read_switch("SOFTVERBS_SOCKETS");
 	without_pulls = settings_read_switch("SOFTVERBS_NO_PULL");
 	debugging = settings_read_switch("SOFTVERBS_DEBUG");
@@ -121,6 +123,12 @@ bool
 soft_settings_listeners_return(void)
 {
 	return listeners_return;
+}
+
+bool
+soft_settings_rnr_timer(void)
+{
+	return rnr_timer;
 }
 
 bool

@@ -2,7 +2,7 @@
 /*
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_MEMLOCK,
+ * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_RNR_TIMER, SOFTVERBS_MEMLOCK,
  * SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
  */
 #ifndef SOFT_SETTINGS_H
@@ -36,6 +36,9 @@ bool soft_settings_listeners_return(void);
 
 /* Whether registered memory counts against RLIMIT_MEMLOCK. */
 bool soft_settings_memlock(void);
+
+/* A message that found no receive waits for the timer of the NAK, as on an adapter. */
+bool soft_settings_rnr_timer(void);
 
 /* Whether memory is shared with other processes; else data goes over sockets. */
 bool soft_settings_rings(void);

@@ -376,6 +376,8 @@ requester_response_locked(struct soft_qp *qp, struct soft_link *link,
 	    qp->attr.dest_qp_num != frame->from)
 		return true; /* it answers an earlier connection of this queue pair */
 	if (frame->type == SOFT_FRAME_READY) {
+		if (soft_sq_keeps_stall(qp))
+			return true;
 		if (sq->stall)
 			soft_sq_end_stall(qp);
 		soft_remote_requester_run(qp);

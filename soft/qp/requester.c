@@ -19,9 +19,11 @@ soft_sq_resume(struct soft_qp *qp)
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 
 	soft_qp_lock_send(qp);
-	if (qp->sq.stall)
-		soft_sq_end_stall(qp);
-	soft_sq_run(qp, &deferred);
+	if (!soft_sq_keeps_stall(qp)) {
+		if (qp->sq.stall)
+			soft_sq_end_stall(qp);
+		soft_sq_run(qp, &deferred);
+	}
 	soft_qp_unlock_send(qp);
 	soft_deferred_run(&deferred);
 }

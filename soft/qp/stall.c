@@ -3,6 +3,7 @@
 #include "qp_error.h"
 #include "timeout.h"
 #include "sq.h"
+#include "soft/device/settings.h"
 
 /* The times that the five-bit RNR timer codes stand for, in microseconds. */
 static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
@@ -52,9 +53,23 @@ soft_sq_is_to_be_told(struct soft_qp *qp)
 	return true;
 }
 
+/* The times of the NAK do not depend on SOFTVERBS_TIME_FACTOR. */
+static uint64_t
+rnr_time(uint8_t code)
+{
+	return (uint64_t)rnr_times[code & SOFT_TIMER_CODE_MASK] * SOFT_MICROSECOND;
+}
+
+bool
+soft_sq_keeps_stall(const struct soft_qp *qp)
+{
+	return qp->sq.stall == SOFT_STALLED_RECEIVE && soft_settings_rnr_timer() &&
+	       soft_now() < qp->sq.deadline;
+}
+
 /*
- * The peer has no receive.  Posting one resumes this queue.  The timer is for a peer that posts
- * none; each time it expires, one retry is used up.
+ * The peer has no receive.  Posting one resumes this queue, unless the timer is kept.  The timer is for a
+ * peer that posts none; each time it expires, one retry is used up.
  */
 void
 soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
@@ -66,11 +81,11 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	sq->rnr_tried = true;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
-		soft_sq_start_timer(qp, RNR_PATIENCE);
+		soft_sq_start_timer(
+		    qp, soft_settings_rnr_timer() ? rnr_time(rnr_timer) : RNR_PATIENCE);
 	} else if (sq->rnr_tries) {
 		sq->rnr_tries--;
-		soft_sq_start_timer(
-		    qp, (uint64_t)rnr_times[rnr_timer & SOFT_TIMER_CODE_MASK] * SOFT_MICROSECOND);
+		soft_sq_start_timer(qp, rnr_time(rnr_timer));
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}

@@ -6,6 +6,7 @@
 #include "patience.h"
 
 #include <sys/socket.h>
+#include <time.h>
 
 #include "soft/wire/wire.h"
 
@@ -150,6 +151,54 @@ expect_setting_refused(const char *factor)
 	ibv_close_device(context);
 }
 
+/* 122.88 ms, unless the machine is late: then more. */
+#define RNR_CODE 27
+#define RNR_MS 122
+
+static void
+set_rnr_timer(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .min_rnr_timer = RNR_CODE };
+	struct ibv_qp_init_attr init;
+
+	ck_assert_int_eq(ibv_modify_qp(qp, &attr, IBV_QP_MIN_RNR_TIMER), 0);
+	attr.min_rnr_timer = 0;
+	ck_assert_int_eq(ibv_query_qp(qp, &attr, IBV_QP_MIN_RNR_TIMER, &init), 0);
+	ck_assert_uint_eq(attr.min_rnr_timer, RNR_CODE);
+}
+
+static double
+rnr_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* origin: out33.F06 */
+START_TEST(rnr_timer__is_kept__a_receive_does_not_shorten_it)
+{
+	struct side a, b;
+	double sent;
+
+	setenv("SOFTVERBS_RNR_TIMER", "1", 1);
+	pair_make(&a, &b, NULL);
+	set_rnr_timer(b.qp);
+	sent = rnr_now();
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 4);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 4);
+	side_receive(&b, 3, 0, 4);
+	side_receive(&b, 4, 0, 4);
+	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
+	ck_assert_msg(rnr_now() - sent >= RNR_MS, "it came after %.1f ms", rnr_now() - sent);
+	cq_expect(b.cq, 4, IBV_WC_SUCCESS);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	unsetenv("SOFTVERBS_RNR_TIMER");
+	pair_free(&a, &b);
+}
+END_TEST
+
 START_TEST(time_factor__not_a_number_in_range__refused)
 {
 	static const char *const wrong[] = { "0", "0.009", "100.001", "-1", "1,5", "1e2", "x", ".",
@@ -172,6 +221,7 @@ soft_retry_suite(void)
 	tcase_add_test(tcase, request__process_is_stopped_for_a_while__succeeds);
 	tcase_add_test(tcase, request__without_a_timeout__waits_for_ever);
 	tcase_add_test(tcase, requests__answered_no_more__retries_exceeded);
+	tcase_add_test(tcase, rnr_timer__is_kept__a_receive_does_not_shorten_it);
 	tcase_add_test(tcase, time_factor__not_a_number_in_range__refused);
 	return suite;
 }
