@@ -111,21 +111,59 @@ cno_wait_is_over(struct cno *cno, const struct wait *wait, int why, int *r) REQU
 	return *r != 0;
 }
 
+/* What a wait that blocks has to undo. */
+struct block {
+	struct cno *cno;
+	struct park_entry entry;
+	struct lead *led; /* by this thread; NULL: none */
+};
+
+static void
+cno_end_block(struct block *block) REQUIRES(core_locks.cno)
+{
+	struct cno *cno = block->cno;
+
+	if (block->led)
+		lead_end(block->led);
+	park_list_remove(&cno->waiters, &block->entry);
+	/* One wake-up may stand for several triggers: wake the next waiter for the rest. */
+	if (cno->first)
+		(void)park_list_wake_first(&cno->waiters);
+}
+
+/*
+ * The thread of a wait was cancelled in its sleep: as at the end of a wait that takes no trigger.  A
+ * notification that the thread has not read stays in the channel, as when a wait that leads has timed out.
+ */
+static void
+cno_wait_left(void *arg) NO_CORE_LOCK
+{
+	struct block *block = arg;
+	struct cno *cno = block->cno;
+
+	cno_lock(cno);
+	cno_end_block(block);
+	cno->n_waiters--;
+	cno_leave(cno);
+}
+
 /*
  * Sleeps until the CNO was triggered, or until a thread that leads has read a notification.  Returns
  * why the wait ends: -ETIMEDOUT, or another -errno; 0: for no reason but a trigger.  The time is read
  * before the channel and the list of triggers, so that the last check of them is not too early.  A thread
- * that cannot read the channel does not lead any longer: *led is NULL.
+ * that cannot read the channel does not lead any longer.
  */
 static int
-cno_sleep(struct cno *cno, struct park *park, uint64_t deadline, struct lead **led)
-    REQUIRES(core_locks.cno)
+cno_sleep(struct block *block, struct park *park, uint64_t deadline) REQUIRES(core_locks.cno)
 {
+	struct cno *cno = block->cno;
+	struct lead **led = &block->led;
 	bool readable, expired;
 	int r;
 
 	cno_unlock(cno);
-	r = park_sleep(park, deadline, *led ? (*led)->fd : -1, &readable);
+	r = park_sleep_or_leave(
+	    park, deadline, *led ? (*led)->fd : -1, &readable, cno_wait_left, block);
 	expired = deadline != PARK_FOREVER && os_clock_ns() >= deadline;
 	if (*led && expired && r != -ETIMEDOUT)
 		lead_read_all(*led);
@@ -143,25 +181,19 @@ static int
 cno_block(struct cno *cno, const struct wait *wait) REQUIRES(core_locks.cno)
 {
 	struct park *park = os_self()->park ? os_self()->park : park_self();
-	struct park_entry entry;
-	struct lead *led;
+	struct block block = { .cno = cno };
 	int r;
 
 	if (!park)
 		return -errno;
 	cno->at_once = 0;
 	park_reset(park);
-	park_list_add(&cno->waiters, &entry, park);
-	led = lead_begin(cno->cfg.lead) ? cno->cfg.lead : NULL;
+	park_list_add(&cno->waiters, &block.entry, park);
+	block.led = lead_begin(cno->cfg.lead) ? cno->cfg.lead : NULL;
 	do
-		r = cno_sleep(cno, park, wait->deadline, &led);
+		r = cno_sleep(&block, park, wait->deadline);
 	while (!cno_wait_is_over(cno, wait, r, &r));
-	if (led)
-		lead_end(led);
-	park_list_remove(&cno->waiters, &entry);
-	/* One wake-up may stand for several triggers: wake the next waiter for the rest. */
-	if (cno->first)
-		(void)park_list_wake_first(&cno->waiters);
+	cno_end_block(&block);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "dat/cancel.h"
 #include "dat/extension.h"
 #include "dat/handle.h"
 #include "dat/lookup.h"
@@ -26,6 +27,7 @@ extension_allow(void)
 static DAT_RETURN
 extension_open(DAT_EXTENDED_OP op, va_list args)
 {
+	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_IA_HANDLE number, *place;
 	DAT_NAME_PTR name;
@@ -71,6 +73,7 @@ release_entry:
 static DAT_RETURN
 extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
+	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_IA_HANDLE own;
 	DAT_RETURN ret;

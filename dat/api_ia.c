@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "dat/cancel.h"
 #include "dat/extension.h"
 #include "dat/handle.h"
 #include "dat/log.h"
@@ -14,6 +15,7 @@ DAT_RETURN DAT_API
 dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLEAN thread_safety)
 {
+	REGISTRY_UNCANCELLED;
 	DAT_EVD_HANDLE evd;
 	DAT_IA_HANDLE own = NULL, number;
 	struct registry_entry *entry;
@@ -68,6 +70,7 @@ release_entry:
 DAT_RETURN DAT_API
 dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 {
+	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_IA_HANDLE own;
 	DAT_RETURN ret;

@@ -2,11 +2,13 @@
 /* The calls of programs on the registry itself. */
 #include <string.h>
 
+#include "dat/cancel.h"
 #include "dat/record.h"
 
 DAT_RETURN DAT_API
 dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO *(list[]))
 {
+	REGISTRY_UNCANCELLED;
 	int count, i;
 
 	if (entries == NULL)
@@ -31,6 +33,7 @@ dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO
 DAT_RETURN DAT_API
 dat_rearm_list_records(DAT_COUNT max, DAT_COUNT *entries, DAT_REARM_RECORD *list)
 {
+	REGISTRY_UNCANCELLED;
 	int count;
 
 	if (max < 0)
@@ -54,6 +57,8 @@ DAT_RETURN DAT_API
 dat_registry_providers_related(
     const DAT_NAME_PTR a, const DAT_NAME_PTR b, DAT_HA_RELATIONSHIP *answer)
 {
+	REGISTRY_UNCANCELLED;
+
 	if (a == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
 	if (b == NULL)

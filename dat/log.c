@@ -8,6 +8,7 @@
 
 #include <dat2/dat_log.h>
 
+#include "dat/cancel.h"
 #include "dat/debug.h"
 #include "dat/log.h"
 
@@ -96,6 +97,8 @@ log_message(enum log_class class, const char *format, ...)
 DAT_RETURN DAT_API
 dat_rearm_set_log(DAT_LOG_FUNC function, DAT_PVOID context)
 {
+	REGISTRY_UNCANCELLED;
+
 	if (log_is_inside)
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	pthread_rwlock_wrlock(&log_lock);
@@ -108,6 +111,8 @@ dat_rearm_set_log(DAT_LOG_FUNC function, DAT_PVOID context)
 DAT_RETURN DAT_API
 dat_rearm_log(DAT_LOG_LEVEL level, const char *line)
 {
+	REGISTRY_UNCANCELLED;
+
 	if (line == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	return log_call_function(level, line) ? (DAT_RETURN)DAT_SUCCESS :

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dat/cancel.h"
 #include "dat/catalog.h"
 #include "dat/key.h"
 #include "dat/log.h"
@@ -193,6 +194,8 @@ registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *inf
 DAT_RETURN DAT_API
 dat_registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
+	REGISTRY_UNCANCELLED;
+
 	return registry_add_provider(provider, info, NULL);
 }
 
@@ -200,6 +203,8 @@ DAT_RETURN DAT_API
 dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info,
     const struct dat_handle_range *range)
 {
+	REGISTRY_UNCANCELLED;
+
 	if (range == NULL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	return registry_add_provider(provider, info, range);
@@ -208,6 +213,7 @@ dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDE
 DAT_RETURN DAT_API
 dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info)
 {
+	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_RETURN ret = DAT_SUCCESS;
 

@@ -30,6 +30,50 @@ os_unlock_waited(struct os_mutex *m)
 }
 #endif
 
+/*
+ * The system call is no cancellation point, so the thread can be cancelled at any time while it sleeps.  That
+ * loses nothing: neither call takes anything from the kernel, and what woke the thread is seen by leave().
+ */
+static void
+os_sleep_begin(void)
+{
+	(void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+}
+
+static void
+os_sleep_end(void)
+{
+	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+}
+
+int
+os_flag_wait_or_leave(
+    struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_leave *leave)
+{
+	volatile int r; /* kept over the cleanup handler, which saves and restores registers */
+
+	pthread_cleanup_push(leave->leave, leave->arg);
+	os_sleep_begin();
+	r = os_flag_wait(flag, value, deadline);
+	os_sleep_end();
+	pthread_cleanup_pop(0);
+	return r;
+}
+
+int
+os_poll_or_leave(
+    struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_leave *leave)
+{
+	volatile int r; /* as there */
+
+	pthread_cleanup_push(leave->leave, leave->arg);
+	os_sleep_begin();
+	r = os_poll(fds, n, deadline);
+	os_sleep_end();
+	pthread_cleanup_pop(0);
+	return r;
+}
+
 struct start {
 	void *(*body)(void *);
 	void *arg;

@@ -8,7 +8,7 @@
  *
  * Descriptors are read, written and polled by system calls.  Unlike the functions of libc they are
  * no cancellation points, so a cancelled thread of the consumer never leaves a lock held or its
- * stack on a list.
+ * stack on a list.  It ends in the sleeps with a struct os_leave, and nowhere else.
  */
 #ifndef REARM_EVD_OS_H
 #define REARM_EVD_OS_H
@@ -128,6 +128,19 @@ os_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline)
 
 	return r == 0 || errno == EAGAIN ? 0 : -errno;
 }
+
+/*
+ * What a thread does that is cancelled in a sleep: it calls the function, and ends.  It holds no lock when it
+ * does so.  The caller of such a sleep is cancelled in a deferred way (PTHREAD_CANCEL_DEFERRED).
+ */
+struct os_leave {
+	void (*leave)(void *arg);
+	void *arg;
+};
+
+/* The same, but a cancelled thread leaves. */
+int os_flag_wait_or_leave(
+    struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_leave *leave);
 
 /* Ends the sleep of one thread, if one sleeps.  The flag may be released memory: only its address is used. */
 static inline void
@@ -317,6 +330,10 @@ os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
 	r = syscall(SYS_ppoll, fds, n, timeout, NULL, 0);
 	return r < 0 ? -errno : (int)r;
 }
+
+/* The same, but a cancelled thread leaves. */
+int os_poll_or_leave(
+    struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_leave *leave);
 
 static inline int
 os_epoll_open(void)

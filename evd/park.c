@@ -125,15 +125,16 @@ park_list_wake_first(struct park_list *list)
 	return true;
 }
 
-/* Sleeps on the flag alone. */
+/* Sleeps on the flag alone.  `leave` is NULL for a thread that is not cancelled here. */
 static int
-park_sleep_alone(struct park *park, uint64_t deadline)
+park_sleep_alone(struct park *park, uint64_t deadline, const struct os_leave *leave)
 {
 	int r;
 
 	if (!os_flag_change(&park->flag, PARK_AWAKE, PARK_ASLEEP))
 		return 0;
-	r = os_flag_wait(&park->flag, PARK_ASLEEP, deadline);
+	r = leave ? os_flag_wait_or_leave(&park->flag, PARK_ASLEEP, deadline, leave) :
+		    os_flag_wait(&park->flag, PARK_ASLEEP, deadline);
 	(void)os_flag_change(&park->flag, PARK_ASLEEP, PARK_AWAKE);
 	return r;
 }
@@ -145,13 +146,14 @@ park_sleep_alone(struct park *park, uint64_t deadline)
  * then it has not looked at the descriptors, and the next sleep does.
  */
 static inline int
-park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until)
+park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until,
+    const struct os_leave *leave)
 {
 	int r;
 
 	if (park && !os_flag_change(&park->flag, PARK_AWAKE, PARK_POLLS))
 		return 1;
-	r = os_poll(fds, n, until);
+	r = leave ? os_poll_or_leave(fds, n, until, leave) : os_poll(fds, n, until);
 	if (!park)
 		return r;
 	(void)os_flag_change(&park->flag, PARK_POLLS, PARK_AWAKE);
@@ -162,11 +164,12 @@ park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until)
 
 /* Sleeps on the event and one descriptor. */
 static int
-park_sleep_at(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+park_sleep_at(
+    struct park *park, uint64_t deadline, int fd, bool *fd_ready, const struct os_leave *leave)
 {
 	struct pollfd fds[2] = { { .fd = park->event, .events = POLLIN },
 		{ .fd = fd, .events = POLLIN } };
-	const int r = park_poll(park, fds, 2, deadline);
+	const int r = park_poll(park, fds, 2, deadline, leave);
 
 	*fd_ready = fds[1].revents != 0;
 	if (r == 0)
@@ -211,7 +214,7 @@ park_sleep_any(
 		fds[n++] = (struct pollfd){ .fd = loop_fd(loop), .events = POLLIN };
 	}
 
-	r = park_poll(park, fds, n, until);
+	r = park_poll(park, fds, n, until, NULL);
 	if (loop)
 		loop_sleep_end(loop);
 	if (r < 0)
@@ -225,18 +228,52 @@ park_sleep_any(
 	return 0;
 }
 
-int
-park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+static inline int
+park_sleep_with(
+    struct park *park, uint64_t deadline, int fd, bool *fd_ready, const struct os_leave *leave)
 {
 	struct loop *const loop = loop_to_pump();
 
 	if (loop || !park)
 		return park_sleep_any(park, loop, deadline, fd, fd_ready);
 	if (fd >= 0)
-		return park_sleep_at(park, deadline, fd, fd_ready);
+		return park_sleep_at(park, deadline, fd, fd_ready, leave);
 	if (fd_ready)
 		*fd_ready = false;
-	return park_sleep_alone(park, deadline);
+	return park_sleep_alone(park, deadline, leave);
+}
+
+int
+park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready)
+{
+	return park_sleep_with(park, deadline, fd, fd_ready, NULL);
+}
+
+/* A wait that is cancelled. */
+struct park_leave {
+	struct park *park;
+	void (*leave)(void *arg);
+	void *arg;
+};
+
+/* What leave() calls may sleep again, so the thread is awake before. */
+static void
+park_leave(void *arg)
+{
+	const struct park_leave *left = arg;
+
+	(void)os_flag_swap(&left->park->flag, PARK_AWAKE);
+	left->leave(left->arg);
+}
+
+int
+park_sleep_or_leave(struct park *park, uint64_t deadline, int fd, bool *fd_ready,
+    void (*leave)(void *arg), void *arg)
+{
+	struct park_leave left = { park, leave, arg };
+
+	return park_sleep_with(
+	    park, deadline, fd, fd_ready, &(struct os_leave){ park_leave, &left });
 }
 
 void

@@ -70,6 +70,13 @@ bool park_list_wake_first(struct park_list *list);
 int park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready) NO_CORE_LOCK;
 
 /*
+ * The same for a thread of the consumer that waits, which may be cancelled: then leave(arg) is called, and
+ * the thread ends.  On a thread of a loop, which cannot be cancelled, it is park_sleep().
+ */
+int park_sleep_or_leave(struct park *park, uint64_t deadline, int fd, bool *fd_ready,
+    void (*leave)(void *arg), void *arg) NO_CORE_LOCK;
+
+/*
  * The caller holds `lock`, which guards the list and what `over` reads.  Sleeps without a time
  * limit until over(arg) is true, and returns with the lock held; drops and retakes it around each
  * sleep.  The caller keeps the object valid meanwhile.

@@ -63,6 +63,27 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 	return evd_dequeue_locked(ref, event);
 }
 
+static inline void
+evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)
+{
+	evd->waiting = false;
+	evd->waiter = NULL;
+	evd->direct = alive ? evd->serial : EVD_NOT_DIRECT;
+}
+
+/* The thread of a wait was cancelled in its sleep: as at the end of a wait without an event. */
+static void
+evd_wait_left(void *arg) NO_CORE_LOCK
+{
+	struct evd *evd = arg;
+
+	evd_lock(evd);
+	evd->pins--;
+	evd_end_block(evd, evd->alive);
+	evd_wait_over(evd, true);
+	evd_leave(evd);
+}
+
 /*
  * Sleeps, and reads one notification of the private channel.  The pin keeps evd_free() from closing
  * the channel meanwhile, and from destroying the EVD before the notification is counted.  The sink
@@ -80,7 +101,7 @@ evd_sleep_and_read(struct evd *evd, struct park *park, uint64_t deadline, bool *
 	evd->calls.sleeps++;
 	evd->pins++;
 	evd_unlock(evd);
-	r = park_sleep(park, deadline, fd, &readable);
+	r = park_sleep_or_leave(park, deadline, fd, &readable, evd_wait_left, evd);
 	if (readable)
 		got = ops->read(evd->cfg.source);
 	evd_lock(evd);
@@ -222,14 +243,6 @@ evd_begin_block(struct evd *evd, struct park *park, int threshold) REQUIRES(core
 	evd_set_direct(evd);
 	evd->made_unwaitable = false;
 	evd->threshold = threshold;
-}
-
-static inline void
-evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)
-{
-	evd->waiting = false;
-	evd->waiter = NULL;
-	evd->direct = alive ? evd->serial : EVD_NOT_DIRECT;
 }
 
 /*

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/lookup.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/err.h"
@@ -256,6 +257,7 @@ DAT_RETURN
 dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
     DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags)
 {
+	DAPL_UNCANCELLED;
 	struct target to = { .qual = qual, .timeout = timeout, .size = size, .data = data };
 	DAT_RETURN ret = connect_check_address(handle, address, &to);
 
@@ -277,6 +279,7 @@ DAT_RETURN
 dapl_ep_common_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_TIMEOUT timeout,
     DAT_COUNT size, const DAT_PVOID data)
 {
+	DAPL_UNCANCELLED;
 	struct target to = { .timeout = timeout, .size = size, .data = data };
 	DAT_RETURN ret = connect_check_address(handle, address, &to);
 
@@ -293,6 +296,7 @@ DAT_RETURN
 dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT timeout,
     DAT_COUNT size, const DAT_PVOID data, DAT_QOS qos)
 {
+	DAPL_UNCANCELLED;
 	struct target to = { .timeout = timeout, .size = size, .data = data };
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_ep *dup;
@@ -315,6 +319,7 @@ dapl_ep_dup_connect(DAT_EP_HANDLE handle, DAT_EP_HANDLE dup_handle, DAT_TIMEOUT 
 DAT_RETURN
 dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 {
+	DAPL_UNCANCELLED;
 	const bool graceful = flags == DAT_CLOSE_GRACEFUL_FLAG;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	const struct dapl_ep_answer *answer;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/connect.h"
 #include "dapl/cm/cr.h"
 #include "dapl/ia/ia_count.h"
@@ -14,6 +15,7 @@
 DAT_RETURN
 dapl_cr_query(DAT_CR_HANDLE handle, DAT_CR_PARAM_MASK mask, DAT_CR_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_cr *cr = dapl_object_lock_handle(handle, DAPL_KIND_CR);
 	DAT_RETURN ret;
 
@@ -117,6 +119,7 @@ cr_accept_datagram(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *e
 DAT_RETURN
 dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, const DAT_PVOID data)
 {
+	DAPL_UNCANCELLED;
 	struct rdma_conn_param param;
 	struct dapl_conn *conn;
 	DAT_RETURN ret;
@@ -185,6 +188,7 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 DAT_RETURN
 dapl_cr_reject(DAT_CR_HANDLE handle, DAT_COUNT size, const DAT_PVOID data)
 {
+	DAPL_UNCANCELLED;
 	uint8_t text[sizeof(uint32_t) + DAPL_IA_MAX_PRIVATE_DATA];
 	const uint32_t version = htonl(DAPL_CR_REJECT_VERSION);
 	struct dapl_conn *conn;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cr_handoff -- passing a connection request to another service point of its adapter */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/cr.h"
 #include "dapl/cm/sp.h"
 #include "dapl/ia/ia.h"
@@ -45,6 +46,7 @@ cr_move_to(struct dapl_cr *cr, struct dapl_conn *conn, DAT_CONN_QUAL qual) DAPL_
 DAT_RETURN
 dapl_cr_handoff(DAT_CR_HANDLE handle, DAT_CONN_QUAL qual)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_conn *conn;
 	DAT_RETURN ret;
 	struct dapl_cr *cr;

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
@@ -76,6 +77,7 @@ DAT_RETURN
 dapl_csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
     DAT_EVD_HANDLE evd_handle, DAT_CSP_HANDLE *handle)
 {
+	DAPL_UNCANCELLED;
 	struct sockaddr_storage at;
 	struct dapl_evd *evd;
 	struct dapl_csp *csp;
@@ -109,6 +111,7 @@ leave:
 DAT_RETURN
 dapl_csp_query(DAT_CSP_HANDLE handle, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_csp *csp = dapl_object_lock_handle(handle, DAPL_KIND_CSP);
 	DAT_CSP_PARAM p;
 	DAT_RETURN ret;
@@ -140,5 +143,7 @@ dapl_csp_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_csp_free(DAT_CSP_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_csp_free_by_handle(handle) ? BAD_CSP : DAT_SUCCESS;
 }

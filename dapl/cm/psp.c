@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* psp -- public service point: every request that arrives becomes an event */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
@@ -110,6 +111,8 @@ DAT_RETURN
 dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
+	DAPL_UNCANCELLED;
+
 	if (!handle || !dapl_conn_is_port(qual)) {
 		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
@@ -123,6 +126,7 @@ DAT_RETURN
 dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *handle)
 {
+	DAPL_UNCANCELLED;
 	DAT_CONN_QUAL chosen = 0;
 	DAT_RETURN ret;
 
@@ -140,6 +144,7 @@ dapl_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, D
 DAT_RETURN
 dapl_psp_query(DAT_PSP_HANDLE handle, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_psp *psp = dapl_object_lock_handle(handle, DAPL_KIND_PSP);
 	DAT_PSP_PARAM p;
 	DAT_RETURN ret;
@@ -171,6 +176,8 @@ dapl_psp_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_psp_free(DAT_PSP_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_psp_free_by_handle(handle) ?
 		   DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_PSP) :
 		   DAT_SUCCESS;

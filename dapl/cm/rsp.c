@@ -7,6 +7,7 @@
  * locked by itself, because a thread never holds the locks of two objects.
  */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/sp.h"
 #include "dapl/trace/err.h"
 #include "dapl/object/registry.h"
@@ -157,6 +158,7 @@ DAT_RETURN
 dapl_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep,
     DAT_EVD_HANDLE evd_handle, DAT_RSP_HANDLE *handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_rsp *rsp = NULL;
 	struct dapl_evd *evd;
 	DAT_RETURN ret;
@@ -188,6 +190,7 @@ leave:
 DAT_RETURN
 dapl_rsp_query(DAT_RSP_HANDLE handle, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_rsp *rsp = dapl_object_lock_handle(handle, DAPL_KIND_RSP);
 	DAT_RSP_PARAM p;
 	DAT_RETURN ret;
@@ -237,5 +240,7 @@ dapl_rsp_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_rsp_free(DAT_RSP_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_rsp_free_by_handle(handle) ? BAD_RSP : DAT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "dapl/ep/completion.h"
 
 #include "dapl/ep/ep.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ib_event.h"
 #include "dapl/ep/record.h"
 #include "dapl/ep/rmr.h"
@@ -561,6 +562,7 @@ completion_bind_broken(uint64_t id) DAPL_NO_LOCK
 static void
 completion_effect(void *source, const struct evd_effect *effect) DAPL_NO_LOCK
 {
+	DAPL_UNCANCELLED; /* it may call the device, also in dat_evd_dequeue() */
 	struct dapl_evd *evd = source;
 
 	switch (effect->code) {

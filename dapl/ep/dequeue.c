@@ -8,6 +8,7 @@
 #include "evd/dequeue.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/record.h"
 #include "dapl/evd/evd.h"
 #include "dapl/trace/err.h"
@@ -139,6 +140,7 @@ DAT_RETURN
 dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
     DAT_COUNT *more)
 {
+	DAPL_CANCEL_POINT;
 	struct evd_ref ref;
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/object/cancel.h"
 #include "dapl/ep/dto.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -6,6 +7,8 @@
 #include "dapl/ep/ib_event.h"
 #include "dapl/memory/sge.h"
 #include "dapl/trace/err.h"
+
+bool dapl_posts_may_cancel; /* on threads of the program: object/cancel.h */
 
 struct dapl_ep *
 dapl_dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
@@ -116,7 +119,7 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 	struct dapl_wr_entry *entry;
 	uint32_t place;
 	uint64_t total;
-	int r;
+	int state, r;
 
 	if (dapl_dto_flushes_here(ep, &ep->rings.recvs, ep->parts.recv))
 		return dto_flush(ep, d, ep->parts.recv);
@@ -128,7 +131,9 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 	    entry, d, dapl_ep_is_datagram(ep) ? DAT_IB_DTO_RECV_UD : DAT_DTO_RECEIVE, total);
 	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_RECV, place);
 	dapl_wr_ring_publish(&ep->rings.recvs, place);
+	state = dapl_post_begin();
 	r = ibv_post_recv(ep->qp, &wr, &bad);
+	dapl_post_end(state);
 	if (r) {
 		dapl_wr_ring_retract(&ep->rings.recvs, place);
 		return dapl_err_post("ibv_post_recv", r);
@@ -170,7 +175,7 @@ dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, uint64_t lim
 	struct dapl_wr_entry *entry;
 	uint32_t place;
 	uint64_t total;
-	int r;
+	int state, r;
 
 	if (dapl_ep_is_datagram(ep) != (d->to != NULL))
 		return DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
@@ -220,7 +225,9 @@ dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, uint64_t lim
 		wr.wr.rdma.rkey = d->remote->rmr_context;
 	}
 	dapl_wr_ring_publish(&ep->rings.requests, place);
+	state = dapl_post_begin();
 	r = ibv_post_send(ep->qp, &wr, &bad);
+	dapl_post_end(state);
 	if (r) {
 		dapl_wr_ring_retract(&ep->rings.requests, place);
 		return dapl_err_post("ibv_post_send", r);

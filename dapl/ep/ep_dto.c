@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ep_dto -- the calls of DAT that post data transfers */
+#include "dapl/object/cancel.h"
 #include "dapl/api.h"
 #include "dapl/ep/dto.h"
 #include "dapl/ep/rmr.h"
@@ -121,7 +122,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	struct ibv_recv_wr wr, *bad;
 	struct ibv_sge sge;
 	uint32_t place;
-	int r;
+	int state, r;
 
 	if (!ep)
 		return ep_post_recv_any(handle, segments, iov, cookie, flags);
@@ -137,7 +138,9 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	wr.sg_list = &sge;
 	wr.num_sge = 1;
 	dapl_wr_ring_publish(&ep->rings.recvs, place);
+	state = dapl_post_begin();
 	r = ibv_post_recv(ep->qp, &wr, &bad);
+	dapl_post_end(state);
 	if (r)
 		return ep_retract_plain(ep, &ep->rings.recvs, place, r);
 	dapl_ep_tally(&ep->counts.posted[DAT_DTO_RECEIVE], sge.length);
@@ -187,7 +190,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	struct ibv_send_wr wr, *bad;
 	struct ibv_sge sge;
 	uint32_t place;
-	int r;
+	int state, r;
 
 	if (!ep)
 		return ep_post_send_any(handle, segments, iov, cookie, flags);
@@ -205,7 +208,9 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 	wr.opcode = IBV_WR_SEND;
 	wr.send_flags = IBV_SEND_SIGNALED; /* see dapl_dto_post_request() */
 	dapl_wr_ring_publish(&ep->rings.requests, place);
+	state = dapl_post_begin();
 	r = ibv_post_send(ep->qp, &wr, &bad);
+	dapl_post_end(state);
 	if (r)
 		return ep_retract_plain(ep, &ep->rings.requests, place, r);
 	dapl_ep_tally(&ep->counts.posted[DAT_DTO_SEND], sge.length);

@@ -3,6 +3,7 @@
 #include "dapl/ep/ep.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ib_event.h"
 #include "dapl/ep/lookup_list.h"
 #include "dapl/ep/record.h"
@@ -162,6 +163,7 @@ dapl_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
     DAT_EP_HANDLE *ep)
 {
+	DAPL_UNCANCELLED;
 	const struct dapl_ep_part_handles handles = {
 		.pz = pz, .recv = recv_evd, .request = request_evd, .connect = connect_evd
 	};
@@ -174,6 +176,7 @@ dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
     const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
 {
+	DAPL_UNCANCELLED;
 	const struct dapl_ep_part_handles handles = {
 		.pz = pz,
 		.recv = recv_evd,
@@ -364,6 +367,7 @@ dapl_ep_detach_request(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_free(DAT_EP_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_RETURN ret;
 
@@ -387,6 +391,7 @@ dapl_ep_free(DAT_EP_HANDLE handle)
 DAT_RETURN
 dapl_ep_reset(DAT_EP_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	struct dapl_lookup *ended;
 	struct dapl_ah_list ahs;

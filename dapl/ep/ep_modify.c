@@ -8,6 +8,7 @@
  * pair together with the protection zone.
  */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ep.h"
 #include "dapl/trace/err.h"
 
@@ -253,6 +254,7 @@ ep_modify_may_modify(const struct dapl_ep *ep, DAT_EP_PARAM_MASK mask, const DAT
 DAT_RETURN
 dapl_ep_modify(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	struct wanted wanted;
 	DAT_EP_ATTR attr;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ep_query -- the calls that return the parameters and the status of an endpoint */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ep.h"
 #include "dapl/object/registry.h"
 #include "dapl/trace/err.h"
@@ -8,6 +9,7 @@
 DAT_RETURN
 dapl_ep_query(DAT_EP_HANDLE handle, DAT_EP_PARAM_MASK mask, DAT_EP_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_EP_PARAM p;
 	DAT_RETURN ret;
@@ -50,6 +52,7 @@ DAT_RETURN
 dapl_ep_get_status(
     DAT_EP_HANDLE handle, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	bool polls;
 
@@ -85,6 +88,7 @@ dapl_ep_get_status(
 DAT_RETURN
 dapl_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *span)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	DAT_COUNT posted;
 	bool shared;
@@ -107,6 +111,8 @@ dapl_ep_recv_query(DAT_EP_HANDLE handle, DAT_COUNT *allocated, DAT_COUNT *span)
 DAT_RETURN
 dapl_ep_set_watermark(DAT_EP_HANDLE handle, DAT_COUNT soft, DAT_COUNT hard)
 {
+	DAPL_UNCANCELLED;
+
 	if (!dapl_handle_is(handle, DAPL_KIND_EP))
 		return DAPL_EP_BAD_HANDLE;
 	if (soft < 0 && soft != DAT_WATERMARK_INFINITE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmr_bind -- binding a remote memory region, as a request of an endpoint */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/dto.h"
 #include "dapl/ep/rmr.h"
 #include "dapl/trace/err.h"
@@ -399,6 +400,7 @@ dapl_rmr_bind(DAT_RMR_HANDLE handle, DAT_LMR_HANDLE lmr, const DAT_LMR_TRIPLET *
     DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
     DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_rmr *rmr = dapl_rmr_lock(handle);
 	struct bind b = { .rmr = rmr, .va_type = va_type, .cookie = cookie, .flags = flags };
 	DAT_RETURN ret;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* rmr_life -- a remote memory region is created, queried and freed */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ep.h"
 #include "dapl/ep/rmr.h"
 #include "dapl/ia/ia.h"
@@ -98,12 +99,16 @@ rmr_create_of(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE *handle, bool for_ep) DAPL
 DAT_RETURN
 dapl_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr)
 {
+	DAPL_UNCANCELLED;
+
 	return rmr_create_of(pz, rmr, false);
 }
 
 DAT_RETURN
 dapl_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr)
 {
+	DAPL_UNCANCELLED;
+
 	return rmr_create_of(pz, rmr, true);
 }
 
@@ -160,6 +165,8 @@ dapl_rmr_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_rmr_free(DAT_RMR_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	switch (dapl_rmr_free_by_handle(handle)) {
 	case 0:
 		return DAT_SUCCESS;
@@ -173,6 +180,7 @@ dapl_rmr_free(DAT_RMR_HANDLE handle)
 DAT_RETURN
 dapl_rmr_query(DAT_RMR_HANDLE handle, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_rmr *rmr = dapl_rmr_lock(handle);
 	DAT_RMR_PARAM p = { 0 };
 	struct dapl_ia *ia;

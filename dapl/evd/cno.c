@@ -2,6 +2,7 @@
 #include "dapl/evd/cno.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
 #include "dapl/ia/ia.h"
@@ -23,6 +24,7 @@ static struct dapl_slab dapl_cno_slab = DAPL_SLAB_INITIALIZER(struct dapl_cno, d
 static void
 dapl_cno_freed(struct cno *core) DAPL_NO_LOCK
 {
+	DAPL_UNCANCELLED; /* perhaps at the end of a wait of another thread */
 	struct dapl_cno *cno = (struct dapl_cno *)((char *)core - offsetof(struct dapl_cno, core));
 
 	dapl_object_detach(&cno->obj);
@@ -73,6 +75,7 @@ free_slot:
 DAT_RETURN
 dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno_handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	struct dapl_cno *cno;
 	int r;
@@ -91,6 +94,7 @@ dapl_cno_create(DAT_IA_HANDLE ia_handle, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_
 DAT_RETURN
 dapl_cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD *fd, DAT_CNO_HANDLE *cno_handle)
 {
+	DAPL_UNCANCELLED;
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	DAT_RETURN ret = DAT_SUCCESS;
@@ -137,6 +141,7 @@ dapl_cno_detach(struct dapl_cno *cno)
 DAT_RETURN
 dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	int r;
 
@@ -155,6 +160,7 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 DAT_RETURN
 dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_RETURN ret;
@@ -186,6 +192,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 DAT_RETURN
 dapl_cno_wait(DAT_CNO_HANDLE handle, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd)
 {
+	DAPL_CANCEL_POINT;
 	DAT_EVD_HANDLE found;
 	uint64_t serial;
 	struct dapl_cno *cno = dapl_handle_object(handle, DAPL_KIND_CNO, &serial);
@@ -281,6 +288,8 @@ dapl_cno_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_cno_free(DAT_CNO_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_err_free(dapl_cno_free_object(handle, false), DAT_INVALID_STATE_CNO_IN_USE,
 	    DAT_INVALID_HANDLE_CNO);
 }

@@ -4,6 +4,7 @@
 #include "dapl/evd/slow.h"
 
 #include "dapl/evd/cno.h"
+#include "dapl/object/cancel.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
@@ -37,6 +38,7 @@ dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 static void
 dapl_evd_freed(struct evd *core) DAPL_NO_LOCK
 {
+	DAPL_UNCANCELLED; /* perhaps at the end of a wait or dequeue of another thread */
 	struct dapl_evd *evd = dapl_evd_of(core);
 
 	dapl_evd_cq_close(evd);

@@ -11,6 +11,7 @@
 #include "evd/enter.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/evd/cno.h"
 #include "dapl/trace/err.h"
 #include "dapl/evd/evd.h"
@@ -61,6 +62,7 @@ dapl_evd_post_se(DAT_EVD_HANDLE handle, const DAT_EVENT *event)
 DAT_RETURN
 dapl_evd_query(DAT_EVD_HANDLE handle, DAT_EVD_PARAM_MASK mask, DAT_EVD_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct evd_status status;
 	enum dapl_evd_notice notice;
@@ -104,6 +106,7 @@ dapl_evd_done(int r)
 DAT_RETURN
 dapl_evd_enable(DAT_EVD_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct evd_ref ref;
 
 	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_enabled(ref, true) : -ENODEV);
@@ -112,6 +115,7 @@ dapl_evd_enable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_disable(DAT_EVD_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct evd_ref ref;
 
 	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_enabled(ref, false) : -ENODEV);
@@ -120,6 +124,7 @@ dapl_evd_disable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_set_unwaitable(DAT_EVD_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct evd_ref ref;
 
 	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_waitable(ref, false) : -ENODEV);
@@ -128,6 +133,7 @@ dapl_evd_set_unwaitable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	struct evd_ref ref;
 
 	return dapl_evd_done(dapl_evd_find(handle, &ref) ? evd_set_waitable(ref, true) : -ENODEV);
@@ -136,6 +142,7 @@ dapl_evd_clear_unwaitable(DAT_EVD_HANDLE handle)
 DAT_RETURN
 dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct dapl_cno *cno = NULL, *old;
 	struct evd_ref ref;
@@ -177,6 +184,7 @@ dapl_evd_modify_cno(DAT_EVD_HANDLE handle, DAT_CNO_HANDLE cno_handle)
 DAT_RETURN
 dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
 	struct evd_status now;
 	int r = 0;
@@ -214,6 +222,7 @@ static __attribute__((noinline)) DAT_RETURN
 dapl_evd_set_many(DAT_EVD_HANDLE handle, struct evd_ref ref, const DAT_UPCALL_OBJECT *one,
     const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
 {
+	DAPL_UNCANCELLED;
 	const char *call = array ? "dat_evd_modify_upcall_array" : "dat_evd_modify_upcall";
 	int r = dapl_evd_give_pool(handle);
 
@@ -260,6 +269,7 @@ DAT_RETURN
 dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
 {
+	DAPL_UNCANCELLED;
 	struct dat_rearm_evd_counters now;
 	struct evd_ref ref;
 

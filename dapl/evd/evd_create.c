@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_create -- the calls that create and free an EVD */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
@@ -26,6 +27,7 @@ DAT_RETURN
 dapl_evd_create(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno,
     DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_evd_plan plan = { .qlen = min_qlen, .flags = flags, .cno = cno };
 	struct dapl_evd *evd;
 	DAT_RETURN ret;
@@ -56,6 +58,7 @@ DAT_RETURN
 dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd_handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_evd_plan plan = { .qlen = min_qlen, .flags = flags };
 	DAT_EVD_HANDLE handle, before;
 	struct dapl_evd *evd;
@@ -105,6 +108,7 @@ leave:
 DAT_RETURN
 dapl_evd_free(DAT_EVD_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
 	uint64_t serial;
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &serial);
 	int r = evd ? dapl_evd_free_object(evd, serial) : -ENODEV;

@@ -3,14 +3,17 @@
 
 #include <errno.h>
 
+#include "dapl/object/cancel.h"
+
 int
 dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
+	DAPL_UNCANCELLED; /* the request of soft-RoCE is a write(2) */
 	/*
 	 * The error is the return value, errno may be unset. There is no hint about completions
 	 * that came before the arm.
 	 */
-	int r = ibv_req_notify_cq(cq, solicited_only);
+	const int r = ibv_req_notify_cq(cq, solicited_only);
 
 	return r ? -r : 1;
 }
@@ -25,6 +28,7 @@ dapl_cq_arm_option(const char *word)
 void
 dapl_cq_arm_prepare(void)
 {
+	__atomic_store_n(&dapl_posts_may_cancel, true, __ATOMIC_RELAXED);
 }
 
 const char *

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
 #include "dapl/trace/shortage.h"
@@ -189,6 +190,7 @@ dapl_lmr_create(DAT_IA_HANDLE ia_handle, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTI
     DAT_LMR_HANDLE *lmr_handle, DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
     DAT_VLEN *registered_length, DAT_VADDR *registered_address)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_lmr like = {
 		.type = type, .region = region, .privileges = privileges, .va_type = va_type
 	};
@@ -247,6 +249,7 @@ leave:
 DAT_RETURN
 dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_lmr *lmr = dapl_object_lock_handle(handle, DAPL_KIND_LMR);
 	DAT_LMR_PARAM p;
 	DAT_RETURN ret;
@@ -317,6 +320,8 @@ dapl_lmr_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_lmr_free(DAT_LMR_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_err_free(
 	    dapl_lmr_free_by_handle(handle), DAT_INVALID_STATE_LMR_IN_USE, DAT_INVALID_HANDLE_LMR);
 }
@@ -339,11 +344,15 @@ lmr_sync_segments(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET *segments, DAT_
 DAT_RETURN
 dapl_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
+	DAPL_UNCANCELLED;
+
 	return lmr_sync_segments(ia, segments, count);
 }
 
 DAT_RETURN
 dapl_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
+	DAPL_UNCANCELLED;
+
 	return lmr_sync_segments(ia, segments, count);
 }

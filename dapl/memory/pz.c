@@ -2,6 +2,7 @@
 #include "dapl/memory/pz.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/trace/err.h"
 #include "dapl/trace/shortage.h"
 #include "dapl/object/registry.h"
@@ -50,6 +51,7 @@ free_slot:
 DAT_RETURN
 dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	struct dapl_pz *pz = NULL;
 	int r;
@@ -69,6 +71,7 @@ dapl_pz_create(DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE *pz_handle)
 DAT_RETURN
 dapl_pz_query(DAT_PZ_HANDLE handle, DAT_PZ_PARAM_MASK mask, DAT_PZ_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_pz *pz = dapl_object_lock_handle(handle, DAPL_KIND_PZ);
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
@@ -102,6 +105,8 @@ dapl_pz_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_pz_free(DAT_PZ_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	return dapl_err_free(
 	    dapl_pz_free_by_handle(handle), DAT_INVALID_STATE_PZ_IN_USE, DAT_INVALID_HANDLE_PZ);
 }

@@ -6,6 +6,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ep/ep_ib.h"
 #include "dapl/trace/debug.h"
 #include "dapl/ia/ia.h"
@@ -176,6 +177,8 @@ extension_is_collective(int op)
 DAT_RETURN
 dapl_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
+	DAPL_UNCANCELLED;
+
 	if (dapl_debug_wants(DAPL_DEBUG_HINTS))
 		dapl_hint_name(extension_name((int)op));
 	switch ((int)op) {

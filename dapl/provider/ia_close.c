@@ -18,6 +18,7 @@
  *	  adapter.
  */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/evd/cno.h"
 #include "dapl/trace/err.h"
 #include "dapl/evd/evd.h"
@@ -236,6 +237,7 @@ close_has_no_calls(void *arg) REQUIRES(dapl_locks.adapter)
 DAT_RETURN
 dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ia *ia;
 	DAT_RETURN ret;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ia_open -- opening an adapter */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/cm/cm.h"
 #include "dapl/cm/cr.h"
 #include "dapl/cm/sp.h"
@@ -95,6 +96,7 @@ DAT_RETURN
 dapl_ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
     DAT_IA_HANDLE *ia_handle)
 {
+	DAPL_UNCANCELLED;
 	DAT_RETURN ret;
 
 	dapl_debug_open(provider->info.ia_name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ia_query -- dat_ia_query() */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/evd/evd.h"
 #include "dapl/ia/ia.h"
 
@@ -11,6 +12,8 @@
 DAT_RETURN
 dapl_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer)
 {
+	DAPL_UNCANCELLED;
+
 	if (!dapl_handle_is(ia, DAPL_KIND_IA))
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	if (!name)
@@ -25,6 +28,7 @@ DAT_RETURN
 dapl_ia_query(DAT_IA_HANDLE ia_handle, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
+	DAPL_UNCANCELLED;
 	DAT_RETURN ret = DAT_SUCCESS;
 	struct dapl_ia *ia;
 

@@ -3,6 +3,7 @@
 #include "dapl/srq/srq.h"
 
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/evd/wr_id.h"
 #include "dapl/ia/ia.h"
 #include "dapl/memory/sge.h"
@@ -134,6 +135,7 @@ DAT_RETURN
 dapl_srq_create(
     DAT_IA_HANDLE ia_handle, DAT_PZ_HANDLE pz_handle, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *handle)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_ia *ia = dapl_ia_enter(ia_handle);
 	struct dapl_pz *pz = NULL;
 	struct dapl_srq *srq;
@@ -197,6 +199,8 @@ dapl_srq_free_by_handle(DAT_HANDLE handle)
 DAT_RETURN
 dapl_srq_free(DAT_SRQ_HANDLE handle)
 {
+	DAPL_UNCANCELLED;
+
 	switch (dapl_srq_free_by_handle(handle)) {
 	case 0:
 		return DAT_SUCCESS;
@@ -212,6 +216,7 @@ dapl_srq_free(DAT_SRQ_HANDLE handle)
 DAT_RETURN
 dapl_srq_query(DAT_SRQ_HANDLE handle, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PARAM *param)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_srq *srq = dapl_object_lock_handle(handle, DAPL_KIND_SRQ);
 	DAT_SRQ_PARAM p = { 0 };
 	struct dapl_ia *ia;
@@ -264,7 +269,7 @@ srq_post(struct dapl_srq *srq, struct ibv_recv_wr *wr, DAT_DTO_COOKIE cookie, bo
 	struct ibv_recv_wr *bad;
 	uint32_t place;
 	bool free;
-	int r;
+	int state, r;
 
 	dapl_srq_lock(srq);
 	free = dapl_srq_entry_post(srq, cookie, &place);
@@ -274,7 +279,9 @@ srq_post(struct dapl_srq *srq, struct ibv_recv_wr *wr, DAT_DTO_COOKIE cookie, bo
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	wr->wr_id =
 	    dapl_wr_id(srq->obj.slot.index, (uint32_t)srq->obj.serial, DAPL_WR_SHARED, place);
+	state = dapl_post_begin();
 	r = ibv_post_srq_recv(srq->ibv, wr, &bad);
+	dapl_post_end(state);
 	if (!r)
 		return DAT_SUCCESS;
 	dapl_srq_lock(srq);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* srq_depth -- the depth and the watermark of a shared receive queue, and its reports */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/ia/ia.h"
 #include "dapl/srq/srq_entry.h"
 #include "dapl/trace/err.h"
@@ -92,6 +93,7 @@ srq_least_depth(struct dapl_srq *srq) REQUIRES(dapl_locks.members) DAPL_NO_OBJEC
 DAT_RETURN
 dapl_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_srq *srq = dapl_srq_lock_members_of(handle);
 	DAT_RETURN ret = DAT_SUCCESS;
 	int r = 0;
@@ -212,6 +214,7 @@ srq_watch(struct dapl_srq *srq, DAT_COUNT low_watermark)
 DAT_RETURN
 dapl_srq_set_lw(DAT_SRQ_HANDLE handle, DAT_COUNT low_watermark)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_srq *srq = dapl_srq_lock_members_of(handle);
 	DAT_RETURN ret = DAT_SUCCESS;
 	int r = 0;

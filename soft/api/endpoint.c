@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Ids that work synchronously and come with their queue pair */
+#include "soft/device/cancel.h"
 #include "soft/cm/get_event.h"
 #include "soft/device/unserved.h"
 
@@ -33,12 +34,14 @@ endpoint_listen_at(struct rdma_cm_id *public, const struct rdma_addrinfo *res, s
 static int
 endpoint_resolve_route(struct rdma_cm_id *public, const struct rdma_addrinfo *res)
 {
+	SOFT_UNCANCELLED;
+
 	if (!res->ai_route_len)
 		return rdma_resolve_route(public, RESOLVE_MS);
 	if (rdma_set_option(public, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
 		(size_t)res->ai_route_len))
 		return -1;
-	return soft_event_complete(soft_id_of(public));
+	return soft_event_complete(soft_id_of(public), &uncancelled_);
 }
 
 /* The data are those of rdma_connect(), before what its caller gives. */
@@ -88,6 +91,7 @@ int
 rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init)
 {
+	SOFT_UNCANCELLED;
 	struct rdma_cm_id *id;
 	int saved;
 
@@ -106,6 +110,8 @@ rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd
 void
 rdma_destroy_ep(struct rdma_cm_id *id)
 {
+	SOFT_UNCANCELLED;
+
 	rdma_destroy_qp(id);
 	rdma_destroy_srq(id);
 	rdma_destroy_id(id);
@@ -114,6 +120,7 @@ rdma_destroy_ep(struct rdma_cm_id *id)
 int
 rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 {
+	SOFT_CANCEL_POINT;
 	const struct ibv_qp_init_attr *endpoint = soft_id_of(listen)->endpoint;
 	struct rdma_cm_event *event;
 	struct ibv_qp_init_attr init;
@@ -153,6 +160,8 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 int
 rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
+	SOFT_UNCANCELLED;
+
 	if (!id->verbs || id->srq)
 		return soft_cm_result(EINVAL);
 	id->srq = ibv_create_srq(pd ? pd : id->pd, init);
@@ -165,6 +174,8 @@ rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_at
 int
 rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
 {
+	SOFT_UNCANCELLED;
+
 	if (init->comp_mask & ~(uint32_t)(IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE) ||
 	    (init->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && init->srq_type != IBV_SRQT_BASIC))
 		return soft_cm_result(EOPNOTSUPP);
@@ -176,6 +187,8 @@ rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
 void
 rdma_destroy_srq(struct rdma_cm_id *id)
 {
+	SOFT_UNCANCELLED;
+
 	if (!id->srq)
 		return;
 	ibv_destroy_srq(id->srq);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls that open the device, or create an id, set the tables of compose.h first. */
 #include "compose.h"
+#include "soft/device/cancel.h"
 #include "soft/cm/event.h"
 #include "soft/cm/id.h"
 #include "soft/cm/shared.h"
@@ -11,6 +12,7 @@
 struct ibv_context *
 ibv_open_device(struct ibv_device *device)
 {
+	SOFT_UNCANCELLED;
 	struct soft_context *ctx;
 	int r;
 
@@ -34,6 +36,7 @@ ibv_open_device(struct ibv_device *device)
 int
 ibv_close_device(struct ibv_context *context)
 {
+	SOFT_UNCANCELLED;
 	struct soft_context *ctx = soft_context_of(context);
 
 	if (!soft_context_is_stale(ctx))
@@ -44,6 +47,7 @@ ibv_close_device(struct ibv_context *context)
 struct ibv_context **
 rdma_get_devices(int *num_devices)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_context **list;
 	struct soft_context *ctx;
 
@@ -67,6 +71,8 @@ rdma_get_devices(int *num_devices)
 void
 rdma_free_devices(struct ibv_context **list)
 {
+	SOFT_UNCANCELLED;
+
 	if (!list)
 		return;
 	if (!soft_context_is_stale(soft_context_of(list[0])))
@@ -78,6 +84,7 @@ int
 rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
     enum rdma_port_space ps) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct rdma_event_channel *own = NULL;
 	struct soft_id *id;
 

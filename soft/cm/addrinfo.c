@@ -6,6 +6,7 @@
  * that a network needs to connect do not exist here.
  */
 #include "cm.h"
+#include "soft/device/cancel.h"
 
 #include <netdb.h>
 #include <stdlib.h>
@@ -152,6 +153,7 @@ addrinfo_look_up(const char *node, const char *service, const struct rdma_addrin
 void
 rdma_freeaddrinfo(struct rdma_addrinfo *info)
 {
+	SOFT_UNCANCELLED;
 	struct rdma_addrinfo *next;
 
 	for (; info; info = next) {
@@ -170,6 +172,7 @@ int
 rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
     struct rdma_addrinfo **res)
 {
+	SOFT_UNCANCELLED;
 	static const struct rdma_addrinfo none;
 	struct rdma_addrinfo *list = NULL;
 	int r;

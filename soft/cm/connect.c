@@ -10,6 +10,7 @@
 #include "message.h"
 #include "service.h"
 #include "wait.h"
+#include "soft/device/cancel.h"
 #include "soft/device/slot.h"
 
 #include <string.h>
@@ -114,6 +115,7 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 int
 rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_addr *addr = &public->route.addr;
 	struct soft_cm_message message = {
@@ -152,12 +154,13 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 			soft_wait_start(id);
 	}
 	soft_cm_unlock();
-	return r ? soft_cm_result(r) : soft_event_complete(id);
+	return r ? soft_cm_result(r) : soft_event_complete(id, &uncancelled_);
 }
 
 int
 rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	int r;
@@ -179,6 +182,7 @@ rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 int
 rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	enum soft_id_state state = soft_id_state(id);
 	int r;
@@ -214,7 +218,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	if (soft_id_is_datagram(id))
 		return soft_cm_result(r); /* the queue pair serves others, too */
 	if (!r)
-		return soft_event_complete(id);
+		return soft_event_complete(id, &uncancelled_);
 	soft_cm_qp_error(id);
 	return soft_cm_result(r);
 }
@@ -222,6 +226,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 int
 rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	int r;
 
@@ -261,12 +266,16 @@ connect_reject(
 int
 rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
+
 	return connect_reject(public, data, length, SOFT_CM_REJ_CONSUMER);
 }
 
 int
 rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
+
 	return connect_reject(public, data, length, SOFT_CM_REJ_VENDOR_OPTION);
 }
 
@@ -276,6 +285,8 @@ rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOF
 int
 rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 {
+	SOFT_UNCANCELLED;
+
 	if (!public || public->qp || !ece || !ece->vendor_id || ece->comp_mask)
 		return soft_cm_result(EINVAL);
 	return 0;
@@ -284,6 +295,8 @@ rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 int
 rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 {
+	SOFT_UNCANCELLED;
+
 	if (public->qp || !ece)
 		return soft_cm_result(EINVAL);
 	*ece = (struct ibv_ece){ .vendor_id = 0 };
@@ -293,6 +306,7 @@ rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 int
 rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	bool reported;
 
@@ -317,12 +331,13 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	/* If the event was read already, there is none to wait for. */
 	reported = id->state != SOFT_ID_DISCONNECTING && !id->disconnected.queued;
 	soft_cm_unlock();
-	return reported ? 0 : soft_event_complete(id);
+	return reported ? 0 : soft_event_complete(id, &uncancelled_);
 }
 
 int
 rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	int r = -EINVAL;
 

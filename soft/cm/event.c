@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "event.h"
 #include "soft/cq/judge.h"
+#include "soft/device/cancel.h"
 #include "soft/device/runtime.h"
 
 #include <stdlib.h>
@@ -42,6 +43,7 @@ soft_events_reset(void)
 struct rdma_event_channel *
 rdma_create_event_channel(void) UNCHECKED
 {
+	SOFT_UNCANCELLED;
 	struct soft_event_channel *channel = calloc(1, sizeof *channel);
 
 	if (!channel)
@@ -152,6 +154,7 @@ soft_event_wait(struct soft_event_channel *channel, struct soft_ready_wait *wait
 int
 rdma_ack_cm_event(struct rdma_cm_event *public) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_event *event;
 
 	if (!public)

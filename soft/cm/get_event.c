@@ -5,6 +5,7 @@
 #include "event.h"
 #include "id.h"
 #include "id_qp.h"
+#include "soft/device/cancel.h"
 #include "soft/device/runtime.h"
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
@@ -81,6 +82,7 @@ event_process(struct soft_event *event)
 int
 rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 {
+	SOFT_CANCEL_POINT;
 	struct soft_event_channel *channel = soft_event_channel_of(public);
 	struct soft_ready_wait wait = { 0 };
 	struct soft_event *event;
@@ -109,13 +111,13 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 	}
 }
 
-int
-soft_event_complete(struct soft_id *id)
+/* Nothing is lost if the thread is cancelled in the wait: the event comes to the id as it would have come. */
+static int
+event_await(struct soft_id *id)
 {
+	SOFT_CANCEL_POINT;
 	struct rdma_cm_event *event;
 
-	if (!id->sync)
-		return 0;
 	if (id->public.event) {
 		rdma_ack_cm_event(id->public.event);
 		id->public.event = NULL;
@@ -128,4 +130,13 @@ soft_event_complete(struct soft_id *id)
 	if (event->event == RDMA_CM_EVENT_REJECTED)
 		return soft_cm_result(ECONNREFUSED);
 	return soft_cm_result(event->status);
+}
+
+int
+soft_event_complete(struct soft_id *id, const int *state)
+{
+	if (!id->sync)
+		return 0;
+	soft_cancel_restore(state);
+	return event_await(id);
 }

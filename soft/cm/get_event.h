@@ -7,7 +7,10 @@
 
 #include "cm.h"
 
-/* For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno. */
-int soft_event_complete(struct soft_id *id) SOFT_NO_CM_LOCK;
+/*
+ * For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno.  `state` is the caller's
+ * `uncancelled_` (device/cancel.h): the wait is a cancellation point, where its caller was not cancelled so far.
+ */
+int soft_event_complete(struct soft_id *id, const int *state) SOFT_NO_CM_LOCK;
 
 #endif

@@ -9,6 +9,7 @@
 #include "shared.h"
 #include "timewait.h"
 #include "wait.h"
+#include "soft/device/cancel.h"
 #include "soft/device/runtime.h"
 
 /* Ends all that the id does.  No event of it is queued any more. */
@@ -30,6 +31,7 @@ id_end(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK
 void
 rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id;
 
 	soft_cm_lock();
@@ -45,6 +47,7 @@ rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 int
 rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
 	struct soft_context *ctx = id->context;
@@ -77,6 +80,7 @@ rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 int
 rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct rdma_event_channel *from = public->channel, *own = NULL;
 	struct soft_id *id = soft_id_of(public);
 

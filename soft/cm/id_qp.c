@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "id_qp.h"
 #include "lookup.h"
+#include "soft/device/cancel.h"
 #include "soft/qp/qp_ex.h"
 
 #include <string.h>
@@ -145,6 +146,7 @@ destroy:
 int
 rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
 {
+	SOFT_UNCANCELLED;
 	const struct soft_id *id = soft_id_of(public);
 
 	if (soft_id_is_orphan(id))
@@ -197,6 +199,7 @@ soft_cm_qp_error(struct soft_id *id)
 int
 rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct ibv_qp_init_attr_ex init = *given;
 	int saved;
@@ -242,6 +245,7 @@ destroy:
 int
 rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_qp_init_attr_ex init = { .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd };
 	int r;
 
@@ -255,6 +259,8 @@ rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_
 void
 rdma_destroy_qp(struct rdma_cm_id *public)
 {
+	SOFT_UNCANCELLED;
+
 	if (!public->qp)
 		return;
 	ibv_destroy_qp(public->qp);

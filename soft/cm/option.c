@@ -2,6 +2,7 @@
 /* rdma_set_option(): the options of an id, and when each may be set */
 #include "get_event.h"
 #include "path.h"
+#include "soft/device/cancel.h"
 
 #include <string.h>
 
@@ -108,6 +109,7 @@ int
 rdma_set_option(
     struct rdma_cm_id *public, int level, int name, void *value, size_t length) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 
 	if (soft_id_is_orphan(id))

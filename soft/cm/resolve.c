@@ -6,6 +6,7 @@
 #include "id.h"
 #include "path.h"
 #include "service.h"
+#include "soft/device/cancel.h"
 
 #include <stdlib.h>
 
@@ -75,6 +76,7 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 int
 rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	bool wild;
 	int r;
@@ -105,6 +107,7 @@ int
 rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
     int timeout_ms) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct sockaddr_storage to;
 	struct soft_event *event;
@@ -140,12 +143,13 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 		free(event);
 		return soft_cm_result(r);
 	}
-	return soft_event_complete(id);
+	return soft_event_complete(id, &uncancelled_);
 }
 
 int
 rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	int r;
 
@@ -153,5 +157,5 @@ rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 	if (soft_id_is_orphan(id))
 		return soft_cm_result(EBADF);
 	r = soft_path_resolve(id, soft_path_create());
-	return r ? soft_cm_result(r) : soft_event_complete(id);
+	return r ? soft_cm_result(r) : soft_event_complete(id, &uncancelled_);
 }

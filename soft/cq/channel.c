@@ -2,6 +2,7 @@
 #include "channel.h"
 #include "cq.h"
 #include "judge.h"
+#include "soft/device/cancel.h"
 #include "soft/wire/input.h"
 
 #include <stdlib.h>
@@ -74,6 +75,7 @@ channel_open(struct soft_channel *channel) UNCHECKED
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 {
+	SOFT_UNCANCELLED;
 	struct soft_context *ctx = soft_context_of(context);
 	struct soft_channel *channel;
 	int r = -EIO;
@@ -114,6 +116,7 @@ channel_close(struct soft_channel *channel) UNCHECKED
 int
 ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 	int users;
@@ -216,6 +219,7 @@ channel_wait(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO
 int
 ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
+	SOFT_CANCEL_POINT;
 	struct soft_channel *channel = soft_channel_of(ibv);
 	struct soft_ready_wait wait = { 0 };
 	struct soft_cq *ready;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cq.h"
+#include "soft/device/cancel.h"
 #include "soft/wire/input.h"
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
@@ -331,6 +332,7 @@ struct ibv_cq *
 ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
 {
+	SOFT_UNCANCELLED;
 	const struct ibv_cq_init_attr_ex init = {
 		.cqe = (uint32_t)cqe,
 		.cq_context = cq_context,
@@ -352,6 +354,7 @@ cq_is_stamped(const struct soft_cq *cq) UNCHECKED
 int
 ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_cq *cq = soft_cq_of(ibv);
 	uint64_t *stamps = NULL, *old_stamps;
 	struct ibv_wc *ring, *old;
@@ -389,6 +392,7 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 int
 ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_cq *cq = soft_cq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 	uint32_t completions = 0, asyncs;

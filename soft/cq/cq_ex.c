@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cq_ex.h"
+#include "soft/device/cancel.h"
 #include "soft/device/unserved.h"
 
 #include <time.h>
@@ -177,6 +178,7 @@ cq_ex_check(const struct ibv_cq_init_attr_ex *init, uint32_t flags)
 struct ibv_cq_ex *
 soft_cq_ex_create(struct ibv_context *context, struct ibv_cq_init_attr_ex *init)
 {
+	SOFT_UNCANCELLED;
 	const uint32_t flags = init->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS ? init->flags : 0;
 	const int r = cq_ex_check(init, flags);
 	struct soft_cq *cq;
@@ -201,6 +203,8 @@ soft_cq_ex_create(struct ibv_context *context, struct ibv_cq_init_attr_ex *init)
 int
 soft_cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
 {
+	SOFT_UNCANCELLED;
+
 	if (soft_context_is_stale(soft_context_of(ibv->context)))
 		return EIO;
 	if (!attr->attr_mask)

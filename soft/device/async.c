@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "async.h"
+#include "cancel.h"
 #include "context.h"
 
 static void
@@ -135,6 +136,7 @@ async_wait(struct soft_async_queue *queue, struct soft_ready_wait *wait) UNCHECK
 int
 ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
+	SOFT_CANCEL_POINT;
 	struct soft_context *ctx = soft_context_of(context);
 	struct soft_ready_wait wait = { 0 };
 
@@ -151,6 +153,7 @@ ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 void
 ibv_ack_async_event(struct ibv_async_event *event)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_cq *cq = event->element.cq;
 	struct ibv_qp *qp = event->element.qp;
 	struct ibv_srq *srq = event->element.srq;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "cancel.h"
 #include "complaint.h"
 #include "soft/soft_arm.h"
 
@@ -42,6 +43,7 @@ soft_show(char *to, size_t size, const char *text)
 void
 soft_complain(const char *format, ...)
 {
+	SOFT_UNCANCELLED;
 	void (*place)(const char *text) = complaint_place;
 	char text[4608], shown[4608]; /* a path, and why */
 	int saved = errno;

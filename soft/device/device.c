@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
+#include "cancel.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ soft_device(void)
 struct ibv_device **
 ibv_get_device_list(int *num_devices)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_device **list = calloc(2, sizeof *list);
 
 	if (num_devices)
@@ -222,6 +224,8 @@ int
 _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
+	SOFT_UNCANCELLED;
+
 	(void)context;
 	return flags ? EOPNOTSUPP : device_gid_entry(port, index, entry, entry_size);
 }
@@ -230,6 +234,8 @@ ssize_t
 _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
     uint32_t flags, size_t entry_size)
 {
+	SOFT_UNCANCELLED;
+
 	(void)context;
 	if (flags)
 		return -EOPNOTSUPP;

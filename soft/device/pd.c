@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pd.h"
+#include "cancel.h"
 
 #include <stdlib.h>
 
@@ -55,6 +56,7 @@ pd_create(struct ibv_context *context)
 struct ibv_pd *
 ibv_alloc_pd(struct ibv_context *context)
 {
+	SOFT_UNCANCELLED;
 	struct soft_pd *pd = pd_create(context);
 
 	return pd ? &pd->ibv : NULL;
@@ -63,6 +65,7 @@ ibv_alloc_pd(struct ibv_context *context)
 int
 ibv_dealloc_pd(struct ibv_pd *ibv)
 {
+	SOFT_UNCANCELLED;
 	struct soft_pd *pd = soft_pd_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 
@@ -82,6 +85,7 @@ ibv_dealloc_pd(struct ibv_pd *ibv)
 struct ibv_td *
 soft_td_create(struct ibv_context *context, struct ibv_td_init_attr *init)
 {
+	SOFT_UNCANCELLED;
 	struct soft_td *td;
 
 	if (init->comp_mask) {
@@ -98,6 +102,7 @@ soft_td_create(struct ibv_context *context, struct ibv_td_init_attr *init)
 int
 soft_td_free(struct ibv_td *ibv)
 {
+	SOFT_UNCANCELLED;
 	struct soft_td *td = td_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 
@@ -126,6 +131,7 @@ pd_is_parent_good(const struct ibv_context *context, const struct ibv_parent_dom
 struct ibv_pd *
 soft_pd_create_parent(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr)
 {
+	SOFT_UNCANCELLED;
 	struct soft_pd *pd;
 
 	if (!pd_is_parent_good(context, attr)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "soft.h"
+#include "cancel.h"
 
 #include <sys/random.h>
 #include <time.h>
@@ -17,6 +18,7 @@ soft_now(void)
 uint32_t
 soft_random32(void)
 {
+	SOFT_UNCANCELLED;
 	uint32_t value;
 
 	/*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unserved.h"
+#include "cancel.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,6 +8,8 @@
 void
 soft_unserved(atomic_flag *printed, const char *name)
 {
+	SOFT_UNCANCELLED;
+
 	if (!atomic_flag_test_and_set(printed))
 		fprintf(stderr,
 		    "softverbs: %s: the software device does not support this function\n", name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ah.h"
+#include "soft/device/cancel.h"
 #include "soft/device/pd.h"
 
 #include <stdlib.h>
@@ -24,6 +25,7 @@ ah_is_gid_of_port(const struct ibv_pd *pd, const union ibv_gid *gid)
 struct ibv_ah *
 ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
+	SOFT_UNCANCELLED;
 	struct soft_ah *ah;
 
 	if (soft_context_is_stale(soft_context_of(pd->context))) {
@@ -49,6 +51,7 @@ ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 int
 ibv_destroy_ah(struct ibv_ah *ibv)
 {
+	SOFT_UNCANCELLED;
 	struct soft_ah *ah = soft_ah_of(ibv);
 
 	if (!soft_context_is_stale(soft_context_of(ibv->context)))
@@ -61,6 +64,7 @@ int
 ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
     struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
+	SOFT_UNCANCELLED;
 	const uint32_t flow = be32toh(wc->wc_flags & IBV_WC_GRH ? grh->version_tclass_flow : 0);
 
 	*attr = (struct ibv_ah_attr){
@@ -93,6 +97,7 @@ ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc
 struct ibv_ah *
 ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_ah_attr attr;
 
 	if (ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr))

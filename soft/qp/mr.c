@@ -2,6 +2,7 @@
 #include "mr.h"
 #include "mapping.h"
 #include "memlock.h"
+#include "soft/device/cancel.h"
 #include "soft/wire/grant.h"
 #include "soft/device/unserved.h"
 
@@ -79,6 +80,7 @@ mr_check(const void *addr, size_t length, uint64_t iova, unsigned int access)
 struct ibv_mr *
 ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
+	SOFT_UNCANCELLED;
 	struct soft_mr *mr;
 	int r;
 
@@ -123,12 +125,16 @@ free_mr:
 struct ibv_mr *
 ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
+	SOFT_UNCANCELLED;
+
 	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
 }
 
 struct ibv_mr *
 ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
 {
+	SOFT_UNCANCELLED;
+
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
@@ -223,6 +229,7 @@ int
 ibv_rereg_mr(
     struct ibv_mr *ibv, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
+	SOFT_UNCANCELLED;
 	int r;
 
 	if (!mr_is_change_good(ibv, flags, pd, addr, length, access)) {
@@ -242,6 +249,7 @@ ibv_rereg_mr(
 int
 ibv_dereg_mr(struct ibv_mr *ibv)
 {
+	SOFT_UNCANCELLED;
 	struct soft_mr *mr = soft_mr_of(ibv);
 
 	if (soft_context_is_stale(soft_context_of(ibv->context)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mw.h"
 #include "mr.h"
+#include "soft/device/cancel.h"
 #include "soft/wire/grant.h"
 
 #include <stdlib.h>
@@ -116,6 +117,7 @@ mw_invalidate(const struct soft_qp *qp, uint32_t value) REQUIRES(soft_locks.keys
 struct ibv_mw *
 soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_mw *mw;
 	int r = 0;
 
@@ -148,6 +150,7 @@ soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 int
 soft_mw_free(struct ibv_mw *ibv) SOFT_NO_KEYS_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_mw *mw = mw_of(ibv);
 
 	if (soft_context_is_stale(soft_context_of(ibv->context)))

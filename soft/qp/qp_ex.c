@@ -2,6 +2,7 @@
 #include "qp_ex.h"
 #include "batch.h"
 #include "post.h"
+#include "soft/device/cancel.h"
 #include "soft/device/unserved.h"
 
 #include <string.h>
@@ -369,6 +370,7 @@ qp_ex_is_unserved(const struct ibv_qp_init_attr_ex *init, uint64_t operations)
 struct ibv_qp *
 soft_qp_ex_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 {
+	SOFT_UNCANCELLED;
 	const bool built = init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	const uint64_t operations = built ? init->send_ops_flags : 0;
 	struct ibv_qp *qp;

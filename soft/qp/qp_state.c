@@ -7,6 +7,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "soft/device/cancel.h"
 #include "soft/device/slot.h"
 
 /*
@@ -187,6 +188,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 int
 ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SEND_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
 	struct soft_qp *qp = soft_qp_of(ibv), *peer = NULL;
 	enum ibv_qp_state from, to;

@@ -6,6 +6,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "soft/device/cancel.h"
 #include "soft/device/pd.h"
 #include "soft/device/runtime.h"
 #include "soft/device/unserved.h"
@@ -82,6 +83,7 @@ qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 struct ibv_qp *
 ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_qp_cap asked = init->cap;
 	struct soft_qp *qp;
 	int r;
@@ -147,6 +149,7 @@ int
 ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
     struct ibv_qp_init_attr *init) SOFT_NO_SEND_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_qp *qp = soft_qp_of(ibv);
 
 	(void)mask; /* selects attributes; all are set */
@@ -163,6 +166,7 @@ ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 int
 ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_qp *qp = soft_qp_of(ibv);
 	struct soft_qp *peer, *starved;
 	struct soft_judged_wait wait;

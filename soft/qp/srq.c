@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "srq.h"
+#include "soft/device/cancel.h"
 #include "soft/device/pd.h"
 
 #include <stdlib.h>
@@ -44,6 +45,7 @@ srq_check_limit(struct soft_srq *srq) REQUIRES(soft_locks.srq)
 struct ibv_srq *
 ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
+	SOFT_UNCANCELLED;
 	static atomic_uint handles;
 	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_srq *srq;
@@ -90,6 +92,7 @@ fail:
 int
 ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO_SRQ_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
 	int r = 0;
 
@@ -112,6 +115,7 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO
 int
 ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
 
 	soft_srq_lock(srq);
@@ -125,6 +129,7 @@ ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 int
 ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 {
+	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 	struct soft_judged_wait wait;

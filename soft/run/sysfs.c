@@ -3,6 +3,7 @@
  * What programs ask of /sys.  The device has no files there; ibv_device says in ibdev_path and dev_path
  * where they would be.
  */
+#include "soft/device/cancel.h"
 #include "soft/device/soft.h"
 
 #include <fcntl.h>
@@ -32,6 +33,7 @@ ibv_get_sysfs_path(void)
 int
 ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size)
 {
+	SOFT_UNCANCELLED;
 	char path[PATH_MAX];
 	ssize_t length;
 	int fd;
@@ -56,6 +58,8 @@ int
 ibv_query_gid_type(
     struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)
 {
+	SOFT_UNCANCELLED;
+
 	(void)context;
 	if (port != SOFT_PORT || index >= SOFT_GID_TABLE) {
 		errno = EINVAL;

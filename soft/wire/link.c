@@ -3,6 +3,7 @@
 #include "input.h"
 #include "peer.h"
 #include "soft/device/bell.h"
+#include "soft/device/cancel.h"
 #include "soft/device/settings.h"
 
 #include <poll.h>
@@ -656,6 +657,7 @@ soft_link_notify(struct soft_link *link)
 bool
 soft_link_is_closed(const struct soft_link *link)
 {
+	SOFT_UNCANCELLED;
 	struct pollfd pfd = { .fd = link->watch.fd };
 
 	return poll(&pfd, 1, 0) == 1 && pfd.revents & POLLHUP;

@@ -14,6 +14,7 @@ main(int argc, char **argv)
 		contract_fd_suite,
 		contract_funnel_suite,
 		contract_flags_suite,
+		contract_cancel_suite,
 		contract_overflow_suite,
 		NULL,
 	};

@@ -14,5 +14,6 @@ Suite *contract_cno_suite(void);
 Suite *contract_fd_suite(void);
 Suite *contract_funnel_suite(void);
 Suite *contract_flags_suite(void);
+Suite *contract_cancel_suite(void);
 
 #endif

@@ -8,11 +8,18 @@
 
 static atomic_int failure;
 static _Thread_local unsigned int reads;
+static _Thread_local bool cancels;
 
 void
 fault_channel_fail(int error)
 {
 	failure = error;
+}
+
+void
+fault_channel_cancel_self(void)
+{
+	cancels = true;
 }
 
 unsigned int
@@ -27,6 +34,9 @@ int
 __wrap_ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **context)
 {
 	reads++;
+	if (cancels)
+		pthread_cancel(pthread_self());
+	cancels = false;
 	pthread_testcancel();
 	if (failure) {
 		errno = failure;

@@ -25,6 +25,9 @@ void fault_clear(void);
 /* From now on reading a channel fails with that errno, and the channel stays as it is; 0: it works. */
 void fault_channel_fail(int error);
 
+/* The next read of a channel by this thread finds it cancelled; a read is a cancellation point. */
+void fault_channel_cancel_self(void);
+
 /* How often this thread has read a channel. */
 unsigned int fault_channel_reads(void);
 

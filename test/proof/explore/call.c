@@ -9,6 +9,8 @@ call_explained(int r)
 	switch (r) {
 	case -EINTR:
 		return world_faults & FAULT_EINTR;
+	case WORLD_CANCELLED:
+		return world_faults & FAULT_CANCEL;
 	case -EIO:
 		return world_faults & (FAULT_ARM | FAULT_POLL | FAULT_EXCESS);
 	case -ENOMEM:

@@ -37,6 +37,21 @@ call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle)
 	return n;
 }
 
+/* The wait of a thread that may be cancelled. */
+static int
+wait_or_leave(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
+{
+	struct world_left left;
+	int r;
+
+	if (setjmp(left.place))
+		return WORLD_CANCELLED;
+	sched.self->left = world_may_be_cancelled() ? &left : NULL;
+	r = cno_wait(ref, timeout, handle);
+	sched.self->left = NULL;
+	return r;
+}
+
 int
 call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 {
@@ -52,7 +67,7 @@ call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 		c->taking |= fiber_bit(sched.self);
 		c->looked &= ~fiber_bit(sched.self);
 	}
-	r = cno_wait(call_cno_ref(&call), timeout, &handle);
+	r = wait_or_leave(call_cno_ref(&call), timeout, &handle);
 	c->inside_wait &= ~fiber_bit(sched.self);
 	c->taking &= ~fiber_bit(sched.self);
 	call_ends_with(&call, "cno_wait", r);

@@ -162,6 +162,21 @@ check_woken(const struct stage_evd *e, int threshold, const DAT_EVENT *event)
 		    left->signalled, 'a' + e->index, threshold);
 }
 
+/* The wait of a thread that may be cancelled. */
+static int
+wait_or_leave(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *more)
+{
+	struct world_left left;
+	int r;
+
+	if (setjmp(left.place))
+		return WORLD_CANCELLED;
+	sched.self->left = world_may_be_cancelled() ? &left : NULL;
+	r = evd_wait(ref, timeout, threshold, event, more);
+	sched.self->left = NULL;
+	return r;
+}
+
 int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
@@ -178,7 +193,7 @@ call_wait(struct stage_evd *e, int threshold, int us)
 	/* A wait for an earlier EVD of the slot does not wait at all. */
 	if (!c.late)
 		e->inside_wait |= fiber_bit(sched.self);
-	r = evd_wait(call_ref(&c), timeout, threshold, &event, &more);
+	r = wait_or_leave(call_ref(&c), timeout, threshold, &event, &more);
 	e->inside_wait &= ~fiber_bit(sched.self);
 	call_ends_with(&c, "wait", r);
 	check_waited(e, threshold, r, more, since);

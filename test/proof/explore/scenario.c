@@ -191,6 +191,7 @@ parse_faults(struct scenario *s, char *list)
 		{ "open", FAULT_OPEN },
 		{ "epoll", FAULT_EPOLL },
 		{ "eintr", FAULT_EINTR },
+		{ "cancel", FAULT_CANCEL },
 		{ "thread", FAULT_THREAD },
 		{ "arm", FAULT_ARM },
 		{ "poll", FAULT_POLL },

@@ -86,6 +86,7 @@ struct fiber {
 	bool (*until)(void *arg);
 	void *until_arg;
 	uint64_t deadline;
+	struct world_left *left; /* a wait in which it may be cancelled: world.h */
 
 	/* Where it is: the names of its choices in a list of deviations. */
 	uint32_t ops, picks, faults;

@@ -382,6 +382,46 @@ world_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline, const s
 	return -ETIMEDOUT;
 }
 
+/* ---- cancellation ---- */
+
+/* The thread of a wait may be cancelled now. */
+static void
+world_leave(const struct os_leave *leave, const struct os_site *site)
+{
+	struct world_left *left = sched.self->left;
+
+	if (!left || !world_fails(FAULT_CANCEL, site))
+		return;
+	sched.self->left = NULL;
+	leave->leave(leave->arg);
+	longjmp(left->place, 1);
+}
+
+/* Before it sleeps, or when something has just woken it: others run between this and the first step of leave(). */
+int
+world_flag_wait_or_leave(struct os_flag *flag, uint32_t value, uint64_t deadline,
+    const struct os_leave *leave, const struct os_site *site)
+{
+	int r;
+
+	world_leave(leave, site);
+	r = world_flag_wait(flag, value, deadline, site);
+	world_leave(leave, site);
+	return r;
+}
+
+int
+world_poll_or_leave(struct pollfd *fds, unsigned int n, uint64_t deadline,
+    const struct os_leave *leave, const struct os_site *site)
+{
+	int r;
+
+	world_leave(leave, site);
+	r = world_poll(fds, n, deadline, site);
+	world_leave(leave, site);
+	return r;
+}
+
 /* ---- threads ---- */
 
 int

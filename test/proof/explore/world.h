@@ -8,6 +8,8 @@
 #ifndef REARM_EXPLORE_WORLD_H
 #define REARM_EXPLORE_WORLD_H
 
+#include <setjmp.h>
+
 #include "sched.h"
 
 #define WORLD_FDS 64
@@ -23,9 +25,30 @@ enum world_fault {
 	FAULT_POLL = 64,
 	FAULT_EXCESS = 128, /* the poll returns a larger number than was requested */
 	FAULT_VERBS = 256,  /* the device has none left of what is to be made */
+	FAULT_CANCEL = 512, /* the thread of a wait is cancelled while it sleeps */
 };
 
 extern unsigned int world_faults;
+/*
+ * A wait that may be cancelled returns this: to the next thread of the program, which goes on with what the actor
+ * does.  No call returns it by itself.
+ */
+#define WORLD_CANCELLED (-ENOTRECOVERABLE)
+
+/*
+ * In sched.self->left while the fiber is in such a wait: where world_leave() goes on, after leave().  Threads of the
+ * library cannot be cancelled.
+ */
+struct world_left {
+	jmp_buf place;
+};
+
+static inline bool
+world_may_be_cancelled(void)
+{
+	return world_faults & FAULT_CANCEL && !os_self()->loop && !os_in_callback();
+}
+
 /* Whether this fails now. */
 bool world_fails(unsigned int fault, const struct os_site *site);
 

@@ -56,6 +56,11 @@ struct os_thread {
 	int fiber;
 };
 
+struct os_leave {
+	void (*leave)(void *arg);
+	void *arg;
+};
+
 struct os_self {
 	struct park *park;
 	struct loop *loop;
@@ -84,6 +89,8 @@ void world_event_set(int fd, const struct os_site *site);
 bool world_event_clear(int fd, const struct os_site *site);
 void world_close(int fd, const struct os_site *site);
 int world_poll(struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_site *site);
+int world_poll_or_leave(struct pollfd *fds, unsigned int n, uint64_t deadline,
+    const struct os_leave *leave, const struct os_site *site);
 int world_epoll_open(const struct os_site *site);
 int world_epoll_ctl(
     int epfd, int op, int fd, uint32_t events, uint64_t data, const struct os_site *site);
@@ -95,6 +102,8 @@ bool world_flag_change(
     struct os_flag *flag, uint32_t from, uint32_t to, const struct os_site *site);
 int world_flag_wait(
     struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_site *site);
+int world_flag_wait_or_leave(struct os_flag *flag, uint32_t value, uint64_t deadline,
+    const struct os_leave *leave, const struct os_site *site);
 void world_flag_wake(struct os_flag *flag, const struct os_site *site);
 int world_thread_start(
     struct os_thread *thread, void *(*body)(void *), void *arg, const struct os_site *site);
@@ -120,6 +129,8 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_event_clear(fd) world_event_clear((fd), OS_SITE)
 #define os_close(fd) world_close((fd), OS_SITE)
 #define os_poll(fds, n, deadline) world_poll((fds), (n), (deadline), OS_SITE)
+#define os_poll_or_leave(fds, n, deadline, leave) \
+	world_poll_or_leave((fds), (n), (deadline), (leave), OS_SITE)
 #define os_epoll_open() world_epoll_open(OS_SITE)
 #define os_epoll_ctl(epfd, op, fd, events, data) \
 	world_epoll_ctl((epfd), (op), (fd), (events), (data), OS_SITE)
@@ -129,6 +140,8 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_flag_swap(flag, value) world_flag_swap((flag), (value), OS_SITE)
 #define os_flag_change(flag, from, to) world_flag_change((flag), (from), (to), OS_SITE)
 #define os_flag_wait(flag, value, deadline) world_flag_wait((flag), (value), (deadline), OS_SITE)
+#define os_flag_wait_or_leave(flag, value, deadline, leave) \
+	world_flag_wait_or_leave((flag), (value), (deadline), (leave), OS_SITE)
 #define os_flag_wake(flag) world_flag_wake((flag), OS_SITE)
 #define os_thread_start(thread, body, arg) world_thread_start((thread), (body), (arg), OS_SITE)
 #define os_thread_join(thread) world_thread_join((thread), OS_SITE)

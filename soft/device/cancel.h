@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cancel -- where a thread of the program may be cancelled
+ *
+ * A thread that ends inside of a call would keep locks, and the objects of others could never be destroyed.  So there
+ * are three kinds of calls:
+ *
+ *	SOFT_UNCANCELLED	begins each call that creates, destroys, connects, registers or queries.  The request
+ *				stays pending, and the thread ends later.
+ *	SOFT_CANCEL_POINT	begins the calls that wait for events.  The thread ends when the call begins, or in the
+ *				one system call in which it sleeps; the event that it waits for stays.
+ *	neither			the calls of the data path, and those that only compute.  What they call is no cancellation
+ *				point; test/tree/check-cancel lists them.
+ *
+ * The first two are also for threads with asynchronous cancellation.
+ */
+#ifndef SOFT_DEVICE_CANCEL_H
+#define SOFT_DEVICE_CANCEL_H
+
+#include "soft.h"
+
+#include <pthread.h>
+
+static inline int
+soft_cancel_disable(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+static inline void
+soft_cancel_restore(const int *state)
+{
+	pthread_setcancelstate(*state, NULL);
+}
+
+/* The first declaration of a function; until its end. */
+#define SOFT_UNCANCELLED \
+	const int uncancelled_ __attribute__((cleanup(soft_cancel_restore), unused)) = \
+	    soft_cancel_disable()
+
+/* Ends the thread if it was cancelled before. */
+static inline int
+soft_cancel_defer(void)
+{
+	int type;
+
+	pthread_testcancel();
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	return type;
+}
+
+static inline void
+soft_cancel_resume(const int *type)
+{
+	if (*type != PTHREAD_CANCEL_DEFERRED)
+		pthread_setcanceltype(*type, NULL);
+}
+
+/* The same for a function that waits. */
+#define SOFT_CANCEL_POINT \
+	const int deferred_ __attribute__((cleanup(soft_cancel_resume), unused)) = \
+	    soft_cancel_defer()
+
+#endif
