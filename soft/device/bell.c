@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -51,17 +50,6 @@ soft_bell_clear(int fd)
 	    syscall(SYS_ppoll, &pfd, 1, &none, NULL, 0) == 1)
 		(void)syscall(SYS_read, fd, &count, sizeof count);
 	errno = saved;
-}
-
-/* An eventfd has no type of file; what else has none cannot be written to, and raises no SIGPIPE. */
-bool
-soft_bell_adopt(int fd)
-{
-	struct stat st;
-	const int flags = fcntl(fd, F_GETFL);
-
-	return flags >= 0 && !fstat(fd, &st) && !(st.st_mode & S_IFMT) &&
-	       !fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
 bool

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bell -- an eventfd that wakes a thread
+ * bell -- an eventfd that wakes a thread of this process
+ *
+ * No other process has one: it would share the flags and the counter, on which it depends whether a write waits (knock.h is
+ * for other processes).
  *
  * Ringing and clearing it work whether or not the consumer made the descriptor non-blocking.  Neither is a cancellation
  * point.
@@ -14,9 +17,6 @@
 int soft_bell_open(void);
 void soft_bell_ring(int fd);
 void soft_bell_clear(int fd);
-
-/* A bell of another process: false if it is none.  Ringing it never waits. */
-bool soft_bell_adopt(int fd);
 
 /* False, with errno, for a non-blocking descriptor (EAGAIN) or none at all. */
 bool soft_bell_is_blocking(int fd);

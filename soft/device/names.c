@@ -10,6 +10,7 @@
 
 #define FILE_NAME "softverbs.1.names"
 #define SLOT_NAME "softverbs.1.slot.%u"
+#define KNOCK_NAME "softverbs.1.wake.%u"
 
 /* Change only when the first context becomes active and when the last one ends. */
 static int directory = -1, file = -1;
@@ -49,7 +50,9 @@ soft_names_open(void)
 	directory = soft_directory_open();
 	if (directory < 0)
 		return directory;
-	file = openat(directory, FILE_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	/* Without waiting for one who has a lease. */
+	file = openat(directory, FILE_NAME,
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (file < 0) {
 		r = -errno;
 		soft_complain("cannot open %s: %s", FILE_NAME, strerror(-r));
@@ -124,23 +127,45 @@ soft_name_read(uint32_t entry)
  * The address names the directory by its descriptor.  So it leads to the directory that was
  * checked, and the length of the directory's path does not matter.
  */
+__attribute__((format(printf, 2, 0))) static socklen_t
+name_address(struct sockaddr_un *address, const char *format, unsigned int slot)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof name, format, slot);
+	memset(address, 0, sizeof *address);
+	address->sun_family = AF_UNIX;
+	(void)snprintf(
+	    address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%s", directory, name);
+	return sizeof *address;
+}
+
 socklen_t
 soft_name_address(struct sockaddr_un *address, unsigned int slot)
 {
-	memset(address, 0, sizeof *address);
-	address->sun_family = AF_UNIX;
-	(void)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/" SLOT_NAME,
-	    directory, slot);
-	return sizeof *address;
+	return name_address(address, SLOT_NAME, slot);
+}
+
+socklen_t
+soft_name_knock_address(struct sockaddr_un *address, unsigned int slot)
+{
+	return name_address(address, KNOCK_NAME, slot);
+}
+
+__attribute__((format(printf, 1, 0))) static void
+name_unlink(const char *format, unsigned int slot)
+{
+	char name[32];
+	int saved = errno;
+
+	(void)snprintf(name, sizeof name, format, slot);
+	(void)unlinkat(directory, name, 0);
+	errno = saved;
 }
 
 void
 soft_name_unlink(unsigned int slot)
 {
-	char name[32];
-	int saved = errno;
-
-	(void)snprintf(name, sizeof name, SLOT_NAME, slot);
-	(void)unlinkat(directory, name, 0);
-	errno = saved;
+	name_unlink(SLOT_NAME, slot);
+	name_unlink(KNOCK_NAME, slot);
 }

@@ -8,6 +8,7 @@
 
 #include "context.h"
 #include "last.h"
+#include "descriptors.h"
 #include "names.h"
 #include "progress.h"
 #include "settings.h"
@@ -152,6 +153,7 @@ runtime_start_locked(void) REQUIRES(soft_locks.runtime)
 	r = soft_slot_open();
 	if (r)
 		goto close_names;
+	soft_descriptors_reserve(soft_slot_fd());
 	r = soft_progress_start();
 	if (r)
 		goto close_slot;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slot.h"
+#include "guard.h"
 #include "names.h"
 
 #include <sys/syscall.h>
@@ -13,7 +14,10 @@ slot_socket(void)
 {
 	int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	soft_guard_begin(fd);
+	return fd;
 }
 
 /*
@@ -26,7 +30,7 @@ slot_is_answered(unsigned int slot)
 	int fd = soft_slot_connect(slot);
 
 	if (fd >= 0)
-		soft_close(fd);
+		soft_guard_close(fd);
 	return fd >= 0 || fd == -EAGAIN;
 }
 
@@ -103,7 +107,8 @@ void
 soft_slot_close(void)
 {
 	soft_name_unlink(number);
-	soft_close(listen_fd);
+	soft_guard_close_listener(listen_fd);
+	soft_guard_stop();
 	soft_name_unlock(SOFT_NAME_SLOT(number));
 	listen_fd = -1;
 	number = 0;

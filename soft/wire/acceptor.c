@@ -2,16 +2,15 @@
 /* These functions, except those that open and close, run on the progress thread. */
 #include "acceptor.h"
 #include "input.h"
+#include "soft/device/guard.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
 #include "soft/device/slot.h"
 #include "soft/device/timer.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Processes of this device send a hello at once, so there are few callers at any moment. */
@@ -29,7 +28,6 @@ struct caller {
 	uint64_t deadline;
 	size_t filled; /* bytes of the hello that came */
 	struct soft_hello_frame hello;
-	struct soft_link_offer offer;
 };
 
 static TAILQ_HEAD(callers, caller) callers = TAILQ_HEAD_INITIALIZER(callers); /* by deadline */
@@ -60,20 +58,10 @@ acceptor_oldest_silent(void)
 }
 
 static void
-caller_close_offer(const struct caller *caller)
-{
-	if (caller->offer.memory >= 0)
-		soft_close(caller->offer.memory);
-	if (caller->offer.waiters >= 0)
-		soft_close(caller->offer.waiters);
-}
-
-static void
 caller_remove(struct caller *caller)
 {
 	TAILQ_REMOVE(&callers, caller, link);
 	caller_count--;
-	caller_close_offer(caller);
 	free(caller);
 }
 
@@ -85,7 +73,7 @@ caller_close(struct caller *caller, const char *why)
 	soft_debug("connection %d closed: %s", fd, why);
 	soft_watch_remove(&caller->watch);
 	caller_remove(caller);
-	soft_close(fd);
+	soft_guard_close(fd);
 }
 
 static void
@@ -121,38 +109,15 @@ caller_greet(struct caller *caller)
 	}
 	soft_watch_remove(&caller->watch);
 	soft_input_lock();
-	r = soft_peer_accept(fd, &caller->hello.hello, &caller->offer);
+	r = soft_peer_accept(fd, &caller->hello.hello);
 	soft_input_unlock();
 	if (r == -EAGAIN) {
 		acceptor_pause();
 		return;
 	}
-	if (!r)
-		caller->offer.waiters = -1; /* the link's */
 	caller_remove(caller);
 	if (r)
-		soft_close(fd);
-}
-
-/* The descriptors of a hello come with its first byte.  Without room for both there is no offer. */
-static void
-caller_keep_offer(struct caller *caller, struct msghdr *message)
-{
-	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int descriptors[2];
-	size_t count;
-
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-		return;
-	count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(descriptors, CMSG_DATA(header), count * sizeof(int));
-	if (count == 2 && caller->offer.memory < 0) {
-		caller->offer.memory = descriptors[0];
-		caller->offer.waiters = descriptors[1];
-		return;
-	}
-	while (count)
-		soft_close(descriptors[--count]);
+		soft_guard_close(fd);
 }
 
 /* Reads exactly a hello; what follows is for the link. */
@@ -160,27 +125,17 @@ static void
 caller_read(struct soft_watch *watch, uint32_t events)
 {
 	struct caller *caller = soft_container_of(watch, struct caller, watch);
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(2 * sizeof(int))];
-	} control;
-	struct iovec iov = { (char *)&caller->hello + caller->filled,
-		sizeof caller->hello - caller->filled };
-	struct msghdr message = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control };
-	ssize_t n;
+	const ssize_t n = soft_guard_receive(watch->fd, (char *)&caller->hello + caller->filled,
+	    sizeof caller->hello - caller->filled);
 
 	(void)events;
-	n = syscall(SYS_recvmsg, watch->fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		caller_close(caller, "it hung up");
+		caller_close(
+		    caller, n < 0 && errno == EBADMSG ? "it sent a descriptor" : "it hung up");
 		return;
 	}
-	caller_keep_offer(caller, &message);
 	caller->filled += (size_t)n;
 	if (caller_said_hello(caller))
 		caller_greet(caller);
@@ -240,7 +195,6 @@ caller_open(int fd)
 	if (!caller)
 		return NULL;
 	caller->watch = (struct soft_watch){ fd, caller_read };
-	caller->offer = (struct soft_link_offer){ .memory = -1, .waiters = -1 };
 	caller->deadline = soft_now() + soft_settings_scale_time(SOFT_ANSWER_TIME);
 	if (soft_watch_add(&caller->watch, EPOLLIN)) {
 		free(caller);
@@ -262,9 +216,10 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 			acceptor_no_descriptor(errno);
 		return;
 	}
+	soft_guard_accepted(fd);
 	caller = soft_peer_trusted(fd) ? caller_open(fd) : NULL;
 	if (!caller) {
-		soft_close(fd);
+		soft_guard_close(fd);
 		return;
 	}
 	if (caller_count == CALLERS_MAX) {
@@ -300,10 +255,8 @@ soft_acceptor_reset(void)
 {
 	struct caller *caller;
 
-	TAILQ_FOREACH (caller, &callers, link) {
+	TAILQ_FOREACH (caller, &callers, link)
 		soft_close(caller->watch.fd);
-		caller_close_offer(caller);
-	}
 	soft_runtime_leak(TAILQ_FIRST(&callers));
 	TAILQ_INIT(&callers);
 	caller_count = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "input.h"
 #include "soft/device/bell.h"
+#include "soft/device/knock.h"
 #include "soft/device/timer.h"
 
 #include <poll.h>
-#include <sys/eventfd.h>
 
 /* Nanoseconds of a lease. */
 #define LEASE SOFT_MILLISECOND
@@ -16,7 +16,6 @@ static void input_lease_ended(struct soft_timer *timer);
 
 static struct soft_mutex lock = SOFT_MUTEX_INITIALIZER;
 static struct soft_timer lease = { .fn = input_lease_ended };
-static int waiters_fd = -1;
 static atomic_uint waiting;  /* threads in soft_input_wait() */
 static atomic_uint activity; /* of threads of the program */
 static atomic_bool leased;
@@ -45,16 +44,14 @@ input_try_lock(void) ANNOTATE(try_acquire_capability(true, soft_locks.input)) UN
 int
 soft_input_open(void)
 {
-	waiters_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return waiters_fd < 0 ? -errno : 0;
+	return soft_knock_open();
 }
 
 void
 soft_input_close(void)
 {
 	(void)soft_timer_stop(&lease);
-	soft_close(waiters_fd);
-	waiters_fd = -1;
+	soft_knock_close();
 	leased = false;
 	urgent = false;
 }
@@ -64,18 +61,10 @@ soft_input_reset(void)
 {
 	soft_mutex_init(&lock);
 	soft_timer_init(&lease, input_lease_ended);
-	if (waiters_fd >= 0)
-		soft_close(waiters_fd);
-	waiters_fd = -1;
+	soft_knock_reset();
 	waiting = 0;
 	leased = false;
 	urgent = false;
-}
-
-int
-soft_input_waiters(void)
-{
-	return waiters_fd;
 }
 
 static void
@@ -144,6 +133,13 @@ input_read_some(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 	return r != SOFT_RING_EMPTY;
 }
 
+/* Whether threads wait that other processes can wake. */
+static bool
+input_threads_wait(void)
+{
+	return waiting && soft_knock_fd() >= 0;
+}
+
 static void
 input_attend_locked(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {
@@ -165,7 +161,7 @@ input_attend_locked(void) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 		return;
 	}
 	/* Threads that wait have armed the rings; what one of them has used up is armed here. */
-	soft_peers_arm(SOFT_ALARM_PROGRESS, waiting > 0);
+	soft_peers_arm(SOFT_ALARM_PROGRESS, input_threads_wait());
 	if (input_read(SOFT_READER_PROGRESS) != SOFT_RING_EMPTY)
 		input_start_lease(1);
 }
@@ -216,8 +212,8 @@ soft_input_arm(void)
 	if (!soft_peers_linked())
 		return;
 	soft_input_lock();
-	soft_peers_arm(
-	    SOFT_ALARM_PROGRESS, waiting > 0); /* a thread that waits reads for this one, too */
+	/* A thread that waits reads for this one, too. */
+	soft_peers_arm(SOFT_ALARM_PROGRESS, input_threads_wait());
 	(void)input_read_some();
 	soft_input_unlock();
 }
@@ -256,11 +252,11 @@ static int
 input_sleep(int fd) SOFT_NO_INPUT_LOCK
 {
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
-		{ .fd = waiters_fd, .events = POLLIN } };
+		{ .fd = soft_knock_fd(), .events = POLLIN } };
 	bool some;
 
 	soft_input_lock();
-	soft_peers_arm(SOFT_ALARM_WAITER, false);
+	soft_peers_arm(fds[1].fd >= 0 ? SOFT_ALARM_WAITER : SOFT_ALARM_PROGRESS, false);
 	some = input_read_for(fd);
 	soft_input_unlock();
 	if (some)
@@ -268,7 +264,8 @@ input_sleep(int fd) SOFT_NO_INPUT_LOCK
 	if (!soft_bell_is_blocking(fd) || poll(fds, 2, -1) < 0)
 		return -1;
 	if (fds[1].revents) {
-		soft_bell_clear(waiters_fd);
+		if (!soft_knock_take())
+			input_call_progress(); /* which asks for its own alarms */
 		soft_input_lock();
 		(void)input_read_for(fd);
 		soft_input_unlock();

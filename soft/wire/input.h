@@ -5,8 +5,8 @@
  * One thread at a time reads the rings of all links: it holds the input lock.  It may be
  *
  * - a thread of the program that polls a completion queue and finds it empty;
- * - a thread of the program that waits in ibv_get_cq_event(), which other processes notify by an
- *   eventfd, without a thread in between;
+ * - a thread of the program that waits in ibv_get_cq_event(), at which other processes knock (knock.h of the device),
+ *   without a thread in between;
  * - the progress thread, which other processes notify by the socket of a link.
  *
  * The reader of a ring asks to be notified (it arms the ring), and the request is one-shot.  The rule
@@ -35,9 +35,6 @@
 int soft_input_open(void);
 void soft_input_close(void);
 void soft_input_reset(void); /* in a forked child */
-
-/* Our waiting threads are notified by this eventfd; links hand it to the other processes. */
-int soft_input_waiters(void);
 
 void soft_input_lock(void) ACQUIRE(soft_locks.input) SOFT_NO_CM_LOCK;
 void soft_input_unlock(void) RELEASE(soft_locks.input);

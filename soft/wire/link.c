@@ -2,8 +2,9 @@
 #include "link.h"
 #include "input.h"
 #include "peer.h"
-#include "soft/device/bell.h"
 #include "soft/device/cancel.h"
+#include "soft/device/guard.h"
+#include "soft/device/knock.h"
 #include "soft/device/settings.h"
 
 #include <poll.h>
@@ -132,10 +133,10 @@ link_notify(struct soft_link *link) REQUIRES(soft_locks.link)
 	if (!soft_ring_is_unread(&link->out))
 		return;
 	alarm = soft_ring_take_alarm(&link->out);
-	if (alarm == SOFT_ALARM_WAITER && link->waiters >= 0)
-		soft_bell_ring(link->waiters);
-	else if (alarm != SOFT_ALARM_NONE)
-		link_notify_progress(link);
+	if (alarm == SOFT_ALARM_NONE ||
+	    (alarm == SOFT_ALARM_WAITER && link->waiters >= 0 && soft_knock(link->waiters)))
+		return;
+	link_notify_progress(link);
 }
 
 static int
@@ -347,6 +348,15 @@ soft_link_is_greeting(struct soft_link *link)
 	return greeting;
 }
 
+/* The other side has opened the memory, or will not. */
+static void
+link_end_offer(struct soft_link *link) REQUIRES(soft_locks.link)
+{
+	if (link->memory >= 0)
+		soft_close(link->memory);
+	link->memory = -1;
+}
+
 void
 soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welcome)
 {
@@ -359,18 +369,8 @@ soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welc
 	else
 		soft_rings_unmap(&link->rings);
 	link->pulls = link->grantor.pid != 0;
+	link_end_offer(link);
 	link_want_turn(link);
-	link_unlock(link);
-}
-
-void
-soft_link_set_waiters(struct soft_link *link, int fd)
-{
-	link_lock(link);
-	if (link->waiters < 0 && soft_bell_adopt(fd))
-		link->waiters = fd;
-	else
-		soft_close(fd);
 	link_unlock(link);
 }
 
@@ -437,6 +437,7 @@ link_new(int fd, unsigned int slot, bool outgoing) UNCHECKED
 	link->watch = (struct soft_watch){ fd, link_event };
 	link->slot = slot;
 	link->outgoing = outgoing;
+	link->memory = -1;
 	link->waiters = -1;
 	link->refs = 1; /* the watch's */
 	soft_mutex_init(&link->lock);
@@ -463,41 +464,25 @@ link_use_rings(struct soft_link *link) UNCHECKED
 	link->out = link->rings.out;
 }
 
-/*
- * The socket is empty, so the frame fits.  False if the descriptors cannot be sent: the user has too
- * many in flight.  Any other failure is the end of the link, which is seen as well.
- */
-static bool
-link_send_first(int fd, void *bytes, size_t length, const int *descriptors, size_t count)
+/* The socket is empty, so the frame fits.  A failure is the end of the link, which is seen as well. */
+static void
+link_send_first(int fd, void *bytes, size_t length)
 {
-	char control[CMSG_SPACE(2 * sizeof(int))] = { 0 };
 	struct iovec iov = { bytes, length };
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *header;
 
-	if (count) {
-		message.msg_control = control;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
-	}
-	return syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
+	(void)syscall(SYS_sendmsg, fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Offers memory to the other side, if there is some: false if not. */
-static bool
-link_send_offer(struct soft_link *link, int memory)
+/* The memory of a link that failed. */
+static void
+link_abandon(struct soft_link *link, int error) UNCHECKED
 {
-	const int descriptors[2] = { memory, soft_input_waiters() };
-	struct soft_hello_frame hello;
-
-	if (memory < 0)
-		return false;
-	soft_peer_hello(&hello, true);
-	return link_send_first(link->watch.fd, &hello, sizeof hello, descriptors, 2);
+	link_end_offer(link);
+	if (link->waiters >= 0)
+		soft_close(link->waiters);
+	link_free(link);
+	errno = error;
 }
 
 struct soft_link *
@@ -505,25 +490,22 @@ soft_link_open(int fd, unsigned int slot) UNCHECKED
 {
 	struct soft_link *link = link_new(fd, slot, true);
 	struct soft_hello_frame hello;
-	int memory, r;
+	int r;
 
 	if (!link)
 		return NULL;
-	memory = soft_settings_rings() ? soft_rings_create(&link->rings) : -ENOSYS;
+	if (soft_settings_rings())
+		link->memory = soft_rings_create(&link->rings);
+	link->greeting = link->memory >= 0;
+	if (link->greeting)
+		link->waiters = soft_knock_connect(slot);
 	link_use_rings(link);
-	link->greeting = link_send_offer(link, memory);
-	if (memory >= 0)
-		soft_close(memory);
-	if (!link->greeting) {
-		soft_rings_unmap(&link->rings);
-		soft_peer_hello(&hello, false);
-		(void)link_send_first(fd, &hello, sizeof hello, NULL, 0);
-	}
+	soft_peer_hello(&hello, link->memory, link->rings.token);
+	link_send_first(fd, &hello, sizeof hello);
 	r = soft_watch_add(&link->watch, EPOLLIN);
 	if (!r)
 		return link;
-	link_free(link);
-	errno = -r;
+	link_abandon(link, -r);
 	return NULL;
 }
 
@@ -531,36 +513,29 @@ struct soft_link *
 soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer) UNCHECKED
 {
 	struct soft_link *link = link_new(fd, slot, false);
-	const int waiters = soft_input_waiters();
 	struct soft_welcome_frame welcome;
 	uint8_t opcode = 0;
 	int r;
 
 	if (!link)
 		return NULL;
-	if (offer->asked && offer->memory >= 0 && soft_settings_rings() &&
-	    !soft_rings_attach(&link->rings, offer->memory)) {
+	if (offer->memory >= 0 && !soft_rings_attach(&link->rings, offer->memory, offer->token)) {
 		opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
 		link->grantor = offer->grantor;
 		if (link->grantor.pid)
 			opcode |= SOFT_WELCOME_PULLS;
+		link->waiters = soft_knock_connect(slot);
 		link_use_rings(link);
 	}
 	r = soft_watch_add(&link->watch, EPOLLIN);
 	if (r) {
-		link_free(link);
-		errno = -r;
+		link_abandon(link, -r);
 		return NULL;
 	}
-	if (link->ringed && offer->waiters >= 0)
-		soft_link_set_waiters(link, offer->waiters);
-	else if (offer->waiters >= 0)
-		soft_close(offer->waiters);
 	soft_peer_welcome(&welcome, opcode);
-	if (offer->asked &&
-	    !(link->ringed && link_send_first(fd, &welcome, sizeof welcome, &waiters, 1)))
-		(void)link_send_first(fd, &welcome, sizeof welcome, NULL, 0);
+	if (offer->asked)
+		link_send_first(fd, &welcome, sizeof welcome);
 	return link;
 }
 
@@ -694,8 +669,9 @@ soft_link_close(struct soft_link *link)
 		free(message);
 	}
 	soft_watch_remove(&link->watch);
-	soft_close(link->watch.fd);
+	soft_guard_close(link->watch.fd);
 	link_lock(link);
+	link_end_offer(link);
 	if (link->waiters >= 0)
 		soft_close(link->waiters);
 	link->waiters = -1;

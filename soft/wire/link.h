@@ -78,8 +78,10 @@ struct soft_link {
 	struct soft_rings rings;
 	struct soft_ring out GUARDED_BY(soft_locks.link);
 	struct soft_ring in GUARDED_BY(soft_locks.input);
-	/* The eventfd of the other process's waiting threads, or -1. */
-	int waiters GUARDED_BY(soft_locks.link);
+	int memory GUARDED_BY(
+	    soft_locks.link); /* that our hello offered, until it is answered; or -1 */
+	/* Our socket to wake the other process's waiting threads (knock.h), or -1. */
+	int waiters;
 	atomic_bool owed;  /* the other side is to be notified of an acknowledgement */
 	atomic_bool broke; /* the other side's counter of what it has read makes no sense */
 
@@ -89,18 +91,18 @@ struct soft_link {
 	enum soft_link_input over GUARDED_BY(soft_locks.input);
 };
 
-/* What another process handed over with its hello. */
+/* What another process offers with its hello. */
 struct soft_link_offer {
-	bool asked;  /* it waits for an answer */
-	int memory;  /* of the rings, or -1 */
-	int waiters; /* eventfd, or -1 */
+	bool asked; /* it waits for an answer */
+	int memory; /* of the rings, or -1 */
+	uint64_t token;
 	struct soft_grantor grantor;
 };
 
 /*
  * Opens a link to the process at a slot, over a connection; the link then owns the descriptor.
- * The first offers memory if it can, and sends our hello; the second accepts the offer, whose eventfd
- * it owns then.  NULL and errno on failure: the descriptors are still the caller's.
+ * The first offers memory if it can, and sends our hello; the second accepts the offer.  NULL and errno on failure: the
+ * descriptors are still the caller's, and so is always that of the offer.
  */
 struct soft_link *soft_link_open(int fd, unsigned int slot) SOFT_NO_LINK_LOCK;
 struct soft_link *soft_link_accept(
@@ -197,9 +199,6 @@ bool soft_link_is_greeting(struct soft_link *link) SOFT_NO_LINK_LOCK;
 /* The same: our hello was answered.  Queue pairs that wait get their turn. */
 void soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welcome)
     REQUIRES(soft_locks.input) SOFT_NO_LINK_LOCK;
-
-/* The same: the eventfd of the other process's waiting threads has come; the link owns it. */
-void soft_link_set_waiters(struct soft_link *link, int fd) SOFT_NO_LINK_LOCK;
 
 /* The same: notifies the other side that frames were read for which its ring had no room. */
 void soft_link_notify_of_room(struct soft_link *link);

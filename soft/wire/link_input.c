@@ -2,6 +2,7 @@
 /* The input of a link: frames, which go to the handlers of their types. */
 #include "link.h"
 #include "peer.h"
+#include "soft/device/guard.h"
 #include "soft/device/settings.h"
 
 #include <string.h>
@@ -12,10 +13,6 @@
 
 /* Frames of a ring that are handled before other links get their turn. */
 #define TURN 64
-
-/* A peer may send more descriptors than it should: what does not fit the kernel drops. */
-#define CONTROL_BYTES CMSG_SPACE(sizeof(int))
-#define DESCRIPTORS_MAX ((CONTROL_BYTES - CMSG_LEN(0)) / sizeof(int))
 
 static bool
 link_handle_frame(
@@ -79,47 +76,14 @@ link_bytes_waiting(const struct soft_link *link)
 	return ioctl(link->watch.fd, FIONREAD, &n) ? 0 : n;
 }
 
-/* Closes all of the descriptors, or all but the first, which is returned. */
-static int
-link_take_descriptors(struct msghdr *message, bool keep)
-{
-	const struct cmsghdr *header = CMSG_FIRSTHDR(message);
-	int descriptors[DESCRIPTORS_MAX], first = -1;
-	size_t count;
-
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-		return -1;
-	count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(descriptors, CMSG_DATA(header), count * sizeof(int));
-	for (size_t i = 0; i < count; i++)
-		if (i || !keep)
-			soft_close(descriptors[i]);
-		else
-			first = descriptors[i];
-	return first;
-}
-
-/* Reads what fits.  Only the answer to our hello comes with a descriptor. */
+/* Reads what fits. */
 static ssize_t
 link_receive(struct soft_link *link) REQUIRES(soft_locks.input)
 {
-	union {
-		struct cmsghdr header;
-		char bytes[CONTROL_BYTES];
-	} control;
-	struct iovec iov = { link->input + link->filled, 2 * SOFT_FRAME_MAX - link->filled };
-	struct msghdr message = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control };
-	int waiters;
-	ssize_t n;
+	const ssize_t n = soft_guard_receive(
+	    link->watch.fd, link->input + link->filled, 2 * SOFT_FRAME_MAX - link->filled);
 
-	n = syscall(SYS_recvmsg, link->watch.fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	(void)atomic_load_explicit(&soft_link_writes, memory_order_acquire);
-	waiters = n > 0 ? link_take_descriptors(&message, soft_link_is_greeting(link)) : -1;
-	if (waiters >= 0)
-		soft_link_set_waiters(link, waiters);
 	return n;
 }
 
@@ -179,6 +143,8 @@ soft_link_read(struct soft_link *link)
 	n = link_receive(link);
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return SOFT_INPUT_NONE;
+	if (n < 0 && errno == EBADMSG) /* a descriptor comes next */
+		return link->over = SOFT_INPUT_MALFORMED;
 	if (n <= 0)
 		return link->over = link_read_rest(link);
 	link->filled += (size_t)n;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "peer.h"
 #include "grant.h"
+#include "memory.h"
+#include "soft/device/guard.h"
 #include "soft/device/runtime.h"
 #include "soft/device/settings.h"
 #include "soft/device/slot.h"
@@ -48,7 +50,7 @@ peer_open_link(unsigned int slot)
 	errno = EACCES;
 	link = soft_peer_trusted(fd) ? soft_link_open(fd, slot) : NULL;
 	if (!link) {
-		soft_close(fd);
+		soft_guard_close(fd);
 		return NULL;
 	}
 	TAILQ_INSERT_HEAD(&links, link, all);
@@ -88,7 +90,7 @@ peer_check_owner(int fd, unsigned int slot)
 		return owner_fd;
 	same = peer_credentials(fd, &peer) && peer_credentials(owner_fd, &owner) &&
 	       peer.pid == owner.pid && owner.uid == geteuid();
-	soft_close(owner_fd);
+	soft_guard_close(owner_fd);
 	return same ? 0 : -EACCES;
 }
 
@@ -116,7 +118,7 @@ peer_hello_fits(const struct soft_wire_hello *hello)
 {
 	return hello->magic == SOFT_WIRE_MAGIC && hello->version == SOFT_WIRE_VERSION &&
 	       hello->slot >= SOFT_SLOT_MIN && hello->slot <= SOFT_SLOT_MAX && hello->rings <= 1 &&
-	       hello->slot != soft_slot_number();
+	       !hello->zero && hello->slot != soft_slot_number();
 }
 
 static int
@@ -132,7 +134,7 @@ peer_is_gone(unsigned int slot)
 	int fd = soft_slot_connect(slot);
 
 	if (fd >= 0)
-		soft_close(fd);
+		soft_guard_close(fd);
 	return fd == -ECONNREFUSED || fd == -ENOENT;
 }
 
@@ -155,14 +157,20 @@ soft_peer_trusted(int fd)
 }
 
 void
-soft_peer_hello(struct soft_hello_frame *out, bool rings)
+soft_peer_hello(struct soft_hello_frame *out, int memory, uint64_t token)
 {
 	*out = (struct soft_hello_frame){
 		.frame = { .length = sizeof out->hello, .type = SOFT_FRAME_HELLO },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, soft_slot_number(), rings, { 0 } },
+		.hello = { .magic = SOFT_WIRE_MAGIC,
+		    .version = SOFT_WIRE_VERSION,
+		    .slot = soft_slot_number() },
 	};
-	if (rings)
-		out->hello.grant = peer_our_grant();
+	if (memory < 0)
+		return;
+	out->hello.rings = 1;
+	out->hello.memory = (uint32_t)memory;
+	out->hello.token = token;
+	out->hello.grant = peer_our_grant();
 }
 
 void
@@ -268,10 +276,21 @@ soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
 	peers_unlock();
 }
 
+static int
+peer_open_memory(int fd, const struct soft_wire_hello *hello)
+{
+	struct ucred peer;
+
+	if (!hello->rings || !soft_settings_rings() || !peer_credentials(fd, &peer))
+		return -ENOENT;
+	return soft_memory_open(peer.pid, hello->memory);
+}
+
 int
-soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_offer *offer)
+soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 {
 	const unsigned int slot = hello->slot;
+	struct soft_link_offer offer = { .asked = hello->rings, .token = hello->token };
 	struct soft_link *link;
 	int r;
 
@@ -284,9 +303,11 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_o
 		return peer_refuse(fd, slot, "the slot is not its own");
 	if (!peer_incoming_is_free(slot))
 		return peer_refuse(fd, slot, "it has a link");
-	offer->asked = hello->rings;
-	offer->grantor = soft_peer_grantor(fd, &hello->grant);
-	link = soft_link_accept(fd, slot, offer);
+	offer.memory = peer_open_memory(fd, hello);
+	offer.grantor = soft_peer_grantor(fd, &hello->grant);
+	link = soft_link_accept(fd, slot, &offer);
+	if (offer.memory >= 0)
+		soft_close(offer.memory);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");
 	peers_lock();
@@ -361,6 +382,8 @@ soft_peers_reset(void) UNCHECKED
 	soft_mutex_init(&lock);
 	TAILQ_FOREACH (link, &links, all) {
 		soft_close(link->watch.fd);
+		if (link->memory >= 0)
+			soft_close(link->memory);
 		if (link->waiters >= 0)
 			soft_close(link->waiters);
 	}

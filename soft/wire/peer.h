@@ -38,11 +38,10 @@ struct soft_link *soft_peer_answering(unsigned int slot) SOFT_NO_PEERS_LOCK;
 struct soft_link *soft_peer_incoming(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /*
- * Called on the progress thread when a hello came.  0 if the connection is a link now, which owns the
- * eventfd of the offer; -EAGAIN if there is no descriptor to check the caller with; another -errno if
- * the caller is refused.
+ * Called on the progress thread when a hello came.  0 if the connection is a link now; -EAGAIN if there is no descriptor
+ * to check the caller with; another -errno if the caller is refused.
  */
-int soft_peer_accept(int fd, const struct soft_wire_hello *hello, struct soft_link_offer *offer)
+int soft_peer_accept(int fd, const struct soft_wire_hello *hello)
     REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /* On the progress thread: the link has ended; calls the handlers. */
@@ -52,12 +51,12 @@ void soft_peer_lost(struct soft_link *link, bool misbehaved)
 /* Whether the process at the other end belongs to our user. */
 bool soft_peer_trusted(int fd);
 
-/* Our hello, as a whole frame; `rings`: memory comes with it. */
+/* Our hello, as a whole frame; it offers the memory, with its token, unless that is negative. */
 struct soft_hello_frame {
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
 };
-void soft_peer_hello(struct soft_hello_frame *out, bool rings);
+void soft_peer_hello(struct soft_hello_frame *out, int memory, uint64_t token);
 
 /* Our answer to one. */
 struct soft_welcome_frame {

@@ -33,10 +33,13 @@ struct soft_ring_shared {
 #define HEADER (64u << 10)
 #define TOTAL (HEADER + 2 * BYTES)
 
+/* Where the memory has the token of its link, so that it is not taken for that of another. */
+#define TOKEN_AT 512u
+
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW)
 
 _Static_assert(sizeof(struct soft_frame) == LINE, "headers are aligned as frames are");
-_Static_assert(2 * sizeof(struct soft_ring_shared) <= HEADER, "the counters fit");
+_Static_assert(2 * sizeof(struct soft_ring_shared) <= TOKEN_AT, "the counters fit");
 _Static_assert(SOFT_WIRE_PAYLOAD % LINE == 0, "the longest frame is not rounded up");
 
 static bool
@@ -73,6 +76,12 @@ rings_map_all(struct soft_rings *rings, int fd, bool first)
 	return r;
 }
 
+static _Atomic(uint64_t) *
+rings_token(const struct soft_rings *rings)
+{
+	return (void *)(rings->area + TOKEN_AT);
+}
+
 int
 soft_rings_create(struct soft_rings *rings)
 {
@@ -88,20 +97,26 @@ soft_rings_create(struct soft_rings *rings)
 		soft_close(fd);
 		return r;
 	}
+	*rings_token(rings) = rings->token = (uint64_t)soft_random32() << 32 | soft_random32();
 	soft_ring_arm(&rings->in, SOFT_ALARM_PROGRESS);
 	soft_ring_arm(&rings->out, SOFT_ALARM_PROGRESS); /* for the other side, until it is there */
 	return fd;
 }
 
 int
-soft_rings_attach(struct soft_rings *rings, int fd)
+soft_rings_attach(struct soft_rings *rings, int fd, uint64_t token)
 {
 	struct stat st;
+	int r;
 	const int seals = fcntl(fd, F_GET_SEALS);
 
 	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) || st.st_size != TOTAL)
 		return -EPROTO;
-	return rings_map_all(rings, fd, false);
+	r = rings_map_all(rings, fd, false);
+	if (r || *rings_token(rings) == token)
+		return r;
+	soft_rings_unmap(rings);
+	return -EPROTO;
 }
 
 void

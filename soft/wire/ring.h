@@ -25,7 +25,7 @@
 enum soft_ring_alarm {
 	SOFT_ALARM_NONE,     /* it reads without being notified */
 	SOFT_ALARM_PROGRESS, /* the socket of the link: the progress thread */
-	SOFT_ALARM_WAITER,   /* the eventfd of the process: a thread in ibv_get_cq_event() */
+	SOFT_ALARM_WAITER,   /* the knocks of the process: a thread in ibv_get_cq_event() */
 };
 
 struct soft_ring_shared;
@@ -40,14 +40,15 @@ struct soft_ring {
 
 struct soft_rings {
 	struct soft_ring in, out;
-	char *area; /* of the mappings; NULL: there are none */
+	char *area;	/* of the mappings; NULL: there are none */
+	uint64_t token; /* of the side that created it */
 };
 
 /* Creates and maps the memory, as the side that opens the link: a descriptor of it, or -errno. */
 int soft_rings_create(struct soft_rings *rings);
 
-/* Maps what the other side created: 0 or -errno.  The descriptor is still the caller's. */
-int soft_rings_attach(struct soft_rings *rings, int fd);
+/* Maps what the other side created, with that token: 0 or -errno.  The descriptor is still the caller's. */
+int soft_rings_attach(struct soft_rings *rings, int fd, uint64_t token);
 void soft_rings_unmap(struct soft_rings *rings);
 
 /*

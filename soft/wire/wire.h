@@ -8,7 +8,7 @@
 #include "soft/device/soft.h"
 
 #define SOFT_WIRE_MAGIC 0x54464f53u /* "SOFT" */
-#define SOFT_WIRE_VERSION 4
+#define SOFT_WIRE_VERSION 5
 #define SOFT_WIRE_PAYLOAD 65536u
 #define SOFT_WIRE_CM_DATA 196 /* private data of a CM message, the longest */
 
@@ -76,7 +76,10 @@ struct soft_wire_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t slot;
-	uint32_t rings; /* 1: descriptors of the memory and of an eventfd came with it; 0 */
+	uint32_t rings;	 /* 1: memory is offered; 0 */
+	uint32_t memory; /* the descriptor of the memory in the process that opens the link */
+	uint32_t zero;
+	uint64_t token; /* also in the memory */
 	struct soft_wire_grant grant;
 };
 
@@ -104,7 +107,7 @@ struct soft_wire_cm {
 };
 
 _Static_assert(sizeof(struct soft_frame) == 64, "a frame header has no holes");
-_Static_assert(sizeof(struct soft_wire_hello) == 32, "a hello has no holes");
+_Static_assert(sizeof(struct soft_wire_hello) == 48, "a hello has no holes");
 _Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_WIRE_CM_DATA,
     "a CM message has no holes");
 

@@ -9,6 +9,8 @@
 #include "line.h"
 #include "story.h"
 
+#include "soft/device/knock.h"
+#include "soft/device/names.h"
 #include "soft/device/slot.h"
 #include "soft/device/timer.h"
 #include "soft/wire/input.h"
@@ -17,7 +19,6 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
@@ -27,7 +28,7 @@ static struct side a; /* connected to the queue pair that the test plays */
 static unsigned int slot;
 static int door, line;
 static struct soft_rings rings; /* of the line */
-static int waiters;		/* the device's eventfd */
+static int knocker;		/* our socket to wake threads of the device */
 static uint32_t psn;		/* of the next request of the test */
 
 static uint32_t
@@ -62,7 +63,7 @@ static void
 teardown(void)
 {
 	device_free();
-	close(waiters);
+	close(knocker);
 	soft_rings_unmap(&rings);
 }
 
@@ -78,7 +79,7 @@ write_quietly(struct soft_frame frame, const void *payload)
 static void
 notify_progress(void)
 {
-	line_send(line, "n", 1, NULL, 0);
+	line_send(line, "n", 1);
 }
 
 /* A message of 8 bytes to a queue pair. */
@@ -131,7 +132,9 @@ static void
 setup(void)
 {
 	device_make();
-	waiters = line_share(line, slot, &rings);
+	line_share(line, slot, &rings);
+	knocker = soft_knock_connect(soft_slot_number());
+	ck_assert_int_ge(knocker, 0);
 	expect_served();
 	line_expect_byte(line);
 }
@@ -172,24 +175,41 @@ START_TEST(progress_thread__is_notified_and_notifies)
 }
 END_TEST
 
-START_TEST(our_waiting_thread__is_notified_by_its_eventfd)
+/* The other process has a socket for knocks before its hello is answered. */
+START_TEST(our_waiting_thread__is_notified_by_a_knock)
 {
-	const int bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct pollfd pfd = { .fd = bell, .events = POLLIN };
-	int memory;
+	struct sockaddr_un address;
+	struct pollfd pfd = { .events = POLLIN };
+	socklen_t length;
 
 	device_make();
-	memory = soft_rings_create(&rings);
-	line_offer(line, slot, memory, bell);
-	close(memory);
-	ck_assert(line_welcomed(line, &waiters));
+	length = soft_name_knock_address(&address, slot);
+	pfd.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(pfd.fd, (struct sockaddr *)&address, length), 0);
+	line_share(line, slot, &rings);
 	soft_ring_arm(&rings.in, SOFT_ALARM_WAITER);
 	write_quietly(stray(), NULL);
 	notify_progress();
 	ck_assert_int_eq(poll(&pfd, 1, (int)runner_stretch(10000)), 1);
 	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
-	teardown();
-	close(bell);
+	device_free();
+	soft_rings_unmap(&rings);
+	close(pfd.fd);
+}
+END_TEST
+
+/* The progress thread of the other process is woken instead. */
+START_TEST(our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byte)
+{
+	device_make();
+	line_share(line, slot, &rings);
+	soft_ring_arm(&rings.in, SOFT_ALARM_WAITER);
+	write_quietly(stray(), NULL);
+	notify_progress();
+	line_expect_byte(line);
+	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
+	device_free();
+	soft_rings_unmap(&rings);
 }
 END_TEST
 
@@ -252,9 +272,8 @@ wait_for_event(void *unused)
 	return NULL;
 }
 
-START_TEST(waiting_thread__is_notified_by_its_eventfd_and_reads)
+START_TEST(waiting_thread__is_notified_by_a_knock_and_reads)
 {
-	const uint64_t one = 1;
 	pthread_t thread;
 
 	for (uint64_t i = 0; i < 20; i++) {
@@ -265,7 +284,7 @@ START_TEST(waiting_thread__is_notified_by_its_eventfd_and_reads)
 		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
 		write_message();
 		ck_assert_int_eq(soft_ring_take_alarm(&rings.out), SOFT_ALARM_WAITER);
-		ck_assert_int_eq(write(waiters, &one, sizeof one), sizeof one);
+		ck_assert(soft_knock(knocker));
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 		line_expect_byte(line);
@@ -277,7 +296,6 @@ END_TEST
 /* The alarm stays that of the thread, which reads for both. */
 START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alarm)
 {
-	const uint64_t one = 1;
 	pthread_t thread;
 
 	for (uint64_t i = 0; i < 20; i++) {
@@ -288,7 +306,7 @@ START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alar
 		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
 		write_message();
 		ck_assert_int_eq(soft_ring_take_alarm(&rings.out), SOFT_ALARM_WAITER);
-		ck_assert_int_eq(write(waiters, &one, sizeof one), sizeof one);
+		ck_assert(soft_knock(knocker));
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
@@ -444,7 +462,7 @@ wait_for_signal(void *unused)
 	return NULL;
 }
 
-/* What it asked for would ring an eventfd that no thread reads. */
+/* What it asked for would be a knock that no thread takes. */
 START_TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 {
 	const struct sigaction action = { .sa_handler = take_signal };
@@ -486,12 +504,12 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	const uint64_t address = (uintptr_t)a.bytes;
 	struct soft_rings back;
 	struct soft_frame frame;
-	int link, bell, ready;
+	int link, ready;
 
 	for (uint64_t i = 0; i < 16; i++)
 		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, i, 0, address, 1, 65536), 0);
-	link = line_accept_rings(door, &back, &bell);
-	line_send(link, &welcome, sizeof welcome, &bell, 1);
+	link = line_accept_rings(door, &back);
+	line_send(link, &welcome, sizeof welcome);
 	for (uint32_t i = 0; i < 16; i++) {
 		for (int j = 0; j < (int)runner_stretch(10000) && !soft_ring_ready(&back.in); j++)
 			sleep_ms(1);
@@ -501,7 +519,7 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 		ck_assert_uint_eq(frame.psn, (side_psn + i) & SOFT_PSN_MASK);
 		ck_assert_uint_eq(frame.length, 65536);
 		if (soft_ring_next(&back.in, soft_ring_bytes(&frame)))
-			line_send(link, "r", 1, NULL, 0);
+			line_send(link, "r", 1);
 	}
 	frame = (struct soft_frame){ .type = SOFT_FRAME_ACK,
 		.qpn = a.qp->qp_num,
@@ -511,7 +529,6 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	ck_assert_int_eq(soft_ring_put(&back.out, &frame, NULL, 0), 0);
 	for (uint64_t i = 0; i < 16; i++)
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
-	close(bell);
 	close(link);
 	soft_rings_unmap(&back);
 }
@@ -602,7 +619,7 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	then = *read;
 	again = line_open(soft_slot_number());
 	line_greet(again, slot);
-	line_send(again, &request, sizeof request, NULL, 0);
+	line_send(again, &request, sizeof request);
 	ck_assert_int_eq(recv(again, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 	/* What was there at the end, and some turns before the end was seen. */
@@ -610,60 +627,6 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	stop = true;
 	pthread_join(thread, NULL);
 	close(again);
-}
-END_TEST
-
-START_TEST(descriptors_that_are_not_expected__are_closed)
-{
-	const struct soft_welcome_frame welcome = welcome_of_rings();
-	const int two[2] = { door, waiters };
-	struct soft_rings back;
-	int before, link, bell;
-
-	expect_served();
-	before = runner_count_fds();
-	line_send(line, "n", 1, two, 1);
-	line_send(line, "n", 1, two, 2);
-	expect_served();
-	ck_assert_int_eq(runner_count_fds(), before);
-
-	/* A hello's answer in pieces, each with descriptors: the first of all is the eventfd. */
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 1, 8), 0);
-	link = line_accept_rings(door, &back, &bell);
-	before = runner_count_fds();
-	line_send(link, &welcome, 10, &bell, 1);
-	line_send(link, (const char *)&welcome + 10, sizeof welcome - 10, two, 2);
-	line_expect_frame(&back.in, SOFT_FRAME_REQUEST);
-	ck_assert_int_eq(runner_count_fds(), before + 1);
-	close(link);
-	close(bell);
-	soft_rings_unmap(&back);
-}
-END_TEST
-
-/* To write there would block the thread that rings it. */
-START_TEST(eventfd_that_is_a_full_pipe__is_not_used)
-{
-	int ends[2], memory;
-	char bytes[4096] = { 0 };
-
-	device_make();
-	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
-	while (write(ends[1], bytes, sizeof bytes) > 0)
-		;
-	ck_assert_int_eq(fcntl(ends[1], F_SETFL, 0), 0);
-	memory = soft_rings_create(&rings);
-	line_offer(line, slot, memory, ends[1]);
-	close(memory);
-	ck_assert(line_welcomed(line, &waiters));
-	soft_ring_arm(&rings.in, SOFT_ALARM_WAITER);
-	write_quietly(stray(), NULL);
-	notify_progress();
-	line_expect_byte(line);
-	line_expect_frame(&rings.in, SOFT_FRAME_NAK);
-	teardown();
-	close(ends[0]);
-	close(ends[1]);
 }
 END_TEST
 
@@ -675,7 +638,7 @@ expect_served_by_socket(void)
 	const struct soft_frame request = stray();
 	struct soft_frame answer;
 
-	line_send(line, &request, sizeof request, NULL, 0);
+	line_send(line, &request, sizeof request);
 	ck_assert_int_eq(recv(line, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 }
@@ -683,13 +646,12 @@ expect_served_by_socket(void)
 START_TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
 {
 	const int wrong = memfd_create("wrong", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int none;
 
 	device_make();
 	ck_assert_int_eq(ftruncate(wrong, 4096), 0);
 	ck_assert_int_eq(fcntl(wrong, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
-	line_offer(line, slot, wrong, -1);
-	ck_assert(!line_welcomed(line, &none));
+	line_offer(line, slot, wrong, 0);
+	ck_assert(!line_welcomed(line));
 	expect_served_by_socket();
 	device_free();
 	close(wrong);
@@ -700,13 +662,13 @@ START_TEST(sockets_only__offers_no_memory_and_declines_it)
 {
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
-	int none, memory, link;
+	int memory, link;
 
 	setenv("SOFTVERBS_SOCKETS", "1", 1);
 	device_make();
 	memory = soft_rings_create(&rings);
-	line_offer(line, slot, memory, -1);
-	ck_assert(!line_welcomed(line, &none));
+	line_offer(line, slot, memory, rings.token);
+	ck_assert(!line_welcomed(line));
 	expect_served_by_socket();
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 1, 8), 0);
 	/* Callers that only look who we are send nothing. */
@@ -733,7 +695,9 @@ soft_input_suite(void)
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, progress_thread__is_notified_and_notifies);
 	tcase = runner_tcase(suite, "bell");
-	tcase_add_test(tcase, our_waiting_thread__is_notified_by_its_eventfd);
+	tcase_add_test(tcase, our_waiting_thread__is_notified_by_a_knock);
+	tcase_add_test(
+	    tcase, our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byte);
 
 	tcase = runner_tcase(suite, "reads");
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -741,7 +705,7 @@ soft_input_suite(void)
 	    tcase, poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten);
 	tcase_add_test(tcase, program_that_stops_polling__leaves_the_ring_to_the_progress_thread);
 	tcase_add_test(tcase, request_for_notification__asks_for_an_alarm_and_reads_again);
-	tcase_add_test(tcase, waiting_thread__is_notified_by_its_eventfd_and_reads);
+	tcase_add_test(tcase, waiting_thread__is_notified_by_a_knock_and_reads);
 	tcase_add_test(
 	    tcase, request_for_notification_while_a_thread_waits__does_not_take_its_alarm);
 	tcase_add_test(tcase, thread_that_reads_for_long__does_not_delay_timers);
@@ -763,9 +727,6 @@ soft_input_suite(void)
 	tcase_add_loop_test(tcase, frame_or_counter_that_makes_no_sense__ends_the_link, 0, 8);
 	tcase_add_test(tcase, counter_of_what_we_read_that_makes_no_sense__ends_the_link);
 	tcase_add_loop_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more, 0, 10);
-	tcase_add_test(tcase, descriptors_that_are_not_expected__are_closed);
-	tcase = runner_tcase(suite, "pipe");
-	tcase_add_test(tcase, eventfd_that_is_a_full_pipe__is_not_used);
 
 	tcase = runner_tcase(suite, "sockets");
 	tcase_add_test(tcase, memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket);

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 #include "lib/runner.h"
 #include "soft/device/names.h"
 #include "soft/device/slot.h"
+#include "soft/wire/memory.h"
 #include "soft/wire/peer.h"
 
 static int
@@ -48,92 +48,77 @@ line_greet(int line, unsigned int slot)
 }
 
 void
-line_send(int line, const void *bytes, size_t length, const int *descriptors, size_t count)
+line_send(int line, const void *bytes, size_t length)
 {
-	char control[CMSG_SPACE(4 * sizeof(int))] = { 0 };
-	struct iovec iov = { (void *)(uintptr_t)bytes, length };
-	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *header;
-
-	if (count) {
-		message.msg_control = control;
-		message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-		header = CMSG_FIRSTHDR(&message);
-		header->cmsg_level = SOL_SOCKET;
-		header->cmsg_type = SCM_RIGHTS;
-		header->cmsg_len = CMSG_LEN(count * sizeof(int));
-		memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
-	}
-	ck_assert_int_eq(sendmsg(line, &message, MSG_NOSIGNAL), (ssize_t)length);
+	ck_assert_int_eq(send(line, bytes, length, MSG_NOSIGNAL), (ssize_t)length);
 }
 
-/* A frame without its payload, and the two descriptors at most that come with it; false if there is none. */
-static bool
-line_receive(int line, struct soft_frame *frame, int descriptors[2])
+bool
+line_try_descriptors(int line, const int *descriptors, size_t count)
 {
-	char control[CMSG_SPACE(2 * sizeof(int))];
-	struct iovec iov = { frame, sizeof *frame };
+	char control[CMSG_SPACE(4 * sizeof(int))] = { 0 };
+	struct iovec iov = { (char[]){ 0 }, 1 };
 	struct msghdr message = { .msg_iov = &iov,
 		.msg_iovlen = 1,
 		.msg_control = control,
-		.msg_controllen = sizeof control };
-	const struct cmsghdr *header;
+		.msg_controllen = CMSG_SPACE(count * sizeof(int)) };
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
 
-	descriptors[0] = descriptors[1] = -1;
-	if (recvmsg(line, &message, MSG_WAITALL | MSG_CMSG_CLOEXEC) != sizeof *frame)
-		return false;
-	header = CMSG_FIRSTHDR(&message);
-	if (header)
-		memcpy(descriptors, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-	return true;
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(count * sizeof(int));
+	memcpy(CMSG_DATA(header), descriptors, count * sizeof(int));
+	return sendmsg(line, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+/* A frame without its payload; false if there is none. */
+static bool
+line_receive(int line, struct soft_frame *frame)
+{
+	return recv(line, frame, sizeof *frame, MSG_WAITALL) == sizeof *frame;
 }
 
 void
-line_offer(int line, unsigned int slot, int memory, int waiters)
+line_offer(int line, unsigned int slot, int memory, uint64_t token)
 {
 	const struct {
 		struct soft_frame frame;
 		struct soft_wire_hello hello;
 	} words = {
 		.frame = { .type = SOFT_FRAME_HELLO, .length = sizeof words.hello },
-		.hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, slot, 1, { 0 } },
+		.hello = { .magic = SOFT_WIRE_MAGIC,
+		    .version = SOFT_WIRE_VERSION,
+		    .slot = slot,
+		    .rings = 1,
+		    .memory = (uint32_t)memory,
+		    .token = token },
 	};
-	const int own = waiters < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : waiters;
-	const int descriptors[2] = { memory, own };
 
-	line_send(line, &words, sizeof words, descriptors, 2);
-	if (own != waiters)
-		close(own);
+	line_send(line, &words, sizeof words);
 }
 
 bool
-line_welcomed(int line, int *waiters)
+line_welcomed(int line)
 {
 	struct soft_wire_grant grant;
 	struct soft_frame frame;
-	int descriptors[2];
 
-	ck_assert(line_receive(line, &frame, descriptors));
+	ck_assert(line_receive(line, &frame));
 	ck_assert_int_eq(frame.type, SOFT_FRAME_WELCOME);
 	ck_assert_uint_eq(frame.length, sizeof grant);
 	ck_assert_int_eq(recv(line, &grant, sizeof grant, MSG_WAITALL), sizeof grant);
-	ck_assert_int_eq(descriptors[0] >= 0, frame.opcode & SOFT_WELCOME_RINGS);
-	ck_assert_int_eq(descriptors[1], -1);
-	*waiters = descriptors[0];
 	return frame.opcode & SOFT_WELCOME_RINGS;
 }
 
-int
+void
 line_share(int line, unsigned int slot, struct soft_rings *rings)
 {
 	const int memory = soft_rings_create(rings);
-	int waiters;
 
 	ck_assert_int_ge(memory, 0);
-	line_offer(line, slot, memory, -1);
+	line_offer(line, slot, memory, rings->token);
+	ck_assert(line_welcomed(line));
 	close(memory);
-	ck_assert(line_welcomed(line, &waiters));
-	return waiters;
 }
 
 void
@@ -196,9 +181,9 @@ line_slot_take(int *door)
 	return slot;
 }
 
-/* The hello of the device's link, and what came with it. */
+/* The hello of the device's link. */
 static int
-line_accept_hello(int door, struct soft_wire_hello *hello, int descriptors[2])
+line_accept_hello(int door, struct soft_wire_hello *hello)
 {
 	struct soft_frame frame;
 	int line;
@@ -206,14 +191,13 @@ line_accept_hello(int door, struct soft_wire_hello *hello, int descriptors[2])
 	for (;;) {
 		line = accept(door, NULL, NULL);
 		ck_assert_int_ge(line, 0);
-		if (line_receive(line, &frame, descriptors))
+		if (line_receive(line, &frame))
 			break;
 		close(line);
 	}
 	ck_assert_int_eq(frame.type, SOFT_FRAME_HELLO);
 	ck_assert_int_eq(recv(line, hello, sizeof *hello, MSG_WAITALL), sizeof *hello);
 	ck_assert_uint_eq(hello->slot, soft_slot_number());
-	ck_assert_int_eq(descriptors[0] >= 0, hello->rings == 1);
 	return line;
 }
 
@@ -222,29 +206,27 @@ line_accept(int door)
 {
 	struct soft_welcome_frame welcome;
 	struct soft_wire_hello hello;
-	int descriptors[2], line = line_accept_hello(door, &hello, descriptors);
+	int line = line_accept_hello(door, &hello);
 
-	/* The memory that came with the hello is declined, so frames go over the socket. */
+	/* The memory of the hello is declined, so frames go over the socket. */
 	if (hello.rings) {
 		soft_peer_welcome(&welcome, 0);
-		ck_assert_int_eq(
-		    send(line, &welcome, sizeof welcome, MSG_NOSIGNAL), sizeof welcome);
-		close(descriptors[0]);
-		close(descriptors[1]);
+		line_send(line, &welcome, sizeof welcome);
 	}
 	return line;
 }
 
 int
-line_accept_rings(int door, struct soft_rings *rings, int *waiters)
+line_accept_rings(int door, struct soft_rings *rings)
 {
 	struct soft_wire_hello hello;
-	int descriptors[2], line = line_accept_hello(door, &hello, descriptors);
+	int line = line_accept_hello(door, &hello), memory;
 
 	ck_assert_uint_eq(hello.rings, 1);
-	ck_assert_int_eq(soft_rings_attach(rings, descriptors[0]), 0);
-	close(descriptors[0]);
-	*waiters = descriptors[1];
+	memory = soft_memory_open(getpid(), hello.memory);
+	ck_assert_int_ge(memory, 0);
+	ck_assert_int_eq(soft_rings_attach(rings, memory, hello.token), 0);
+	close(memory);
 	return line;
 }
 

@@ -21,15 +21,17 @@ int line_open(unsigned int slot);
  */
 void line_greet(int line, unsigned int slot);
 
-/* The same with memory to share, and an eventfd of ours (-1: a new one); WELCOME is not read. */
-void line_offer(int line, unsigned int slot, int memory, int waiters);
-/* The answer: whether the memory was taken.  *waiters: the eventfd that came with it, or -1. */
-bool line_welcomed(int line, int *waiters);
-/* Both, with new memory, which must be taken; the eventfd of the device. */
-int line_share(int line, unsigned int slot, struct soft_rings *rings);
+/* The same with memory to share, of that token, which the caller closes after the WELCOME; that is not read. */
+void line_offer(int line, unsigned int slot, int memory, uint64_t token);
+/* The answer: whether the memory was taken. */
+bool line_welcomed(int line);
+/* Both, with new memory, which must be taken. */
+void line_share(int line, unsigned int slot, struct soft_rings *rings);
 
-/* Sends bytes, with descriptors if there are any. */
-void line_send(int line, const void *bytes, size_t length, const int *descriptors, size_t count);
+void line_send(int line, const void *bytes, size_t length);
+
+/* Sends a byte with descriptors, at most 4: false if the kernel refuses. */
+bool line_try_descriptors(int line, const int *descriptors, size_t count);
 
 /* Waits until the device notifies our progress thread, and reads all of these bytes. */
 void line_expect_byte(int line);
@@ -45,7 +47,7 @@ unsigned int line_slot_take(int *door);
 /* The device's link to that slot, after its hello; callers that only look are passed over. */
 int line_accept(int door);
 /* The same with its memory; the caller sends the WELCOME. */
-int line_accept_rings(int door, struct soft_rings *rings, int *waiters);
+int line_accept_rings(int door, struct soft_rings *rings);
 void line_slot_leave(unsigned int slot, int door);
 
 #endif

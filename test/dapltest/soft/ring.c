@@ -37,7 +37,7 @@ setup(void)
 {
 	memory = soft_rings_create(&here);
 	ck_assert_int_ge(memory, 0);
-	ck_assert_int_eq(soft_rings_attach(&there, memory), 0);
+	ck_assert_int_eq(soft_rings_attach(&there, memory, here.token), 0);
 }
 
 static void
@@ -266,7 +266,7 @@ START_TEST(memory_of_another_length_or_without_seals__is_refused)
 	const int fd = make_memory(wrong[_i].length, wrong[_i].seals);
 	struct soft_rings rings = { .area = NULL };
 
-	ck_assert_int_lt(soft_rings_attach(&rings, fd), 0);
+	ck_assert_int_lt(soft_rings_attach(&rings, fd, 0), 0);
 	ck_assert_ptr_null(rings.area);
 	close(fd);
 }
@@ -278,10 +278,10 @@ START_TEST(descriptor_that_is_no_memory__is_refused)
 	int ends[2];
 
 	ck_assert_int_eq(pipe(ends), 0);
-	ck_assert_int_lt(soft_rings_attach(&rings, ends[0]), 0);
+	ck_assert_int_lt(soft_rings_attach(&rings, ends[0], 0), 0);
 	close(ends[0]);
 	close(ends[1]);
-	ck_assert_int_lt(soft_rings_attach(&rings, ends[0]), 0);
+	ck_assert_int_lt(soft_rings_attach(&rings, ends[0], 0), 0);
 }
 END_TEST
 

@@ -51,7 +51,9 @@ Suite *soft_stranger_suite(void);
 Suite *soft_wire_suite(void);
 Suite *soft_wire_pull_suite(void);
 Suite *soft_ring_suite(void);
+Suite *soft_ring_order_suite(void);
 Suite *soft_input_suite(void);
+Suite *soft_neighbour_suite(void);
 Suite *soft_rogue_suite(void);
 Suite *soft_stress_suite(void);
 

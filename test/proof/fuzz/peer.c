@@ -109,7 +109,7 @@ dial_again(unsigned int i)
 		struct soft_wire_hello hello;
 	} hello = {
 		{ .type = SOFT_FRAME_HELLO, .length = sizeof hello.hello },
-		{ SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, peer_slot(i), 0, { 0 } },
+		{ .magic = SOFT_WIRE_MAGIC, .version = SOFT_WIRE_VERSION, .slot = peer_slot(i) },
 	};
 
 	hang_up(&dialled[i]);
@@ -122,7 +122,9 @@ say_hello(struct line *line, unsigned int slot)
 {
 	struct soft_frame frame = { .type = SOFT_FRAME_HELLO,
 		.length = sizeof(struct soft_wire_hello) };
-	struct soft_wire_hello hello = { SOFT_WIRE_MAGIC, SOFT_WIRE_VERSION, slot, 0, { 0 } };
+	struct soft_wire_hello hello = {
+		.magic = SOFT_WIRE_MAGIC, .version = SOFT_WIRE_VERSION, .slot = slot
+	};
 
 	input_mutate(&hello, sizeof hello);
 	say(line, &frame, &hello);

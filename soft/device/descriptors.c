@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "descriptors.h"
+#include "soft.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+/* If the last is in use, the table is that large. */
+void
+soft_descriptors_reserve(int fd)
+{
+	struct rlimit limit = { .rlim_cur = SOFT_DESCRIPTORS };
+	int last;
+
+	(void)getrlimit(RLIMIT_NOFILE, &limit);
+	last = (int)(limit.rlim_cur < SOFT_DESCRIPTORS ? limit.rlim_cur : SOFT_DESCRIPTORS) - 1;
+	fd = last > 0 ? fcntl(fd, F_DUPFD_CLOEXEC, last) : -1;
+	if (fd >= 0)
+		soft_close(fd);
+}
