@@ -141,7 +141,7 @@ connect_begin(struct dapl_ep *ep, struct dapl_conn *conn, const struct target *t
 	ep->retries = 0;
 	ep->remote = to->address;
 	ep->remote_qual = to->qual;
-	dapl_address_set_port(&ep->remote, (uint16_t)to->qual);
+	dapl_address_set_port(&ep->remote, dapl_conn_qual_port(to->qual));
 	atomic_store_explicit(&ep->active, true, memory_order_release);
 	ep->hello_size = (uint8_t)to->size;
 	if (to->size)
@@ -169,7 +169,7 @@ connect_look_up(struct dapl_ep *ep, const struct target *to) DAPL_NO_LOCK
 		.data = to->data,
 	};
 
-	dapl_address_set_port(&address, (uint16_t)to->qual);
+	dapl_address_set_port(&address, dapl_conn_qual_port(to->qual));
 	return dapl_lookup_start(ep, &target);
 }
 
@@ -263,8 +263,6 @@ dapl_ep_connect(DAT_EP_HANDLE handle, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL 
 
 	if (ret != DAT_SUCCESS)
 		return ret;
-	if (qual > UINT16_MAX)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	ret = connect_check_target(&to, qos, 4);
 	if (ret != DAT_SUCCESS)
 		return ret;

@@ -113,7 +113,7 @@ dapl_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PS
 {
 	DAPL_UNCANCELLED;
 
-	if (!handle || !dapl_conn_is_port(qual)) {
+	if (!handle || qual == 0) {
 		if (!dapl_handle_is(ia, DAPL_KIND_IA))
 			return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 		return DAT_ERROR(

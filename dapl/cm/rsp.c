@@ -167,9 +167,8 @@ dapl_rsp_create(DAT_IA_HANDLE ia_handle, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep,
 	ia = dapl_ia_enter(ia_handle);
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
-	if (!dapl_conn_is_port(qual) || !handle) {
-		ret = DAT_ERROR(DAT_INVALID_PARAMETER,
-		    dapl_conn_is_port(qual) ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
+	if (qual == 0 || !handle) {
+		ret = DAT_ERROR(DAT_INVALID_PARAMETER, qual ? DAT_INVALID_ARG5 : DAT_INVALID_ARG2);
 		goto leave;
 	}
 	evd = dapl_sp_get_evd(ia, evd_handle);

@@ -68,7 +68,7 @@ dapl_sp_open(struct dapl_sp *sp, struct dapl_ia *ia, struct dapl_evd *evd, DAT_C
 		goto close_conn;
 	sp->self = sp->obj.handle;
 	sp->qual = qual;
-	r = sp_listen_on(sp, ia, (uint16_t)qual);
+	r = sp_listen_on(sp, ia, dapl_conn_qual_port(qual));
 	if (r)
 		goto free_handle;
 	r = dapl_object_attach(&sp->obj);

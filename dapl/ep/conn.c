@@ -4,6 +4,10 @@
 #include "dapl/ia/ia.h"
 #include "dapl/trace/shortage.h"
 
+/* The first port of those that stand for qualifiers above 0xffff; the last is 65534. */
+#define FOLDED_FIRST 33534
+#define FOLDED_PORTS 32001
+
 static struct dapl_slab conn_slab = DAPL_SLAB_INITIALIZER(struct dapl_conn, NULL);
 
 int
@@ -58,4 +62,11 @@ dapl_conn_close(struct dapl_conn *conn)
 	rdma_destroy_id(conn->id);
 	atomic_fetch_add_explicit(&conn->generation, 1, memory_order_release);
 	dapl_slab_free(&conn_slab, conn);
+}
+
+/* Qualifiers above 0xffff are mapped to a part of the ports, as in other DAT providers: programs use them. */
+uint16_t
+dapl_conn_qual_port(DAT_CONN_QUAL qual)
+{
+	return qual <= UINT16_MAX ? (uint16_t)qual : (uint16_t)(qual % FOLDED_PORTS + FOLDED_FIRST);
 }

@@ -45,11 +45,7 @@ int dapl_conn_open_with(struct rdma_cm_id *id, struct dapl_object *owner, struct
 /* Waits until the loop has acknowledged the events that it read for the id. */
 void dapl_conn_close(struct dapl_conn *conn) DAPL_NO_LOCK;
 
-/* Whether a qualifier is a port, where a service point can listen. */
-static inline bool
-dapl_conn_is_port(DAT_CONN_QUAL qual)
-{
-	return qual > 0 && qual <= UINT16_MAX;
-}
+/* The port that a connection qualifier stands for. */
+uint16_t dapl_conn_qual_port(DAT_CONN_QUAL qual);
 
 #endif

@@ -8,8 +8,6 @@
 #include "dapl/memory/sge.h"
 #include "dapl/trace/err.h"
 
-bool dapl_posts_may_cancel; /* on threads of the program: object/cancel.h */
-
 struct dapl_ep *
 dapl_dto_lock(DAT_EP_HANDLE handle, enum dapl_ep_call call, DAT_RETURN *ret)
 {

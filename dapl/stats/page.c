@@ -141,7 +141,7 @@ page_map(struct dapl_stats_page *page, size_t size)
 	return madvise(map, size, MADV_DONTFORK) ? -errno : 0;
 }
 
-/* The lock comes before the head: a page without it is nobody's. */
+/* The lock comes before the head: a page without it has no owner. */
 static int
 page_own(struct dapl_stats_page *page)
 {

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* vasprintf() */
 #include "dapl/trace/hint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "dapl/trace/name.h"
 
-static __thread char hint_detail[256];
+/* From dapl_hint() until the call returns, in memory of the heap: the loader has little room for variables of threads. */
+static __thread char *hint_detail;
 static __thread const char *hint_call; /* another name than the one of the call, or NULL */
+
+static void
+hint_forget(void)
+{
+	free(hint_detail);
+	hint_detail = NULL;
+	hint_call = NULL;
+}
 
 void
 dapl_hint(const char *format, ...)
@@ -17,8 +28,10 @@ dapl_hint(const char *format, ...)
 
 	if (!dapl_debug_wants(DAPL_DEBUG_HINTS))
 		return;
+	free(hint_detail);
 	va_start(args, format);
-	vsnprintf(hint_detail, sizeof hint_detail, format, args);
+	if (vasprintf(&hint_detail, format, args) < 0)
+		hint_detail = NULL;
 	va_end(args);
 }
 
@@ -37,8 +50,7 @@ dapl_hint_is_due(DAT_RETURN ret)
 	case DAT_TIMEOUT_EXPIRED:
 	case DAT_INTERRUPTED_CALL:
 	case DAT_ABORT:
-		hint_detail[0] = '\0';
-		hint_call = NULL;
+		hint_forget();
 		return false;
 	default:
 		return true;
@@ -104,10 +116,9 @@ dapl_hint_send(
 	    subtype && *subtype ? " " : "", subtype ? subtype : "?");
 	hint_name_argument(line, parameters, ret);
 	dapl_trace_add(line, "%s", text ? text : "the header does not list this code");
-	if (hint_detail[0])
+	if (hint_detail)
 		dapl_trace_add(line, ": %s", hint_detail);
 	dapl_debug_line(
 	    "hint: %s%s%s", hint_call ? hint_call : "", hint_call ? ": " : "", line->text);
-	hint_detail[0] = '\0';
-	hint_call = NULL;
+	hint_forget();
 }

@@ -2,9 +2,9 @@
 /*
  * guard -- a socket to which another process sends: no descriptor that it sends is ever taken
  *
- * Descriptors come beside the bytes of a unix socket, whether they are asked for or not.  Whoever reads past them, or closes the
- * socket, closes them, and that may take as long as the sender likes: a TCP socket may linger.  So the kernel is told to
- * refuse them (SO_PASSRIGHTS, Linux 6.16).  An older kernel is asked before each read whether there are any; then
+ * Descriptors come beside the bytes of a unix socket, whether they are asked for or not.  A thread that reads past them, or
+ * closes the socket, closes them, and that may take as long as the sender likes: a TCP socket may linger.  So the kernel
+ * is set to refuse them (SO_PASSRIGHTS, Linux 6.16).  An older kernel is asked before each read whether there are any; then
  * nothing is read, and a thread that nothing waits for closes the socket.
  */
 #ifndef SOFT_GUARD_H

@@ -2,7 +2,7 @@
 /*
  * teller -- a line that the progress thread has for the user of the program
  *
- * Standard error may be a pipe that nobody reads, and a function of the program may wait for anything.  So a
+ * Standard error may be a pipe without a reader, and a function of the program may wait for anything.  So a
  * thread that exists for this alone passes it on, and ends.
  */
 #ifndef SOFT_TELLER_H

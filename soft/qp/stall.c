@@ -18,7 +18,7 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
  */
 #define RNR_PATIENCE 50000000u
 
-/* A send that has waited for a receive so long will hardly get one: whoever looks for the reason is to have a report. */
+/* A send that has waited for a receive so long will hardly get one: the user has to get a report. */
 #define STARVED_LONG (2 * SOFT_SECOND)
 
 static void

@@ -40,7 +40,7 @@ enum page_state page_read(int fd, struct page *page, int *patience);
 void page_free(struct page *page);
 #define PAGE_PATIENCE 100
 
-/* The head alone: whoever made it, and whether or not there is a snapshot. */
+/* The head alone: of any owner, and with or without a snapshot. */
 enum page_state page_read_head(int fd, struct dapl_stats_head *head);
 
 /*

@@ -128,7 +128,7 @@ may_speak_for(uid_t user, const struct process *process)
 }
 
 /*
- * Nobody has the lock.  The process of that number, if it is the one that made the page, has closed its descriptors.
+ * No process has the lock.  The process of that number, if it is the one that made the page, has closed its descriptors.
  * Only a page that was made in this namespace, by a process that is known not to live any more, is left over.
  */
 static enum owner

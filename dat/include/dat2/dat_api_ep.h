@@ -183,7 +183,6 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *	DAT_SUCCESS				the attempt was started
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		address is NULL
- *	DAT_INVALID_PARAMETER/ARG3		qual is above 65535
  *	DAT_INVALID_PARAMETER/ARG4		timeout is 0
  *	DAT_INVALID_PARAMETER/ARG5		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG6		size is not 0 and data NULL

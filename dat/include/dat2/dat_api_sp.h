@@ -2,13 +2,14 @@
 /*
  * dat_api_sp.h -- service points, which listen, and connection requests
  *
- * A connection qualifier is a port number, from 1 to 65535, of the port space of TCP of rdma_cm.  A larger one is
- * refused: it would stand for the port of another qualifier.
+ * A connection qualifier is a port number of the port space of TCP of rdma_cm.  One up to 0xffff is the port; a larger
+ * one is mapped to the port qualifier % 32001 + 33534, at both ends, as in other DAT providers.  Two qualifiers that
+ * are mapped to the same port exclude each other: DAT_CONN_QUAL_IN_USE.
  *
  * Arguments of these calls:
  *
  *	`evd`		the EVD for the requests; it has the stream DAT_EVD_CR_FLAG
- *	`qual`		the connection qualifier to listen on: the port number, 1 to 65535
+ *	`qual`		the connection qualifier to listen on: the port number, not 0
  *	`flags`		DAT_PSP_CONSUMER_FLAG or DAT_PSP_PROVIDER_FLAG: which side creates the endpoint
  *	`psp`, `rsp`, `csp`  the service point
  *	`cr`		the connection request
@@ -44,7 +45,7 @@ extern "C" {
  *	DAT_SUCCESS				*psp listens
  *	DAT_INVALID_HANDLE/IA			ia is not an open IA
  *	DAT_INVALID_HANDLE/EVD_CR		evd is not an EVD with the CR stream
- *	DAT_INVALID_PARAMETER/ARG2		qual is 0 or above 65535
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_PARAMETER/ARG5		psp is NULL
  *	DAT_CONN_QUAL_IN_USE			the qualifier is in use: at this address, or by a
@@ -113,7 +114,7 @@ DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
  *
  *	DAT_SUCCESS				*rsp listens, ep is reserved
  *	DAT_INVALID_HANDLE/IA, EP, EVD_CR	the argument is not one
- *	DAT_INVALID_PARAMETER/ARG2		qual is 0 or above 65535
+ *	DAT_INVALID_PARAMETER/ARG2		qual is 0
  *	DAT_INVALID_PARAMETER/ARG5		rsp is NULL
  *	DAT_INVALID_STATE/state			ep is not unconnected
  *	DAT_CONN_QUAL_IN_USE			the qualifier is in use: as with dat_psp_create()

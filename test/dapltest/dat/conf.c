@@ -214,7 +214,7 @@ END_TEST
 START_TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
 {
 	assert_refused("x u2.0 \033[2J default l id.2.0 a b",
-	    "field 3 is \"?[2J\", neither threadsafe nor nonthreadsafe");
+	    "field 3 is \"\\x1b[2J\", neither threadsafe nor nonthreadsafe");
 }
 END_TEST
 

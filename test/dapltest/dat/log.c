@@ -252,17 +252,17 @@ END_TEST
 static const struct {
 	const char *variable, *value, *complaint;
 } bits[] = {
-	{ "DAT_DBG_TYPE", "0x41",
-	    "DAT_DBG_TYPE: the bits 0x40 have no meaning; there is 0x3f, none, " },
+	{ "DAT_DBG_TYPE", "0x81",
+	    "DAT_DBG_TYPE: the bits 0x80 have no meaning; there is 0x7f, none, " },
 	{ "DAT_DBG_TYPE", "0x80",
-	    "DAT_DBG_TYPE: the bits 0x80 have no meaning; there is 0x3f, none, " },
+	    "DAT_DBG_TYPE: the bits 0x80 have no meaning; there is 0x7f, none, " },
 	{ "DAT_DBG_TYPE", "conf,256",
-	    "DAT_DBG_TYPE: the bits 0x100 have no meaning; there is 0x3f, " },
+	    "DAT_DBG_TYPE: the bits 0x100 have no meaning; there is 0x7f, " },
 	{ "DAT_DBG_DEST", "4",
 	    "DAT_DBG_DEST: the bits 0x4 have no meaning; there is 0x3, stderr, stdout, syslog\n" },
 	{ "DAT_DBG_TYPE", "0xff", NULL }, /* everything, elsewhere too */
-	{ "DAT_DBG_TYPE", "0x3f", NULL },
-	{ "DAT_DBG_TYPE", "0x20", NULL },
+	{ "DAT_DBG_TYPE", "0x7f", NULL },
+	{ "DAT_DBG_TYPE", "0x40", NULL },
 	{ "DAT_DBG_DEST", "0", NULL },
 };
 

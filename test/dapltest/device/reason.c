@@ -106,7 +106,7 @@ static const struct {
 	{ fault_cm_refuse_addresses, EPERM, NO_PRIVILEGE },
 };
 
-/* What is to be done for a device of the host helps nobody who uses the software device. */
+/* What is to be done for a device of the host does not help a user of the software device. */
 /* clause: e.9.9 */
 /* origin: out33.F10B */
 START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_host)

@@ -71,7 +71,7 @@ struct side {
 };
 
 /*
- * The number of the first packet of each side: the last but one before the wrap, which so lies in most tests.  Tests that count
+ * The number of the first packet of each side: the second to last before the wrap, which so lies in most tests.  Tests that count
  * from 0 set it.
  */
 extern uint32_t side_psn;
