@@ -20,7 +20,7 @@ int dapl_cq_arm(struct ibv_cq *cq, bool solicited_only);
 /* A word of the IA's parameters meant for the device; -EINVAL for an unknown one. */
 int dapl_cq_arm_option(const char *word);
 
-/* To be called before the device is opened.  In libdaplrearm it sets dapl_posts_may_cancel. */
+/* To be called before the device is opened. */
 void dapl_cq_arm_prepare(void);
 
 /* What the device has said since then, on this thread, about a set-up with which it cannot be used; or NULL. */

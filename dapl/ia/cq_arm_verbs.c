@@ -8,13 +8,14 @@
 int
 dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)
 {
-	DAPL_UNCANCELLED; /* the request of soft-RoCE is a write(2) */
 	/*
 	 * The error is the return value, errno may be unset. There is no hint about completions
 	 * that came before the arm.
 	 */
+	const int state = dapl_post_begin();
 	const int r = ibv_req_notify_cq(cq, solicited_only);
 
+	dapl_post_end(state);
 	return r ? -r : 1;
 }
 
@@ -28,7 +29,6 @@ dapl_cq_arm_option(const char *word)
 void
 dapl_cq_arm_prepare(void)
 {
-	__atomic_store_n(&dapl_posts_may_cancel, true, __ATOMIC_RELAXED);
 }
 
 const char *

@@ -2,6 +2,7 @@
 /* The device under an adapter, and the loops that watch its channels */
 #include <string.h>
 
+#include "dapl/object/cancel.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/shortage.h"
 #include "dapl/ia/channel.h"
@@ -134,6 +135,7 @@ ia_query_device(struct dapl_ia *ia)
 	errno = ibv_query_device(ia->verbs, &ia->device);
 	if (errno)
 		return dapl_shortage_of_device("ibv_query_device");
+	dapl_cancel_expect(ia->device.vendor_id);
 	errno = ibv_query_port(ia->verbs, port, &ia->port);
 	return errno ? dapl_shortage_of_device("ibv_query_port") : 0;
 }

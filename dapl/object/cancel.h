@@ -19,6 +19,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 static inline int
 dapl_cancel_disable(void)
@@ -64,10 +65,11 @@ dapl_cancel_resume(const int *type)
 	    dapl_cancel_defer()
 
 /*
- * Posts of the device may be system calls that are cancellation points, as those of soft-RoCE.  Set by
- * dapl_cq_arm_prepare() of libdaplrearm, never cleared.
+ * Posts and arms of a device may be system calls that are cancellation points, as those of soft-RoCE.  Set when such a
+ * device is opened, by its vendor; never cleared.
  */
 extern bool dapl_posts_may_cancel;
+void dapl_cancel_expect(uint32_t vendor);
 
 /* Around a post: returns the argument of dapl_post_end(). */
 static inline int
