@@ -293,7 +293,7 @@ DAT_RETURN DAT_API dat_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
  *	`op`		the number of the operation
  *
  *	DAT_SUCCESS				the operation has been made
- *	DAT_INVALID_HANDLE/HANDLE1		not an object
+ *	DAT_INVALID_HANDLE/1			not an object
  *	DAT_INVALID_HANDLE/IA			not an open IA, for an operation of one
  *	DAT_MODEL_NOT_SUPPORTED			the device cannot do it
  *	DAT_INVALID_STATE			the state of the object does not allow it
