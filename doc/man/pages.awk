@@ -360,8 +360,8 @@ function head_page(file,   title, text, n, i, name) {
   sub(/^\n+/, "", text)
   begin_page(file, 3, "Generated from dat2/" file ".")
   put(".Sh NAME")
-  put(".Nm " file (file in structures ? " ," : ""))
-  if (file in structures) put(".Nm DAT_EVENT") # the page of what this type is made of
+  put(".Nm " file (file == "dat.h" ? " ," : ""))
+  if (file == "dat.h") put(".Nm DAT_EVENT") # the page of what this type is made of
   put(".Nd " title)
   library()
   put(".Sh SYNOPSIS")
@@ -377,7 +377,7 @@ function head_page(file,   title, text, n, i, name) {
     for (i = 1; i <= n; i++) { put(".It Xr " name[i] " 3"); words(name_line(said[name[i]])) }
     put(".El")
   }
-  if (file in structures) { put(".Ss Types of events"); literal(structures[file]); link("DAT_EVENT", file) }
+  if (file in structures) { put(".Ss Types of events"); literal(structures[file]); if (file == "dat.h") link("DAT_EVENT", file) }
   if (example[file] != "") { put(".Sh EXAMPLES"); literal(example[file]) }
   see_also(references(text list[file], "rearm", file))
   end_page(file, 3)
