@@ -59,7 +59,7 @@ TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
 void runner_leave_out(TCase *tcase, const char *reason);
 void runner_skip(const char *reason);
 
-/* A time that guards against a hang, as REARM_TEST_TIME_FACTOR stretches it. */
+/* A time that guards against a hang, as REARM_TEST_TIME_FACTOR or the load of the machine stretches it. */
 double runner_stretch(double time);
 
 /* The number of open descriptors and of threads of this process. */

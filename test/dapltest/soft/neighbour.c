@@ -4,11 +4,13 @@
  * neighbour -- what another process holds, or sends, cannot make a call of this one wait
  *
  * Two processes with links in both directions share memory, and no open file: each pair of descriptors is compared.  A
- * descriptor that the other sends may take as long to close as it likes; here, 1000 seconds.
+ * descriptor that the other sends may take as long to close as it likes; here, 1000 seconds.  What many callers need
+ * of the kernel is there before they call.
  */
 #include "line.h"
 #include "other.h"
 #include "story.h"
+#include "turn.h"
 
 #include "soft/device/knock.h"
 #include "soft/device/names.h"
@@ -466,6 +468,54 @@ START_TEST(device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become)
 }
 END_TEST
 
+#define CALLERS 120
+#define SERVED 64 /* at a time */
+
+static void
+be_called_there(void)
+{
+	unsigned int called;
+	unsigned long waits;
+
+	side_make(&a, NULL);
+	called = soft_slot_number();
+	other_tell(&called, sizeof called);
+	other_meet();
+	waits = turn_waits();
+	other_tell(&waits, sizeof waits);
+	side_free(&a);
+}
+
+/*
+ * More callers than a table has room for at first, and than the device serves at a time.  No other thread works.  The
+ * table of a new process is no larger than its descriptors need, so those that a shell left open are closed before.
+ */
+/* origin: out33.R2 */
+START_TEST(many_callers__the_progress_thread_waits_for_nothing)
+{
+	int lines[CALLERS];
+	unsigned int called;
+	unsigned long waits;
+
+	ck_assert_int_eq((int)syscall(SYS_close_range, 32, ~0u, 0), 0);
+	runner_count_anew();
+	other_start(be_called_there);
+	side_make(&a, NULL);
+	other_hear(&called, sizeof called);
+	for (int i = 0; i < CALLERS; i++)
+		lines[i] = line_open(called);
+	for (int i = 0; i < CALLERS - SERVED; i++)
+		line_expect_hung_up(lines[i]);
+	other_meet();
+	other_hear(&waits, sizeof waits);
+	ck_assert_uint_eq(waits, 0);
+	for (int i = CALLERS - SERVED; i < CALLERS; i++)
+		close(lines[i]);
+	other_finish();
+	side_free(&a);
+}
+END_TEST
+
 Suite *
 soft_neighbour_suite(void)
 {
@@ -480,6 +530,7 @@ soft_neighbour_suite(void)
 	tcase = runner_tcase(suite, "table");
 	tcase_add_loop_test(
 	    tcase, device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become, 0, 7);
+	tcase_add_test(tcase, many_callers__the_progress_thread_waits_for_nothing);
 	tcase = runner_tcase(suite, "foreign");
 	tcase_add_loop_test(tcase,
 	    descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 0, 2 * PLACES);

@@ -214,6 +214,7 @@ START_TEST(message_of_64_MiB__arrives_whole)
 	struct ibv_send_wr send = { .sg_list = &sge_from, .num_sge = 1, .opcode = IBV_WR_SEND },
 			   *bad;
 	struct ibv_recv_wr recv = { .sg_list = &sge_to, .num_sge = 1 }, *bad_recv;
+	unsigned int wrong = 0;
 
 	for (uint32_t i = 0; i < length; i += 61)
 		from[i] = (char)(i >> 3);
@@ -221,7 +222,8 @@ START_TEST(message_of_64_MiB__arrives_whole)
 	ck_assert_int_eq(ibv_post_send(a.qp, &send, &bad), 0);
 	ck_assert_uint_eq(cq_next(b.cq).byte_len, length);
 	for (uint32_t i = 0; i < length; i += 61)
-		ck_assert_int_eq(to[i], (char)(i >> 3));
+		wrong += to[i] != (char)(i >> 3);
+	ck_assert_uint_eq(wrong, 0);
 	ibv_dereg_mr(mr_from);
 	ibv_dereg_mr(mr_to);
 	free(from);
