@@ -277,6 +277,45 @@ START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 }
 END_TEST
 
+/* Each event that a lookup may have is queued when the endpoint is freed. */
+/* clause: d.0.19 */
+/* origin: out33.D3 */
+START_TEST(events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone)
+{
+	static const int wanted[] = { DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED,
+		DAT_IB_UD_CONNECTION_REJECT_EVENT, DAT_IB_UD_CONNECTION_ERROR_EVENT };
+	DAT_EP_HANDLE first, other;
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	ud_open(DT_SEPARATE);
+	first = pair.a.ep;
+	other = ud_ep(&pair.a);
+	for (int i = 0; i < 2; i++) { /* of the endpoint, then of another one */
+		if (i)
+			pair.a.ep = other;
+		if (_i == 2)
+			dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 20000,
+			    0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+		else
+			dt_connect(&pair.a, &pair.b, NULL, 0);
+		if (_i == 0)
+			dt_ok(dat_cr_accept(ud_request(&pair.b), pair.b.ep, 0, NULL));
+		if (_i == 1)
+			dt_ok(dat_cr_reject(ud_request(&pair.b), 0, NULL));
+		/* Until so many are queued. */
+		dt_assert_type(dat_evd_wait(pair.a.connect, 100000, i + 2, &event, &more),
+		    DAT_TIMEOUT_EXPIRED);
+		ck_assert_int_eq(more, i + 1);
+	}
+	dt_ok(dat_ep_free(first));
+	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)wanted[_i], &event);
+	ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, other);
+	dt_assert_stays_empty(pair.a.connect);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* clause: d.0.19 */
 START_TEST(request__not_answered_in_time__is_an_error)
 {
@@ -589,6 +628,8 @@ dapl_datagram_suite(void)
 	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
 	tcase_add_test(tc, request__rejected__its_event_has_the_data);
 	tcase_add_test(tc, requests__rejected_before_an_event_is_read__each_event_has_its_data);
+	tcase_add_loop_test(
+	    tc, events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone, 0, 3);
 	tcase_add_test(tc, request__not_answered_in_time__is_an_error);
 	tcase_add_test(tc, lookups__under_way__end_with_their_endpoint);
 	tcase_add_test(tc, service_point__made_before_the_endpoint__takes_its_requests);

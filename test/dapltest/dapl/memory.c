@@ -79,9 +79,9 @@ START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 }
 END_TEST
 
-/* No remote region can be bound to memory that may not be written: kernels give no window to it. */
+/* What the bind of a remote region to it returns.  The endpoint is not connected: a bind that may be is flushed. */
 static void
-assert_not_bindable(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *at)
+assert_bind(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *at, DAT_RETURN want)
 {
 	DAT_LMR_TRIPLET range = { .virtual_address = (uintptr_t)at, .segment_length = 64 };
 	DAT_RMR_CONTEXT context;
@@ -93,18 +93,25 @@ assert_not_bindable(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *
 	dt_ok(dat_rmr_create(side->pz, &rmr));
 	dt_assert_ret(dat_rmr_bind(rmr, lmr, &range, DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
 			  side->ep, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG, &context),
-	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	    want);
 	dt_ok(dat_rmr_free(rmr));
 }
+
+/* No remote region can be bound to memory that may not be written: kernels give no window to it. */
+#define UNBINDABLE DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE)
+/* The check after that one. */
+#define BINDABLE DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_UNCONNECTED)
 
 /* clause: e.7.1 */
 /* origin: attack.P4 */
 /* origin: kernel.1 */
+/* origin: out33.D3 */
 START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	DAT_REGION_DESCRIPTION region = { .for_va = mmap(NULL, 2 * page, PROT_READ,
 					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) };
+	const DAT_REGION_DESCRIPTION writable = { .for_va = memory };
 	static const struct {
 		DAT_MEM_PRIV_FLAGS priv;
 		bool good;
@@ -127,7 +134,12 @@ START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 				    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 		if (!cases[i].good)
 			continue;
-		assert_not_bindable(&side, lmr, region.for_va);
+		assert_bind(&side, lmr, region.for_va, UNBINDABLE);
+		dt_ok(dat_lmr_free(lmr));
+		/* The next region, in the same place of the provider, is another one. */
+		dt_ok(reg(&side, DAT_MEM_TYPE_VIRTUAL, writable, 64, side.pz, DAT_MEM_PRIV_ALL_FLAG,
+		    &lmr));
+		assert_bind(&side, lmr, writable.for_va, BINDABLE);
 		dt_ok(dat_lmr_free(lmr));
 	}
 	ck_assert_int_eq(munmap((char *)region.for_va + page, page), 0);

@@ -131,6 +131,47 @@ START_TEST(bind__invalidated_but_not_reported__binds)
 }
 END_TEST
 
+/*
+ * More windows were invalidated than an endpoint keeps in mind one by one, and no event has reported them when the
+ * endpoint is reset: a bind of the next connection need not wait for them.
+ */
+/* clause: e.7.33 */
+/* origin: out33.D3 */
+START_TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
+{
+	enum { MANY = 20 };
+	const DAT_EP_ATTR attr = { .service_type = DAT_SERVICE_TYPE_RC,
+		.max_recv_dtos = MANY,
+		.max_request_dtos = 8,
+		.max_recv_iov = 1,
+		.max_request_iov = 1 };
+	DAT_RMR_HANDLE first;
+	struct bound s;
+
+	dt_pair_open(&s.pair, DT_SEPARATE);
+	bound_give_evd(&s.pair.b, &attr);
+	dt_connect_pair(&s.pair);
+	dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &first));
+	for (int i = 0; i < MANY; i++) {
+		dt_ok(dat_rmr_create_for_ep(s.pair.b.pz, &s.rmr));
+		bound_bind(&s, 0, 64, BOTH);
+		bound_invalidate(&s, s.context);
+	}
+	dt_ok(dat_ep_get_status(s.pair.b.ep, NULL, &(DAT_BOOLEAN){ DAT_FALSE }, NULL)); /* polls */
+	bound_disconnect(&s);
+	bound_reconnect(&s);
+	s.rmr = first;
+	bound_stop(&s);
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 1));
+	dt_ok(bound_try(&s, 64, 64, BOTH, DEFAULT, 2)); /* behind the first, which is outstanding */
+	bound_let_go(&s);
+	bound_expect(&s, 1, DAT_DTO_SUCCESS);
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
 /* clause: e.7.34 */
 /* origin: outside.65 */
 START_TEST(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use)
@@ -288,6 +329,7 @@ dapl_rebind_suite(void)
 	tcase_add_loop_test(tc, bind__while_one_is_outstanding_elsewhere__is_refused, 0, 2);
 	tc = dt_tcase(s, "window");
 	tcase_add_test(tc, bind__invalidated_but_not_reported__binds);
+	tcase_add_test(tc, bind__after_a_reset__does_not_wait_for_windows_of_before);
 	tcase_add_loop_test(tc, lmr_free__a_bind_away_from_it_is_outstanding__is_in_use, 0, 2);
 	tcase_add_loop_test(tc, lmr_free__the_endpoint_of_the_bind_is_freed__succeeds, 0, 2);
 	tcase_add_test(tc, bind__of_a_bound_region__needs_no_second_request);

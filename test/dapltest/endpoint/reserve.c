@@ -82,12 +82,19 @@ END_TEST
 START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 {
 	DAT_RSP_HANDLE first;
+	DAT_EP_PARAM param;
 	struct scene s;
 
 	scene_open(&s, SCENE_ASKED);
+	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_ptr_nonnull(param.remote_ia_address_ptr);
+	ck_assert_uint_ne(param.remote_port_qual, 0);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
+	dt_ok(dat_ep_query(s.me->ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_ptr_null(param.remote_ia_address_ptr);
+	ck_assert_uint_eq(param.remote_port_qual, 0);
 	dt_assert_stays_empty(s.me->connect);
 	/* When it is reserved again, the end of the first service point has no effect on it. */
 	first = s.rsp;

@@ -64,6 +64,20 @@ __wrap_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	return fault_error_of("ibv_create_ah") ? NULL : __real_ibv_create_ah(pd, attr);
 }
 
+int __real_ibv_dereg_mr(struct ibv_mr *mr);
+int __wrap_ibv_dereg_mr(struct ibv_mr *mr);
+int
+__wrap_ibv_dereg_mr(struct ibv_mr *mr)
+{
+	const int error = fault_error_of("ibv_dereg_mr");
+
+	if (error == EBUSY || error == EINVAL)
+		return error;
+	/* Another error comes from a device that is gone, and the region with it. */
+	(void)__real_ibv_dereg_mr(mr);
+	return error;
+}
+
 /* ---- operations of a context ---- */
 
 static struct ibv_mw *

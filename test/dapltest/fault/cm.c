@@ -20,6 +20,7 @@ static struct rdma_event_channel *channels[CHANNELS]; /* of the open adapters, i
 static struct rdma_cm_id *ids[CHANNELS];	      /* with which they found the device */
 static struct fault_replacement replacement;
 static bool replaces;
+static int time_outs;
 
 static atomic_int answer_length = -1;
 static atomic_int channel_error;
@@ -35,6 +36,51 @@ fault_cm_replace(const struct fault_replacement *with)
 	if (with)
 		replacement = *with;
 	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_cm_time_out(int n)
+{
+	pthread_mutex_lock(&lock);
+	time_outs = n;
+	pthread_mutex_unlock(&lock);
+}
+
+int
+fault_cm_time_outs_left(void)
+{
+	int n;
+
+	pthread_mutex_lock(&lock);
+	n = time_outs;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+int __real_rdma_resolve_addr(
+    struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms);
+int __wrap_rdma_resolve_addr(
+    struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms);
+int
+__wrap_rdma_resolve_addr(
+    struct rdma_cm_id *id, struct sockaddr *from, struct sockaddr *to, int timeout_ms)
+{
+	struct soft_event *event;
+	bool late;
+
+	pthread_mutex_lock(&lock);
+	late = time_outs > 0;
+	if (late)
+		time_outs--;
+	pthread_mutex_unlock(&lock);
+	if (!late)
+		return __real_rdma_resolve_addr(id, from, to, timeout_ms);
+	event = soft_event_create();
+	assert(event);
+	soft_cm_lock();
+	soft_event_post(soft_id_of(id), event, RDMA_CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+	soft_cm_unlock();
+	return 0;
 }
 
 void

@@ -31,8 +31,10 @@ fault_clear(void)
 	fault_call_fail(NULL, 0);
 	fault_cm_answer_data(NULL, 0);
 	fault_cm_replace(NULL);
+	fault_cm_time_out(0);
 	fault_cm_answer_length(-1);
 	fault_cm_release_rejection();
 	fault_cm_on_listen(NULL);
 	(void)fault_window_missed();
+	(void)fault_memory_missed();
 }

@@ -183,6 +183,10 @@ struct fault_replacement {
 };
 void fault_cm_replace(const struct fault_replacement *replacement);
 
+/* The next n times that an address is to be resolved, it is not in time; and how many of them are left. */
+void fault_cm_time_out(int n);
+int fault_cm_time_outs_left(void);
+
 /* The id with which the nth open adapter found its device gets an event: the device is removed. */
 void fault_cm_remove_device(int adapter);
 
@@ -214,6 +218,13 @@ void fault_call_fail(const char *call, int error);
 
 /* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */
 void fault_refuse_threads(int error);
+
+/* ---- memory: memory.c ---- */
+
+/* The n-th allocation by this thread, from now on, fails: of the provider or inside the device.  0: none. */
+void fault_memory_fail_at(int n);
+/* Whether it has not come yet; forgets it. */
+bool fault_memory_missed(void);
 
 /* ---- locks: lock.c ---- */
 

@@ -84,7 +84,7 @@ class Programs:
         self.check = pkg.stdout.split() or "-lcheck -lsubunit -lm -lrt".split()
         rel = lambda pattern: sorted(os.path.relpath(p, top) for p in glob.glob(f"{top}/{pattern}"))
         soft = [p for p in rel("soft/*/*.c") if not p.startswith(("soft/run/", "soft/check/"))]
-        provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("cno/*.c") + ["dat/debug.c"]
+        provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("cno/*.c") + ["dat/debug.c", "dat/pin.c"]
         provider = [p for p in provider if p != "dapl/ia/cq_arm_verbs.c"]
         self.names = [n for n in AREAS[area] if not only or n in only]
         self.modules = {"soft": soft + self.sources("soft")} if "soft" in self.names else {}
@@ -109,6 +109,7 @@ class Programs:
         return ["-std=gnu11", "-fPIC", "-pthread", "-D_GNU_SOURCE=", "-iquote", f"{top}/{os.path.dirname(path)}"] + \
             [f"-I{d}" for d in (self.tree, top, f"{top}/dat/include", f"{top}/test/dapltest")] + \
             ['-DREARM_DAT_CONF="/nonexistent/dat.conf"', f'-DSOFT_PATH="{soft}"', '-DFAULT_PATH="./libfault.so"',
+             f'-DERRNO_PAGE="{top}/doc/errno.md"',
              f'-DREAL_PATH="{self.tree}/dapl/.libs/libdaplrearm.so.2"']
 
     def compile(self, tree, path, out, *flags):
@@ -149,7 +150,7 @@ class Programs:
                 libraries.append(f"{self.where}/plain/libfault.so")
             words += [*libraries, *self.check]
         if module.startswith("lib"):
-            words += ["-Wl,-z,nodelete", "-ldl"]
+            words += ["-ldl"]
         return subprocess.run(self.cc + words + ["-o", out], check=False).returncode == 0
 
     def build(self, where):
