@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "context.h"
 #include "device.h"
+#include "settings.h"
 
 #include <stdlib.h>
 
@@ -27,6 +28,7 @@ context_activate(struct soft_context *ctx)
 	if (r < 0)
 		return r;
 	ctx->verbs.context.async_fd = r;
+	soft_settings_read_memlock();
 	soft_async_source_init(&ctx->device, NULL);
 	soft_runtime_attach(ctx);
 	return 0;

@@ -92,13 +92,18 @@ soft_settings_read(void)
 	}
 	thousandths = value;
 	listener_wait = milliseconds;
-	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
 	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
 	rnr_timer = settings_read_switch("SOFTVERBS_RNR_TIMER");
 	without_rings = settings_read_switch("SOFTVERBS_SOCKETS");
 	without_pulls = settings_read_switch("SOFTVERBS_NO_PULL");
 	debugging = settings_read_switch("SOFTVERBS_DEBUG");
 	return 0;
+}
+
+void
+soft_settings_read_memlock(void)
+{
+	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
 }
 
 uint64_t

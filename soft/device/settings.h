@@ -3,7 +3,8 @@
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
  * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_RNR_TIMER, SOFTVERBS_MEMLOCK,
- * SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the first context becomes active; see README.md.
+ * SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the runtime starts; see README.md.  That of memory is read
+ * earlier, when a context becomes active: programs register memory before their first queue pair.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -21,6 +22,7 @@
 
 /* 0, or -EINVAL after a message on standard error. */
 int soft_settings_read(void);
+void soft_settings_read_memlock(void);
 
 /* Multiplies a time by SOFTVERBS_TIME_FACTOR. */
 uint64_t soft_settings_scale_time(uint64_t nanoseconds);

@@ -7,6 +7,8 @@
  */
 #include "story.h"
 
+#include "soft/cq/cq.h"
+
 #include <fcntl.h>
 #include <stdatomic.h>
 
@@ -445,6 +447,58 @@ START_TEST(arm_poll_wait__against_a_flood__nothing_is_lost)
 }
 END_TEST
 
+/* Which of the queues the next events are of: '0' to '2'; '-' for none. */
+static void
+expect_events(struct ibv_cq **cqs, const char *order)
+{
+	for (; *order; order++)
+		if (*order == '-')
+			channel_expect_no_event(a.channel);
+		else
+			channel_expect(a.channel, cqs[*order - '0']);
+}
+
+/* A checker lets an event come before those that are there.  It posts as the queue does, under its lock. */
+/* origin: outside.150 */
+START_TEST(events__of_several_queues__in_their_order__or_first)
+{
+	static const struct {
+		const char *posts, *order; /* "0" posts one of queue 0, "0f" posts it first */
+	} cases[] = {
+		{ "0 1 2 ", "012-" },
+		{ "0 0 1 ", "010-" },
+		{ "0 0 0 1 1 ", "01010-" },
+		{ "0f", "0-" },
+		{ "0 1f", "10-" },
+		{ "0 1f2f", "210-" },
+		{ "0 1 1f", "101-" },
+		{ "0 1 0f", "010-" },
+		{ "0f0f1f", "100-" },
+		{ "0 1 2f2f", "2012-" },
+	};
+	struct ibv_cq *cqs[3];
+
+	for (int i = 0; i < 3; i++)
+		cqs[i] = ibv_create_cq(a.context, 4, NULL, a.channel, 0);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		for (const char *post = cases[i].posts; *post; post += 2) {
+			struct soft_cq *cq = soft_cq_of(cqs[*post - '0']);
+
+			soft_cq_lock(cq);
+			if (post[1] == 'f')
+				soft_channel_post_first(cq->channel, cq);
+			else
+				soft_channel_post(cq->channel, cq);
+			soft_cq_unlock(cq);
+			ck_assert(channel_ready(a.channel));
+		}
+		expect_events(cqs, cases[i].order);
+	}
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
+}
+END_TEST
+
 Suite *
 soft_channel_suite(void)
 {
@@ -481,5 +535,6 @@ soft_channel_suite(void)
 	}
 	tcase_add_test(tcase, descriptors__are_closed_on_exec);
 	tcase_add_test(tcase, arm_poll_wait__against_a_flood__nothing_is_lost);
+	tcase_add_test(tcase, events__of_several_queues__in_their_order__or_first);
 	return suite;
 }

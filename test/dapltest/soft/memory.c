@@ -175,6 +175,155 @@ START_TEST(registration__of_many_kinds_of_memory__is_good)
 }
 END_TEST
 
+/* ---- with a limit of what may be locked: eight pages beside the region of the side ---- */
+
+static uint64_t
+pages_of(const void *memory, size_t length)
+{
+	return length ? ((uintptr_t)memory + length - 1) / page - (uintptr_t)memory / page + 1 : 0;
+}
+
+static void
+setup_locked(void)
+{
+	struct rlimit limit;
+
+	setenv("SOFTVERBS_MEMLOCK", "1", 1);
+	setup();
+	ck_assert_int_eq(getrlimit(RLIMIT_MEMLOCK, &limit), 0);
+	limit.rlim_cur = (pages_of(a.bytes, SIDE_BYTES) + 8) * page;
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &limit), 0);
+}
+
+/* Whether the process may lock so much at all. */
+static bool
+limit_is_enough(void)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_MEMLOCK, &limit) &&
+	       limit.rlim_max >= SIDE_BYTES + 10 * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static struct ibv_mr *
+lock_pages(size_t count)
+{
+	return ibv_reg_mr(a.pd, block, count * page, SIDE_ACCESS | IBV_ACCESS_MW_BIND);
+}
+
+/* Exactly so many pages can be locked now. */
+static void
+expect_room(size_t count)
+{
+	struct ibv_mr *mr;
+
+	errno = 0;
+	ck_assert_ptr_null(ibv_reg_mr(a.pd, a.bytes, (count + 1) * page + 1, READ_WRITE));
+	ck_assert_int_eq(errno, ENOMEM);
+	if (count < 8) {
+		ck_assert_ptr_null(lock_pages(count + 1));
+		ck_assert_int_eq(errno, ENOMEM);
+	}
+	mr = lock_pages(count);
+	ck_assert_msg(mr != NULL, "no %zu pages: %s", count, strerror(errno));
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+
+/* origin: outside.151 */
+/* origin: outside.154 */
+START_TEST(locked_memory__is_counted_by_page__and_returned)
+{
+	struct ibv_mr *mr[4];
+
+	expect_room(8);
+	mr[0] = lock_pages(3);
+	expect_room(5);
+	mr[1] = ibv_reg_mr(a.pd, block + page - 1, 2, READ_WRITE); /* of two pages */
+	expect_room(3);
+	mr[2] = ibv_reg_mr(a.pd, block, 0, READ_WRITE);
+	expect_room(3);
+	mr[3] = ibv_reg_mr(a.pd, block + 1, page - 1, READ_WRITE);
+	expect_room(2);
+	for (int i = 0; i < 4; i++)
+		ck_assert_int_eq(ibv_dereg_mr(mr[i]), 0);
+	expect_room(8);
+}
+END_TEST
+
+/* The region is counted as it is then, and as before if it cannot be changed. */
+START_TEST(locked_memory__registered_anew__is_counted_anew)
+{
+	struct ibv_mr *mr = lock_pages(4);
+
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, READ_WRITE), 0);
+	expect_room(4);
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, block, page, 0), 0);
+	expect_room(7);
+	/* Both are counted until it has changed. */
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, block, 8 * page, 0),
+	    IBV_REREG_MR_ERR_CMD);
+	ck_assert_int_eq(errno, ENOMEM);
+	expect_room(7);
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, block, 7 * page, 0), 0);
+	expect_room(1);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	expect_room(8);
+}
+END_TEST
+
+/* origin: outside.147 */
+START_TEST(locked_memory__refused_because_of_a_window__is_counted_as_before)
+{
+	struct ibv_mr *mr = lock_pages(2);
+	struct ibv_mw *mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1);
+	struct ibv_mw_bind bind = { .wr_id = 9,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { .mr = mr,
+		    .addr = (uintptr_t)block,
+		    .length = page,
+		    .mw_access_flags = IBV_ACCESS_REMOTE_READ } };
+
+	side_connect(&a, &a, NULL);
+	ck_assert_int_eq(ibv_bind_mw(a.qp, mw, &bind), 0);
+	cq_expect(a.cq, 9, IBV_WC_SUCCESS);
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, block, 5 * page, 0),
+		    IBV_REREG_MR_ERR_CMD);
+		ck_assert_int_eq(errno, EBUSY);
+		ck_assert_int_eq(ibv_dereg_mr(mr), EBUSY);
+		expect_room(6);
+	}
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	expect_room(8);
+}
+END_TEST
+
+START_TEST(locked_memory__without_a_limit__is_counted_and_not_refused)
+{
+	struct rlimit limit, before;
+	struct ibv_mr *mr;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_MEMLOCK, &before), 0);
+	limit = (struct rlimit){ RLIM_INFINITY, before.rlim_max };
+	if (before.rlim_max != RLIM_INFINITY || setrlimit(RLIMIT_MEMLOCK, &limit)) {
+		runner_skip("RLIMIT_MEMLOCK cannot be raised");
+		return;
+	}
+	mr = ibv_reg_mr(a.pd, a.bytes, SIDE_BYTES, READ_WRITE);
+	ck_assert_ptr_nonnull(mr);
+	ck_assert_int_eq(setrlimit(RLIMIT_MEMLOCK, &before), 0);
+	ck_assert_ptr_null(lock_pages(1));
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	expect_room(8);
+}
+END_TEST
+
 Suite *
 soft_memory_suite(void)
 {
@@ -189,5 +338,14 @@ soft_memory_suite(void)
 	tcase_add_test(tcase, registration__of_untouched_memory__leaves_it_so);
 	tcase_add_test(tcase, registration__without_a_descriptor__answers_as_with_one);
 	tcase_add_test(tcase, registration__of_many_kinds_of_memory__is_good);
+
+	tcase = runner_tcase(suite, "locked");
+	if (!limit_is_enough())
+		runner_leave_out(tcase, "RLIMIT_MEMLOCK is small");
+	tcase_add_checked_fixture(tcase, setup_locked, teardown);
+	tcase_add_test(tcase, locked_memory__is_counted_by_page__and_returned);
+	tcase_add_test(tcase, locked_memory__registered_anew__is_counted_anew);
+	tcase_add_test(tcase, locked_memory__refused_because_of_a_window__is_counted_as_before);
+	tcase_add_test(tcase, locked_memory__without_a_limit__is_counted_and_not_refused);
 	return suite;
 }

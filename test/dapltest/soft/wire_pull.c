@@ -2,7 +2,10 @@
 /*
  * wire_pull -- a peer that asks to pull what it reads
  */
+#include "line.h"
 #include "wire_story.h"
+
+#include "soft/wire/peer.h"
 
 static void
 setup_from_0(void)
@@ -113,6 +116,40 @@ START_TEST(read__deregistered_and_not_pulled__is_refused)
 }
 END_TEST
 
+/* What is sent again is acknowledged no further than it was done, and that is what stands before the refused read. */
+/* origin: outside.148 */
+START_TEST(read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later)
+{
+	struct ibv_mr *mr = ibv_reg_mr(wire_side.pd, wire_big->addr, WIRE_BIG, SIDE_ACCESS);
+	struct soft_frame read = wire_request(IBV_WR_RDMA_READ, 1, WIRE_BIG), answer,
+			  write = wire_request(IBV_WR_RDMA_WRITE, 2, 8);
+	volatile char *last = (char *)wire_big->addr + WIRE_BIG - 8;
+	static char part[SOFT_WIRE_PAYLOAD];
+	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
+
+	ask_to_pull(0, 20000);
+	expect_address(0, 20000);
+	read.rkey = mr->rkey;
+	wire_say(&read, NULL); /* more than the socket takes: it is not answered whole */
+	write.address = (uintptr_t)last;
+	wire_say(&write, "written");
+	while (*last != 'w')
+		sleep_ms(1);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	do
+		ck_assert(wire_hear(&answer, part));
+	while (answer.type == SOFT_FRAME_RESPONSE);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+	ck_assert_uint_eq(answer.psn, wire_psn(1));
+	ck_assert_int_eq(answer.opcode, IBV_WC_REM_ACCESS_ERR);
+	async_expect(wire_side.context, IBV_EVENT_QP_ACCESS_ERR, wire_side.qp);
+	say_pulled(0, SOFT_NOT_PULLED);
+	wire_expect_read(0, 20000, wire_big->addr);
+	wire_expect_nak(1, IBV_WC_REM_ACCESS_ERR);
+	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
+}
+END_TEST
+
 static void
 add_tests(TCase *tcase, void (*setup)(void))
 {
@@ -121,14 +158,160 @@ add_tests(TCase *tcase, void (*setup)(void))
 	tcase_add_test(tcase, read__not_confirmed__counts_against_the_limit);
 	tcase_add_test(tcase, read__unknown_and_not_pulled__is_refused);
 	tcase_add_test(tcase, read__deregistered_and_not_pulled__is_refused);
+	tcase_add_test(
+	    tcase, read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later);
 }
+
+/* ---- the peer is to pull what the side sends ---- */
+
+static struct side a;
+static struct soft_rings rings;
+static int line, door;
+static unsigned int stranger;
+
+/* The queue pair is connected to a peer with which it shares memory, once it sends. */
+static void
+setup_pulled(void)
+{
+	side_make(&a, NULL);
+	stranger = line_slot_take(&door);
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, stranger << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+}
+
+static void
+teardown_pulled(void)
+{
+	soft_rings_unmap(&rings);
+	close(line);
+	line_slot_leave(stranger, door);
+	side_free(&a);
+}
+
+static void
+send_big(uint64_t wr_id)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, wr_id, 0, 4096, 1, 16384), 0);
+}
+
+static void
+accept_pulling(void)
+{
+	struct soft_welcome_frame welcome;
+
+	line = line_accept_rings(door, &rings);
+	soft_peer_welcome(&welcome, SOFT_WELCOME_RINGS | SOFT_WELCOME_PULLS);
+	line_send(line, &welcome, sizeof welcome);
+}
+
+/* The next request: whether it has addresses instead of data. */
+static struct soft_frame
+expect_request(bool addresses)
+{
+	const struct soft_frame frame = line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+
+	ck_assert_int_eq(frame.flags & SOFT_FRAME_PULL, addresses ? SOFT_FRAME_PULL : 0);
+	ck_assert_uint_eq(frame.total, 16384);
+	ck_assert_uint_eq(frame.length, addresses ? sizeof(struct soft_wire_segment) : 16384);
+	return frame;
+}
+
+static void
+answer(const struct soft_frame *to, enum soft_frame_type type, uint8_t reason)
+{
+	const struct soft_frame frame = { .type = (uint8_t)type,
+		.opcode = reason,
+		.qpn = to->from,
+		.from = to->qpn,
+		.psn = to->psn,
+		.epoch = to->epoch };
+
+	ck_assert_int_eq(soft_ring_put(&rings.out, &frame, NULL, 0), 0);
+	line_send(line, "", 1);
+}
+
+/* It was revoked on the way: it is sent again with its data, and it alone. */
+/* origin: outside.149 */
+START_TEST(message__could_not_be_pulled_once__those_behind_it_are_pulled)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
+	struct soft_frame frame;
+
+	send_big(1);
+	accept_pulling();
+	frame = expect_request(true);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	frame = expect_request(false);
+	cq_expect_empty(a.cq);
+	answer(&frame, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	for (uint64_t i = 2; i < 5; i++) {
+		send_big(i);
+		frame = expect_request(true);
+		answer(&frame, SOFT_FRAME_ACK, 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+	/* And this happens more than once. */
+	send_big(5);
+	frame = expect_request(true);
+	mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	frame = expect_request(false);
+	answer(&frame, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 5, IBV_WC_SUCCESS);
+}
+END_TEST
+
+/* It could not be pulled although nothing was revoked: the kernel does not let the peer read. */
+START_TEST(message__cannot_be_pulled__none_is_any_more)
+{
+	struct soft_frame frame;
+
+	send_big(1);
+	accept_pulling();
+	frame = expect_request(true);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	for (uint64_t i = 1; i < 4; i++) {
+		frame = expect_request(false);
+		answer(&frame, SOFT_FRAME_ACK, 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+		send_big(i + 1);
+	}
+}
+END_TEST
+
+/* There was nothing to pull: the peer does not keep to the rules. */
+START_TEST(message__with_data__cannot_be_pulled__ends_the_link)
+{
+	struct soft_frame frame;
+
+	send_big(1);
+	accept_pulling();
+	frame = expect_request(true);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	frame = expect_request(false);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	ck_assert_int_ne(cq_next(a.cq).status, IBV_WC_SUCCESS);
+}
+END_TEST
 
 Suite *
 soft_wire_pull_suite(void)
 {
 	Suite *suite = suite_create("soft-wire-pull");
+	TCase *tcase;
 
 	add_tests(runner_tcase(suite, "from-0"), setup_from_0);
 	add_tests(runner_tcase(suite, "at-the-wrap"), setup_at_the_wrap);
+	tcase = runner_tcase(suite, "sent");
+	tcase_add_checked_fixture(tcase, setup_pulled, teardown_pulled);
+	tcase_add_test(tcase, message__could_not_be_pulled_once__those_behind_it_are_pulled);
+	tcase_add_test(tcase, message__cannot_be_pulled__none_is_any_more);
+	tcase_add_test(tcase, message__with_data__cannot_be_pulled__ends_the_link);
 	return suite;
 }

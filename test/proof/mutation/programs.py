@@ -98,8 +98,9 @@ class Programs:
         words = self.value(f"test_{name}_SOURCES").split() + ["lib/runner.c", "lib/selection.c"]
         return [f"test/dapltest/{p}" for p in words if p.endswith(".c")]
 
-    def value(self, variable):
-        return re.search(rf"^{variable} = (.*)$", self.makefile, re.M).group(1)
+    def value(self, variable, default=None):
+        found = re.search(rf"^{variable} = (.*)$", self.makefile, re.M)
+        return default if not found and default is not None else found.group(1)
 
     # ---- building ----
 
@@ -148,7 +149,7 @@ class Programs:
             libraries = [] if module == "soft" else [f"{self.where}/plain/libdat2.so.2"]
             if "libfault.la" in self.value(f"test_{module}_LDADD") or module in ("contract", "api"):
                 libraries.append(f"{self.where}/plain/libfault.so")
-            words += [*libraries, *self.check]
+            words += [*self.value(f"test_{module}_LDFLAGS", "").split(), *libraries, *self.check]
         if module.startswith("lib"):
             words += ["-ldl"]
         return subprocess.run(self.cc + words + ["-o", out], check=False).returncode == 0

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "starve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/runner.h"
+
+#define WRAP(type, name, ...) \
+	type __real_##name(__VA_ARGS__); \
+	type __wrap_##name(__VA_ARGS__)
+
+WRAP(void *, malloc, size_t size);
+WRAP(void *, calloc, size_t count, size_t size);
+WRAP(void *, realloc, void *memory, size_t size);
+WRAP(void, free, void *memory);
+WRAP(void *, mmap, void *at, size_t size, int protection, int flags, int fd, off_t offset);
+WRAP(int, munmap, void *at, size_t size);
+WRAP(int, memfd_create, const char *name, unsigned int flags);
+WRAP(int, eventfd, unsigned int count, int flags);
+WRAP(int, epoll_create1, int flags);
+WRAP(int, epoll_ctl, int epfd, int op, int fd, struct epoll_event *event);
+WRAP(int, bind, int fd, const struct sockaddr *address, socklen_t length);
+WRAP(int, listen, int fd, int backlog);
+WRAP(ssize_t, pwrite, int fd, const void *from, size_t length, off_t at);
+WRAP(int, openat, int folder, const char *path, int flags, ...);
+WRAP(int, fcntl, int fd, int command, ...);
+WRAP(long, syscall, long number, ...);
+WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *),
+    void *arg);
+
+_Thread_local int starve_countdown;
+_Thread_local int starve_failed;
+const char *starve_failing;
+
+#define is_starved(error) is_starved_at(error, __func__)
+static bool
+is_starved_at(int error, const char *where)
+{
+	if (starve_countdown == 0 || --starve_countdown > 0)
+		return false;
+	starve_failed = error;
+	starve_failing = where + sizeof "__wrap";
+	errno = error;
+	return true;
+}
+
+/* ---- memory that is in use ---- */
+
+#define BLOCKS_MAX 65536
+
+static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
+static void *blocks[BLOCKS_MAX];
+static atomic_int block_count;
+static atomic_bool counting;
+
+static unsigned int
+block_at(const void *memory)
+{
+	unsigned int at = (unsigned int)((uintptr_t)memory >> 4) % BLOCKS_MAX;
+
+	while (blocks[at] && blocks[at] != memory)
+		at = (at + 1) % BLOCKS_MAX;
+	return at;
+}
+
+static void *
+block_add(void *memory)
+{
+	if (!counting || !memory)
+		return memory;
+	pthread_mutex_lock(&blocks_lock);
+	blocks[block_at(memory)] = memory;
+	block_count++;
+	pthread_mutex_unlock(&blocks_lock);
+	return memory;
+}
+
+/* What came from elsewhere is not known. */
+static void
+block_remove(const void *memory)
+{
+	unsigned int at;
+	void *next;
+
+	if (!counting || !memory)
+		return;
+	pthread_mutex_lock(&blocks_lock);
+	at = block_at(memory);
+	if (blocks[at]) {
+		blocks[at] = NULL;
+		block_count--;
+		/* Those behind it may belong into the gap. */
+		for (at = (at + 1) % BLOCKS_MAX; (next = blocks[at]); at = (at + 1) % BLOCKS_MAX) {
+			blocks[at] = NULL;
+			blocks[block_at(next)] = next;
+		}
+	}
+	pthread_mutex_unlock(&blocks_lock);
+}
+
+void *
+__wrap_malloc(size_t size)
+{
+	return is_starved(ENOMEM) ? NULL : block_add(__real_malloc(size));
+}
+
+void *
+__wrap_calloc(size_t count, size_t size)
+{
+	return is_starved(ENOMEM) ? NULL : block_add(__real_calloc(count, size));
+}
+
+void *
+__wrap_realloc(void *memory, size_t size)
+{
+	void *moved;
+
+	if (is_starved(ENOMEM))
+		return NULL;
+	block_remove(memory);
+	moved = __real_realloc(memory, size);
+	return block_add(moved ? moved : memory);
+}
+
+void
+__wrap_free(void *memory)
+{
+	block_remove(memory);
+	__real_free(memory);
+}
+
+void *
+__wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	void *memory;
+
+	if (is_starved(ENOMEM))
+		return MAP_FAILED;
+	memory = __real_mmap(at, size, protection, flags, fd, offset);
+	return memory == MAP_FAILED ? memory : block_add(memory);
+}
+
+int
+__wrap_munmap(void *at, size_t size)
+{
+	block_remove(at);
+	return __real_munmap(at, size);
+}
+
+/* ---- what else may fail ---- */
+
+int
+__wrap_memfd_create(const char *name, unsigned int flags)
+{
+	return is_starved(EMFILE) ? -1 : __real_memfd_create(name, flags);
+}
+
+int
+__wrap_eventfd(unsigned int count, int flags)
+{
+	return is_starved(EMFILE) ? -1 : __real_eventfd(count, flags);
+}
+
+int
+__wrap_epoll_create1(int flags)
+{
+	return is_starved(EMFILE) ? -1 : __real_epoll_create1(flags);
+}
+
+int
+__wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	/* Taking a descriptor out does not fail. */
+	if (op != EPOLL_CTL_DEL && is_starved(ENOSPC))
+		return -1;
+	return __real_epoll_ctl(epfd, op, fd, event);
+}
+
+int
+__wrap_bind(int fd, const struct sockaddr *address, socklen_t length)
+{
+	/* Others are bound to see whether the address is one of this host. */
+	if (address->sa_family == AF_UNIX && is_starved(ENOSPC))
+		return -1;
+	return __real_bind(fd, address, length);
+}
+
+int
+__wrap_listen(int fd, int backlog)
+{
+	return is_starved(ENOBUFS) ? -1 : __real_listen(fd, backlog);
+}
+
+ssize_t
+__wrap_pwrite(int fd, const void *from, size_t length, off_t at)
+{
+	return is_starved(ENOSPC) ? -1 : __real_pwrite(fd, from, length, at);
+}
+
+int
+__wrap_openat(int folder, const char *path, int flags, ...)
+{
+	va_list ap;
+	mode_t mode = 0;
+
+	if (is_starved(EMFILE))
+		return -1;
+	va_start(ap, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	return __real_openat(folder, path, flags, mode);
+}
+
+int
+__wrap_fcntl(int fd, int command, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, command);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	if (command == F_OFD_SETLK && ((struct flock *)arg)->l_type == F_WRLCK &&
+	    is_starved(ENOLCK))
+		return -1;
+	return __real_fcntl(fd, command, arg);
+}
+
+long
+__wrap_syscall(long number, ...)
+{
+	long arg[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (int i = 0; i < 6; i++)
+		arg[i] = va_arg(ap, long);
+	va_end(ap);
+	if (number == SYS_socket && is_starved(EMFILE))
+		return -1;
+	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
+}
+
+int
+__wrap_pthread_create(
+    pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
+{
+	return is_starved(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attr, body, arg);
+}
+
+/* ---- what is held ---- */
+
+static char room[64]; /* the folder of names of this test */
+
+static int
+count_files(const char *path)
+{
+	DIR *folder = opendir(path);
+	int count = 0;
+
+	if (!folder)
+		return 0;
+	while (readdir(folder))
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* The bytes of the file of names that are locked. */
+static int
+count_locks(const char *folder)
+{
+	struct flock lock = { .l_start = 0 };
+	char path[128];
+	int fd, count = 0;
+
+	snprintf(path, sizeof path, "%s/softverbs.1.names", folder);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	for (;;) {
+		lock.l_type = F_WRLCK;
+		lock.l_whence = SEEK_SET;
+		lock.l_len = 0;
+		lock.l_pid = 0;
+		ck_assert_int_eq(fcntl(fd, F_OFD_GETLK, &lock), 0);
+		if (lock.l_type == F_UNLCK)
+			break;
+		count += (int)lock.l_len;
+		lock.l_start += lock.l_len;
+	}
+	close(fd);
+	return count;
+}
+
+struct starve_held
+starve_held_now(int threads)
+{
+	char folder[80];
+
+	snprintf(folder, sizeof folder, "%s/softverbs-%u", room, (unsigned int)geteuid());
+	return (struct starve_held){
+		.memory = block_count,
+		.descriptors = runner_count_fds(),
+		.threads = threads < 0 ? runner_count_threads() : runner_await_threads(threads),
+		.files = count_files(folder),
+		.locks = count_locks(folder),
+	};
+}
+
+void
+starve_expect_held(const struct starve_held *before, const char *when)
+{
+	const struct starve_held now = starve_held_now(before->threads);
+	/* The file of names stays where it was created. */
+	const int files = before->files ? before->files : now.files ? 3 : 0;
+
+#define SAME(member, expected) \
+	ck_assert_msg(now.member == (expected), "%d of " #member ", not %d, %s (failed: %s)", \
+	    now.member, expected, when, starve_failing ? starve_failing : "none")
+	SAME(memory, before->memory);
+	SAME(descriptors, before->descriptors);
+	SAME(threads, before->threads);
+	SAME(files, files);
+	SAME(locks, before->locks);
+#undef SAME
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+void
+starve_begin(void)
+{
+	snprintf(room, sizeof room, "/tmp/soft-starve-XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(room));
+	unsetenv("XDG_RUNTIME_DIR");
+	setenv("TMPDIR", room, 1);
+	counting = true;
+}
+
+void
+starve_end(void)
+{
+	counting = false;
+	nftw(room, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
