@@ -24,6 +24,9 @@ int soft_cq_arm(struct ibv_cq *cq, int solicited_only);
  */
 int soft_personality_choose(const char *name);
 
+/* Writes the names, with commas between.  Truncates what does not fit.  Returns `to`. */
+const char *soft_personality_names(char *to, size_t size);
+
 /*
  * Passes to the function what the device says about a set-up with which it cannot be used: a text without a
  * newline, before the call that fails returns, on its thread.  NULL: standard error again.

@@ -17,7 +17,10 @@
  */
 int dapl_cq_arm(struct ibv_cq *cq, bool solicited_only);
 
-/* A word of the IA's parameters meant for the device; -EINVAL for an unknown one. */
+/*
+ * A word of the IA's parameters meant for the device; -ENOENT for an unknown one, -EINVAL for a known one with a wrong
+ * value, after a line.
+ */
 int dapl_cq_arm_option(const char *word);
 
 /* To be called before the device is opened. */

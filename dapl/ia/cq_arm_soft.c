@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dapl/trace/debug.h"
 #include "soft/soft_arm.h"
 
 int
@@ -18,9 +19,17 @@ dapl_cq_arm_option(const char *word)
 {
 	static const char personality[] = "personality=";
 
+	const char *name = word + sizeof personality - 1;
+	char known[128];
+	int r;
+
 	if (strncmp(word, personality, sizeof personality - 1) != 0)
-		return -EINVAL;
-	return soft_personality_choose(word + sizeof personality - 1);
+		return -ENOENT;
+	r = soft_personality_choose(name);
+	if (r)
+		dapl_debug_error("the device has no personality \"%s\", but %s", name,
+		    soft_personality_names(known, sizeof known));
+	return r;
 }
 
 static __thread char complaint[512];

@@ -23,7 +23,7 @@ int
 dapl_cq_arm_option(const char *word)
 {
 	(void)word;
-	return -EINVAL;
+	return -ENOENT;
 }
 
 void

@@ -113,9 +113,11 @@ dapl_ia_options_parse(const char *params, struct dapl_ia_options *options)
 			continue;
 		} else {
 			r = dapl_cq_arm_option(word);
-			if (r)
-				dapl_debug_error(
-				    "unknown option in the parameters of the adapter: %s", word);
+			if (r != -ENOENT)
+				continue;
+			dapl_debug_error(
+			    "unknown option in the parameters of the adapter: %s", word);
+			r = -EINVAL;
 		}
 	}
 	if (n == 0) {

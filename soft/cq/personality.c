@@ -6,6 +6,7 @@
 #include "soft/device/runtime.h"
 #include "soft/soft_arm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,17 +233,25 @@ personality_find(const char *name)
 	return NULL;
 }
 
+const char *
+soft_personality_names(char *to, size_t size)
+{
+	size_t n = 0;
+
+	*to = '\0';
+	for (size_t i = 0; i < PERSONALITIES && n < size; i++)
+		n += (size_t)snprintf(
+		    to + n, size - n, "%s%s", i ? ", " : "", personalities[i].name);
+	return to;
+}
+
 static void
 personality_complain(const char *name)
 {
-	char known[128] = "";
+	char known[128];
 
-	for (size_t i = 0; i < PERSONALITIES; i++) {
-		if (i)
-			strncat(known, ", ", sizeof known - strlen(known) - 1);
-		strncat(known, personalities[i].name, sizeof known - strlen(known) - 1);
-	}
-	soft_complain("SOFTVERBS_PERSONALITY=%s: not one of %s", name, known);
+	soft_complain("SOFTVERBS_PERSONALITY=%s: not one of %s", name,
+	    soft_personality_names(known, sizeof known));
 }
 
 void

@@ -28,6 +28,7 @@
  * wire the request takes longer than that.
  */
 #define LISTENERS_RETURN "SOFTVERBS_LISTENERS_RETURN"
+#define RNR_TIMER "SOFTVERBS_RNR_TIMER"
 
 const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
 
@@ -354,8 +355,11 @@ main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	set_library_path(folder);
+	/* As an adapter does. */
 	if (!getenv(LISTENERS_RETURN))
 		set(LISTENERS_RETURN, "1");
+	if (!getenv(RNR_TIMER))
+		set(RNR_TIMER, "1");
 	if (!soft_reach_check(program[0]))
 		return EXIT_CANNOT_RUN;
 	if (check)

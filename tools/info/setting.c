@@ -59,7 +59,8 @@ static const struct setting of_device[] = {
 	{ "SOFTVERBS_LISTENERS_RETURN", "0 or 1", "0", NULL,
 	    "A request for a listener that was closed waits as well; softverbs-run sets 1" },
 	{ "SOFTVERBS_RNR_TIMER", "0 or 1", "0", NULL,
-	    "A message that found no receive waits for the timer of its NAK" },
+	    "A message that found no receive waits for the timer of its NAK; softverbs-run sets "
+	    "1" },
 	{ "SOFTVERBS_MEMLOCK", "0 or 1", "0", NULL,
 	    "Registered memory counts against the limit of locked memory (ulimit -l)" },
 	{ "SOFTVERBS_SOCKETS", "0 or 1", "0", NULL,

@@ -287,6 +287,27 @@ START_TEST(errors__unless_disabled__are_printed)
 }
 END_TEST
 
+/* The line names what there is. */
+START_TEST(personality_that_does_not_exist__line_says_which_do)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
+
+	if (!dt_on_soft("has personalities"))
+		return;
+	unsetenv("DAT_DBG_TYPE");
+	capture(STDERR_FILENO);
+	dt_assert_type(dat_ia_open((DAT_NAME_PTR)(uintptr_t) "bad-personality", 8, &async, &ia),
+	    DAT_INVALID_PARAMETER);
+	captured();
+	ck_assert_msg(
+	    has_line("dat_ia_open\\(\"bad-personality\"\\): the device has no personality "
+		     "\"lazy\", but strict, .*"),
+	    "%s", printed);
+	ck_assert_msg(!has_line(".*unknown option.*"), "%s", printed);
+}
+END_TEST
+
 START_TEST(provider_variable__wrong_word__is_reported)
 {
 	setenv("DAPL_DBG_TYPE", "calls,everything", 1);
@@ -415,6 +436,7 @@ debug_suite(void)
 	tcase_add_test(tc, connections__class_enabled__every_change_of_state_is_printed);
 	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);
 	tcase_add_loop_test(tc, errors__unless_disabled__are_printed, 0, 8);
+	tcase_add_test(tc, personality_that_does_not_exist__line_says_which_do);
 	tcase_add_test(tc, provider_variable__wrong_word__is_reported);
 	tcase_add_test(tc, log_function__of_the_program__gets_the_lines_of_the_provider);
 	tcase_add_test(tc, nothing_asked_for__nothing_is_printed);

@@ -193,7 +193,7 @@ runner_stretch(double time)
 	const char *word = getenv("REARM_TEST_TIME_FACTOR");
 	const double factor = word ? atof(word) : 1;
 
-	/* Less than 1: whoever runs the test does not want to wait. */
+	/* Less than 1: the caller does not want to wait. */
 	return time * (factor >= 1 && busy() > factor ? busy() : factor);
 }
 
