@@ -614,6 +614,7 @@ static const char *const device_calls[] = {
 };
 #define DEVICE_CALLS (int)(sizeof device_calls / sizeof device_calls[0])
 #define ALLOCATIONS_MAX 60
+#define MANY 70 /* more than are allocated at once */
 
 /* ---- the tests ---- */
 
@@ -729,6 +730,42 @@ START_TEST(room__the_device_refuses__is_what_it_was)
 }
 END_TEST
 
+/* Objects are allocated many at a time: one of these attempts needs memory for the next ones. */
+/* origin: out33.D1 */
+START_TEST(room__many_objects__each_is_whole_or_refused)
+{
+	const struct attempt *a = &attempts[_i];
+	DAT_HANDLE all[MANY];
+	struct footprint was;
+	int refused = 0;
+	DAT_RETURN ret;
+
+	if (a->prepare || !a->undo || a->undo == undo_lengthen_evd || a->undo == undo_give_cno ||
+	    a->undo == undo_lengthen_srq || a->undo == undo_reset_own ||
+	    a->undo == undo_reset_member || a->undo == undo_reset_merged_member)
+		return;
+	prepare(a, &was);
+	for (int n = 0; n < MANY; n++) {
+		ret = ~0u;
+		for (int k = 1; ret != DAT_SUCCESS; k++) {
+			ck_assert_int_lt(k, ALLOCATIONS_MAX);
+			fault_memory_fail_at(k);
+			ret = a->make();
+			(void)fault_memory_missed();
+			refused += ret != DAT_SUCCESS;
+		}
+		all[n] = made;
+	}
+	ck_assert_int_ge(refused, 1);
+	for (int n = 0; n < MANY; n++) {
+		made = all[n];
+		a->undo();
+	}
+	assert_as(&was, a->name);
+	finish(a);
+}
+END_TEST
+
 /* The hold of a member was not made longer with the others while it had no queue pair. */
 /* origin: out33.D1 */
 START_TEST(reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_again)
@@ -817,6 +854,7 @@ device_room_suite(void)
 	tcase_add_test(tc, room__of_a_scene__is_what_its_parts_need);
 	tcase_add_loop_test(tc, room__an_allocation_fails__is_what_it_was, 0, ATTEMPTS);
 	tcase_add_loop_test(tc, room__the_device_refuses__is_what_it_was, 0, ATTEMPTS);
+	tcase_add_loop_test(tc, room__many_objects__each_is_whole_or_refused, 0, ATTEMPTS);
 	tcase_add_test(
 	    tc, reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_again);
 	tcase_add_test(tc, lmr__registrations_fail__what_is_registered_is_counted_exactly);

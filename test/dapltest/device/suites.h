@@ -19,6 +19,7 @@ Suite *device_lock_suite(void);
 Suite *device_moderation_suite(void);
 Suite *device_order_suite(void);
 Suite *device_reason_suite(void);
+Suite *device_refused_suite(void);
 Suite *device_region_suite(void);
 Suite *device_removal_suite(void);
 Suite *device_room_suite(void);

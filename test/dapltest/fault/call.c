@@ -13,6 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by lock: */
 static char failing[40];
 static int failing_error;
+static int spared;		    /* calls that work before it fails */
 static struct ibv_context_ops real; /* of the software device, the same for all contexts */
 
 void
@@ -21,6 +22,15 @@ fault_call_fail(const char *call, int error)
 	pthread_mutex_lock(&lock);
 	snprintf(failing, sizeof failing, "%s", call ? call : "");
 	failing_error = error;
+	spared = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_call_spare(int n)
+{
+	pthread_mutex_lock(&lock);
+	spared = n;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -31,6 +41,10 @@ fault_error_of(const char *call)
 
 	pthread_mutex_lock(&lock);
 	error = strcmp(call, failing) == 0 ? failing_error : 0;
+	if (error && spared > 0) {
+		spared--;
+		error = 0;
+	}
 	pthread_mutex_unlock(&lock);
 	if (error)
 		errno = error;
@@ -76,6 +90,39 @@ __wrap_ibv_dereg_mr(struct ibv_mr *mr)
 	/* Another error comes from a device that is gone, and the region with it. */
 	(void)__real_ibv_dereg_mr(mr);
 	return error;
+}
+
+int __real_rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
+int __wrap_rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms);
+int
+__wrap_rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	return fault_error_of("rdma_resolve_route") ? -1 :
+						      __real_rdma_resolve_route(id, timeout_ms);
+}
+
+int __real_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int __wrap_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int
+__wrap_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return fault_error_of("rdma_connect") ? -1 : __real_rdma_connect(id, param);
+}
+
+int __real_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int __wrap_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
+int
+__wrap_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
+{
+	return fault_error_of("rdma_accept") ? -1 : __real_rdma_accept(id, param);
+}
+
+int __real_rdma_disconnect(struct rdma_cm_id *id);
+int __wrap_rdma_disconnect(struct rdma_cm_id *id);
+int
+__wrap_rdma_disconnect(struct rdma_cm_id *id)
+{
+	return fault_error_of("rdma_disconnect") ? -1 : __real_rdma_disconnect(id);
 }
 
 /* ---- operations of a context ---- */

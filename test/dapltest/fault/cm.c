@@ -21,6 +21,8 @@ static struct rdma_cm_id *ids[CHANNELS];	      /* with which they found the devi
 static struct fault_replacement replacement;
 static bool replaces;
 static int time_outs;
+static int request_length = -1;
+static int starved; /* the allocation after a request that fails; 0: none */
 
 static atomic_int answer_length = -1;
 static atomic_int channel_error;
@@ -35,6 +37,33 @@ fault_cm_replace(const struct fault_replacement *with)
 	replaces = with;
 	if (with)
 		replacement = *with;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_cm_request_length(int length)
+{
+	pthread_mutex_lock(&lock);
+	request_length = length;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_cm_starve_requests(int n)
+{
+	pthread_mutex_lock(&lock);
+	starved = n;
+	pthread_mutex_unlock(&lock);
+}
+
+/* A request to connect; the private data of both kinds are at the same place. */
+static void
+change_request(struct rdma_cm_event *event)
+{
+	pthread_mutex_lock(&lock);
+	if (request_length >= 0)
+		event->param.conn.private_data_len = (uint8_t)request_length;
+	fault_memory_fail_at(starved);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -74,7 +103,9 @@ __wrap_rdma_resolve_addr(
 		time_outs--;
 	pthread_mutex_unlock(&lock);
 	if (!late)
-		return __real_rdma_resolve_addr(id, from, to, timeout_ms);
+		return fault_error_of("rdma_resolve_addr") ?
+			   -1 :
+			   __real_rdma_resolve_addr(id, from, to, timeout_ms);
 	event = soft_event_create();
 	assert(event);
 	soft_cm_lock();
@@ -215,6 +246,10 @@ __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_even
 
 	if (r)
 		return r;
+	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		change_request(*event);
+	else
+		(void)fault_memory_missed();
 	if (length >= 0 && (*event)->event != RDMA_CM_EVENT_CONNECT_REQUEST &&
 	    (*event)->param.conn.private_data) {
 		(*event)->param.conn.private_data_len = (uint8_t)length;

@@ -32,6 +32,8 @@ fault_clear(void)
 	fault_cm_answer_data(NULL, 0);
 	fault_cm_replace(NULL);
 	fault_cm_time_out(0);
+	fault_cm_request_length(-1);
+	fault_cm_starve_requests(0);
 	fault_cm_answer_length(-1);
 	fault_cm_release_rejection();
 	fault_cm_on_listen(NULL);

@@ -187,6 +187,11 @@ void fault_cm_replace(const struct fault_replacement *replacement);
 void fault_cm_time_out(int n);
 int fault_cm_time_outs_left(void);
 
+/* Requests to connect have so many bytes of data from now on; -1: what they have. */
+void fault_cm_request_length(int length);
+/* The n-th allocation after a request to connect, by the thread that reads it, fails; 0: none. */
+void fault_cm_starve_requests(int n);
+
 /* The id with which the nth open adapter found its device gets an event: the device is removed. */
 void fault_cm_remove_device(int adapter);
 
@@ -213,6 +218,8 @@ void fault_cm_on_listen(void (*call)(uint16_t port));
  * ibv_post_recv stands for ibv_post_srq_recv, too.  NULL: all work.
  */
 void fault_call_fail(const char *call, int error);
+/* But the next n times it works. */
+void fault_call_spare(int n);
 
 /* ---- threads: thread.c ---- */
 
