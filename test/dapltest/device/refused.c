@@ -237,6 +237,111 @@ START_TEST(post__the_device_refuses_a_datagram__takes_no_place)
 }
 END_TEST
 
+/* ---- binds ---- */
+
+static DAT_RMR_HANDLE rmr;
+
+static DAT_RETURN
+bind_region(DAT_COUNT length, DAT_UINT64 cookie)
+{
+	DAT_LMR_TRIPLET range = dt_local(&pair.b, 0, (size_t)length);
+	DAT_RMR_CONTEXT context;
+
+	return dat_rmr_bind(rmr, pair.b.lmr, &range, DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+	    pair.b.ep, dt_cookie(cookie), DEFAULT, &context);
+}
+
+static void
+bind_and_expect(DAT_COUNT length, DAT_UINT64 cookie)
+{
+	const DAT_RMR_BIND_COMPLETION_EVENT_DATA *data;
+	DAT_EVENT event;
+
+	dt_ok(bind_region(length, cookie));
+	dt_expect(pair.b.request, DAT_RMR_BIND_COMPLETION_EVENT, &event);
+	data = &event.event_data.rmr_completion_event_data;
+	ck_assert_uint_eq(data->user_cookie.as_64, cookie);
+	ck_assert_int_eq(data->status, DAT_RMR_BIND_SUCCESS);
+}
+
+static DAT_SEG_LENGTH
+bound_length(void)
+{
+	DAT_RMR_PARAM param;
+
+	dt_ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+	return param.lmr_triplet.segment_length;
+}
+
+/* Two connections of endpoints whose requests may be binds, and a region for one at a time. */
+static DAT_EP_HANDLE
+open_binding(void)
+{
+	DAT_EP_HANDLE first;
+
+	open_pair(DAT_SERVICE_TYPE_RC);
+	pair.b.request = dt_evd(&pair.b, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, 64);
+	give(&pair.b, DAT_SERVICE_TYPE_RC);
+	dt_ok(dat_rmr_create_for_ep(pair.b.pz, &rmr));
+	dt_connect_pair(&pair);
+	first = pair.b.ep;
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	dt_connect_pair(&pair);
+	return first;
+}
+
+/* origin: out33.D4 */
+START_TEST(bind__the_device_refuses__the_region_is_as_it_was)
+{
+	DAT_BOOLEAN idle;
+
+	pair.b.ep = open_binding();
+	for (DAT_COUNT round = 0; round < 3; round++) {
+		const DAT_SEG_LENGTH was = bound_length();
+
+		fault_call_fail("ibv_post_send", ENOMEM);
+		for (int i = 0; i < 2 * DEPTH; i++)
+			dt_assert_type(bind_region(8, 1), DAT_INSUFFICIENT_RESOURCES);
+		fault_call_fail(NULL, 0);
+		ck_assert_uint_eq(bound_length(), was);
+		dt_ok(dat_ep_get_status(pair.b.ep, NULL, NULL, &idle));
+		ck_assert_int_eq(idle, DAT_TRUE);
+		bind_and_expect(16 + round, 2);
+		ck_assert_uint_eq(bound_length(), (DAT_SEG_LENGTH)(16 + round));
+		dt_assert_empty(pair.b.request);
+	}
+	dt_pair_close(&pair);
+}
+END_TEST
+
+/* The window is replaced, for which the device has no other one. */
+/* origin: out33.D4 */
+START_TEST(bind__through_another_connection_and_no_window_is_left__the_region_is_as_it_was)
+{
+	const DAT_EP_HANDLE first = open_binding();
+	const DAT_EP_HANDLE other = pair.b.ep;
+
+	pair.b.ep = first;
+	bind_and_expect(16, 1);
+	pair.b.ep = other;
+	fault_call_fail("ibv_alloc_mw", ENOMEM);
+	for (int i = 0; i < 3; i++)
+		dt_assert_type(bind_region(8, 2), DAT_INSUFFICIENT_RESOURCES);
+	fault_call_fail(NULL, 0);
+	ck_assert_uint_eq(bound_length(), 16);
+	pair.b.ep = first;
+	bind_and_expect(24, 3);
+	pair.b.ep = other;
+	bind_and_expect(32, 4);
+	ck_assert_uint_eq(bound_length(), 32);
+	dt_assert_empty(pair.b.request);
+	dt_ok(dat_rmr_free(rmr));
+	dt_ok(dat_lmr_free(pair.b.lmr)); /* nothing is bound to it */
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* ---- the steps of a connection ---- */
 
 static const char *const steps[] = { "rdma_resolve_addr", "rdma_resolve_route", "rdma_connect" };
@@ -469,6 +574,9 @@ device_refused_suite(void)
 	    tc, post__the_device_refuses__takes_no_place_among_the_requests, 0, POSTS);
 	tcase_add_test(tc, post__the_device_refuses_a_receive__takes_no_place);
 	tcase_add_test(tc, post__the_device_refuses_a_datagram__takes_no_place);
+	tcase_add_test(tc, bind__the_device_refuses__the_region_is_as_it_was);
+	tcase_add_test(
+	    tc, bind__through_another_connection_and_no_window_is_left__the_region_is_as_it_was);
 	tcase_add_loop_test(
 	    tc, connect__a_step_is_refused__is_unreachable_and_works_after_a_reset, 0, STEPS);
 	tcase_add_loop_test(
