@@ -22,16 +22,18 @@ slot_socket(void)
 
 /*
  * A process that does not own the name may listen there: the file of names was replaced under it,
- * or it does not use this device.
+ * or it does not use this device.  0, -EADDRINUSE, or another -errno if that cannot be known.
  */
-static bool
-slot_is_answered(unsigned int slot)
+static int
+slot_check_unanswered(unsigned int slot)
 {
 	int fd = soft_slot_connect(slot);
 
 	if (fd >= 0)
 		soft_guard_close(fd);
-	return fd >= 0 || fd == -EAGAIN;
+	if (fd >= 0 || fd == -EAGAIN)
+		return -EADDRINUSE;
+	return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM || fd == -ENOBUFS ? fd : 0;
 }
 
 /* The caller owns the name. */
@@ -42,8 +44,9 @@ slot_listen(unsigned int slot)
 	socklen_t length = soft_name_address(&address, slot);
 	int fd, r;
 
-	if (slot_is_answered(slot))
-		return -EADDRINUSE;
+	r = slot_check_unanswered(slot);
+	if (r)
+		return r;
 	soft_name_unlink(slot);
 	fd = slot_socket();
 	if (fd < 0)

@@ -538,6 +538,92 @@ START_TEST(hundred_connections__made_and_broken_both_ways)
 }
 END_TEST
 
+/* The queue pair cannot be made ready when the answer is read: both ends hear that there is no connection. */
+/* origin: outside.162 */
+START_TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct rdma_cm_event *event;
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(ibv_modify_qp(active->qp, &attr, IBV_QP_STATE), 0);
+	event = cm_next(client, RDMA_CM_EVENT_CONNECT_ERROR);
+	ck_assert_ptr_eq(event->id, active);
+	ck_assert_int_eq(event->status, -EINVAL);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	event = cm_next(server, RDMA_CM_EVENT_REJECTED);
+	ck_assert_ptr_eq(event->id, passive);
+	ck_assert_int_eq(event->status, SOFT_CM_REJ_CONSUMER);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* Nothing was sent: the request can still be accepted. */
+START_TEST(accept__queue_pair_cannot_follow__fails_and_can_be_repeated)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	request();
+	ck_assert_int_eq(ibv_modify_qp(passive->qp, &attr, IBV_QP_STATE), 0);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	cm_expect_no_event(client);
+	rdma_destroy_qp(passive);
+	cm_qp(passive, passive_cq);
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+/* So many requests may wait to be read; each that is read, and each listener, makes room. */
+/* origin: outside.163 */
+START_TEST(backlog__full__further_requests_are_rejected__until_one_is_read)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *few, *calls[4], *served[4];
+	struct rdma_cm_event *event;
+	uint16_t their_port;
+	int waiting = 0;
+
+	ck_assert_int_eq(rdma_create_id(server, &few, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_listen(few, 2), 0);
+	their_port = rdma_get_src_port(few);
+	for (int i = 0; i < 4; i++) {
+		calls[i] = cm_resolved(client, their_port);
+		cm_qp(calls[i], active_cq);
+		ck_assert_int_eq(rdma_connect(calls[i], &p), 0);
+		if (i == 2) {
+			event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+			ck_assert_ptr_eq(event->id, calls[2]);
+			ck_assert_int_eq(event->status, SOFT_CM_REJ_CONSUMER);
+			ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+			event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+			served[waiting++] = event->id;
+			ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+		}
+		cm_expect_no_event(client);
+	}
+	for (; waiting < 3; waiting++) {
+		event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+		served[waiting] = event->id;
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	}
+	cm_expect_no_event(server);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(rdma_destroy_id(served[i]), 0);
+	for (int i = 0; i < 4; i++)
+		cm_forget(&calls[i]);
+	ck_assert_int_eq(rdma_destroy_id(few), 0);
+}
+END_TEST
+
 Suite *
 soft_cm_suite(void)
 {
@@ -574,5 +660,8 @@ soft_cm_suite(void)
 	    tcase, ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place);
 	tcase_add_test(tcase, queue_pair_with_queues_of_its_own__destroyed_and_made_again);
 	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
+	tcase_add_test(tcase, answer__queue_pair_cannot_follow__error_here_and_rejected_there);
+	tcase_add_test(tcase, accept__queue_pair_cannot_follow__fails_and_can_be_repeated);
+	tcase_add_test(tcase, backlog__full__further_requests_are_rejected__until_one_is_read);
 	return suite;
 }

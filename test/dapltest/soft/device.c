@@ -282,6 +282,213 @@ START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
 }
 END_TEST
 
+START_TEST(query__what_is_documented_is_exact)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_device_attr_ex ex;
+	struct ibv_device_attr attr;
+	struct ibv_port_attr port;
+
+	ck_assert_int_eq(ibv_query_device(context, &attr), 0);
+	ck_assert_int_eq(attr.max_qp, 16384);
+	ck_assert_int_eq(attr.max_qp_wr, 32768);
+	ck_assert_int_eq(attr.max_srq_wr, 32768);
+	ck_assert_int_eq(attr.max_cqe, 1048576);
+	ck_assert_int_eq(attr.max_sge, 32);
+	ck_assert_int_eq(attr.max_sge_rd, 32);
+	ck_assert_int_eq(attr.max_srq_sge, 32);
+	ck_assert_int_eq(attr.max_mr, 1048576);
+	ck_assert_int_eq(attr.max_mw, 1048576);
+	ck_assert_int_eq(attr.max_qp_rd_atom, 128);
+	ck_assert_int_eq(attr.max_qp_init_rd_atom, 128);
+	ck_assert_int_eq(attr.max_res_rd_atom, 128 * 16384);
+	ck_assert_int_eq(attr.max_pkeys, 1);
+	ck_assert_int_eq(attr.phys_port_cnt, 1);
+	ck_assert_int_eq(attr.atomic_cap, IBV_ATOMIC_GLOB);
+	ck_assert_uint_eq(attr.sys_image_guid, attr.node_guid);
+	ck_assert_uint_eq(attr.device_cap_flags,
+	    IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+		IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+		IBV_DEVICE_MEM_MGT_EXTENSIONS);
+	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &ex), 0);
+	ck_assert_uint_eq(ex.completion_timestamp_mask, UINT64_MAX);
+	ck_assert_uint_eq(ex.hca_core_clock, 1000000);
+	ck_assert_uint_eq(ex.cq_mod_caps.max_cq_count, 65535);
+	ck_assert_uint_eq(ex.cq_mod_caps.max_cq_period, 65535);
+	ck_assert_uint_eq(ex.phys_port_cnt_ex, 1);
+	ck_assert_uint_eq(ex.device_cap_flags_ex, attr.device_cap_flags);
+	ck_assert_int_eq(ibv_query_port(context, 1, &port), 0);
+	ck_assert_int_eq(port.max_mtu, IBV_MTU_4096);
+	ck_assert_int_eq(port.active_mtu, IBV_MTU_4096);
+	ck_assert_uint_eq(port.max_msg_sz, 1u << 30);
+	ck_assert_int_eq(port.gid_tbl_len, 2);
+	ck_assert_int_eq(port.pkey_tbl_len, 1);
+	ck_assert_int_eq(port.port_cap_flags, IBV_PORT_CM_SUP);
+	ck_assert_int_eq(port.link_layer, IBV_LINK_LAYER_INFINIBAND);
+	ck_assert_int_eq(port.phys_state, 5);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+END_TEST
+
+/* Programs of older headers call the function itself, with a structure that ends before port_cap_flags2. */
+START_TEST(query__with_the_older_structure__writes_no_more_than_it_has)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_port_attr port, whole;
+
+	ck_assert_int_eq(ibv_query_port(context, 1, &whole), 0);
+	memset(&port, 0x5a, sizeof port);
+	ck_assert_int_eq((ibv_query_port)(context, 1, (struct _compat_ibv_port_attr *)&port), 0);
+	ck_assert_int_eq(memcmp(&port, &whole, offsetof(struct ibv_port_attr, port_cap_flags2)), 0);
+	ck_assert_uint_eq(port.port_cap_flags2, 0x5a5a);
+	ck_assert_int_eq(
+	    (ibv_query_port)(context, 2, (struct _compat_ibv_port_attr *)&port), EINVAL);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+END_TEST
+
+START_TEST(gids_and_keys_of_the_port__by_index_and_as_a_table)
+{
+	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
+	struct ibv_context *context = story_open();
+	struct ibv_gid_entry entry, table[3];
+	union ibv_gid gid;
+	__be16 pkey;
+
+	memset(table, 0x5a, sizeof table);
+	ck_assert_int_eq(ibv_query_gid_table(context, table, 3, 0), 2);
+	ck_assert_uint_eq(table[2].port_num, 0x5a5a5a5a);
+	ck_assert_int_eq(ibv_query_gid_table(context, table, 2, 0), 2);
+	ck_assert_int_eq(ibv_query_gid_table(context, table, 1, 0), -EINVAL);
+	ck_assert_int_eq(ibv_query_gid_table(context, table, 3, 1), -EOPNOTSUPP);
+	for (uint32_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(ibv_query_gid(context, 1, (int)i, &gid), 0);
+		ck_assert_int_eq(ibv_query_gid_ex(context, 1, i, &entry, 0), 0);
+		ck_assert_int_eq(memcmp(&entry, &table[i], sizeof entry), 0);
+		ck_assert_int_eq(memcmp(&entry.gid, &gid, sizeof gid), 0);
+		ck_assert_uint_eq(entry.gid_index, i);
+		ck_assert_uint_eq(entry.port_num, 1);
+		ck_assert_uint_eq(entry.gid_type, IBV_GID_TYPE_IB);
+		ck_assert_uint_eq(entry.ndev_ifindex, 0);
+	}
+	ck_assert_int_eq(memcmp(table[1].gid.raw, loopback, 16), 0);
+	ck_assert_uint_eq(table[0].gid.global.interface_id, ibv_get_device_guid(context->device));
+	ck_assert_uint_eq(table[0].gid.raw[0] << 8 | table[0].gid.raw[1], 0xfe80);
+	ck_assert_int_eq(ibv_query_gid_ex(context, 1, 2, &entry, 0), EINVAL);
+	ck_assert_int_eq(ibv_query_gid_ex(context, 2, 0, &entry, 0), EINVAL);
+	ck_assert_int_eq(ibv_query_gid_ex(context, 1, 0, &entry, 1), EOPNOTSUPP);
+	ck_assert_int_eq(ibv_query_gid(context, 2, 0, &gid), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(ibv_query_gid(context, 1, -1, &gid), -1);
+	ck_assert_int_eq(ibv_query_pkey(context, 1, 0, &pkey), 0);
+	ck_assert_int_eq(ibv_get_pkey_index(context, 1, pkey), 0);
+	ck_assert_int_eq(ibv_get_pkey_index(context, 1, (__be16)(pkey ^ 1)), -1);
+	ck_assert_int_eq(ibv_get_pkey_index(context, 2, pkey), -1);
+	ck_assert_int_eq(ibv_query_pkey(context, 1, 1, &pkey), -1);
+	ck_assert_int_eq(ibv_query_pkey(context, 2, 0, &pkey), -1);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+END_TEST
+
+START_TEST(device__is_none_of_the_kernel__and_fork_needs_nothing)
+{
+	struct ibv_context *context = story_open();
+
+	ck_assert_int_eq(ibv_get_device_index(context->device), -1);
+	ck_assert_int_eq(context->device->node_type, IBV_NODE_CA);
+	ck_assert_int_eq(context->device->transport_type, IBV_TRANSPORT_IB);
+	ck_assert_int_eq(ibv_fork_init(), 0);
+	ck_assert_int_eq(ibv_is_fork_initialized(), IBV_FORK_UNNEEDED);
+	ck_assert_int_eq(context->num_comp_vectors > 0, 1);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+END_TEST
+
+/* Each value has a name of its own; what has none is "unknown". */
+static void
+expect_names(const char *(*name)(int value), int first, int last)
+{
+	ck_assert_str_eq(name(first - 1), "unknown");
+	ck_assert_str_eq(name(last + 1), "unknown");
+	ck_assert_str_eq(name(INT32_MAX), "unknown");
+	for (int i = first; i <= last; i++)
+		for (int k = first; k < i; k++)
+			ck_assert_str_ne(name(i), name(k));
+}
+
+static const char *
+node_name(int value)
+{
+	/* Its numbers begin with -1. */
+	return value < 0 ? "unknown" : ibv_node_type_str((enum ibv_node_type)value);
+}
+
+static const char *
+port_state_name(int value)
+{
+	return ibv_port_state_str((enum ibv_port_state)value);
+}
+
+static const char *
+event_name(int value)
+{
+	return ibv_event_type_str((enum ibv_event_type)value);
+}
+
+static const char *
+status_name(int value)
+{
+	return ibv_wc_status_str((enum ibv_wc_status)value);
+}
+
+static const char *
+cm_event_name(int value)
+{
+	return rdma_event_str((enum rdma_cm_event_type)value);
+}
+
+START_TEST(names_of_values__differ_and_end_with_unknown)
+{
+	expect_names(node_name, IBV_NODE_CA, IBV_NODE_UNSPECIFIED);
+	expect_names(port_state_name, IBV_PORT_NOP, IBV_PORT_ACTIVE_DEFER);
+	expect_names(event_name, IBV_EVENT_CQ_ERR, IBV_EVENT_WQ_FATAL);
+	expect_names(status_name, IBV_WC_SUCCESS, IBV_WC_TM_RNDV_INCOMPLETE);
+	expect_names(cm_event_name, RDMA_CM_EVENT_ADDR_RESOLVED, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	ck_assert_str_eq(ibv_port_state_str(IBV_PORT_ACTIVE), "active");
+	ck_assert_str_eq(ibv_node_type_str(IBV_NODE_CA), "channel adapter");
+	ck_assert_str_eq(rdma_event_str(RDMA_CM_EVENT_REJECTED), "RDMA_CM_EVENT_REJECTED");
+}
+END_TEST
+
+/* origin: outside.158 */
+START_TEST(number_of_a_queue_pair__is_none_of_another__and_comes_back_late)
+{
+	static int made_at[16384];
+	struct side a, kept[3];
+	unsigned int index;
+
+	side_make(&a, NULL);
+	for (int i = 0; i < 3; i++) {
+		kept[i] = a;
+		kept[i].qp = NULL;
+		side_new_qp(&kept[i]);
+	}
+	for (int i = 1; i < 16384 + 100; i++) {
+		ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+		side_new_qp(&a);
+		for (int k = 0; k < 3; k++)
+			ck_assert_uint_ne(a.qp->qp_num, kept[k].qp->qp_num);
+		index = a.qp->qp_num & 16383;
+		ck_assert_uint_eq(a.qp->qp_num >> 14, kept[0].qp->qp_num >> 14);
+		ck_assert(!made_at[index] || i - made_at[index] > 16000);
+		made_at[index] = i;
+	}
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(ibv_destroy_qp(kept[i].qp), 0);
+	side_free(&a);
+}
+END_TEST
+
 Suite *
 soft_device_suite(void)
 {
@@ -300,5 +507,11 @@ soft_device_suite(void)
 	tcase_add_test(tcase, create__beyond_the_limits__refused);
 	tcase_add_test(tcase, names__of_every_status_and_event__are_there);
 	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
+	tcase_add_test(tcase, query__what_is_documented_is_exact);
+	tcase_add_test(tcase, query__with_the_older_structure__writes_no_more_than_it_has);
+	tcase_add_test(tcase, gids_and_keys_of_the_port__by_index_and_as_a_table);
+	tcase_add_test(tcase, device__is_none_of_the_kernel__and_fork_needs_nothing);
+	tcase_add_test(tcase, names_of_values__differ_and_end_with_unknown);
+	tcase_add_test(tcase, number_of_a_queue_pair__is_none_of_another__and_comes_back_late);
 	return suite;
 }

@@ -2,6 +2,7 @@
 /*
  * error -- each error gives its status, its state and its event
  */
+#include "datagram_story.h"
 #include "story.h"
 
 #include <stdatomic.h>
@@ -519,6 +520,55 @@ START_TEST(send__waits_for_a_receive__a_line_on_standard_error)
 }
 END_TEST
 
+/* Whose completion of a send is lost cannot go on. */
+/* origin: outside.159 */
+START_TEST(cq_overrun__by_sends__the_queue_pair_fails)
+{
+	struct side c, d;
+
+	pair_make(&c, &d, &(struct side_options){ .cqe = 1 });
+	for (uint64_t i = 0; i < 3; i++)
+		side_rdma(&c, &d, IBV_WR_RDMA_WRITE, i, 0, 0, 8);
+	async_expect(c.context, IBV_EVENT_CQ_ERR, c.cq);
+	async_expect(c.context, IBV_EVENT_QP_FATAL, c.qp);
+	ck_assert(!async_ready(c.context));
+	ck_assert(!async_ready(d.context));
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_RTS);
+	cq_expect(c.cq, 0, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(cq_overrun__by_datagrams__the_queue_pair_fails)
+{
+	struct side c;
+	struct ibv_ah *ah;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+
+	side_make(&c, &(struct side_options){ .cqe = 1 });
+	datagram_side(&c);
+	ah = datagram_ah(&c);
+	sge = (struct ibv_sge){ (uintptr_t)c.bytes, 8, c.mr->lkey };
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = c.qp->qp_num;
+	wr.wr.ud.remote_qkey = DATAGRAM_KEY;
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(ibv_post_send(c.qp, &wr, &bad), 0);
+	async_expect(c.context, IBV_EVENT_CQ_ERR, c.cq);
+	async_expect(c.context, IBV_EVENT_QP_FATAL, c.qp);
+	ck_assert(!async_ready(c.context));
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	side_free(&c);
+}
+END_TEST
+
 Suite *
 soft_error_suite(void)
 {
@@ -558,5 +608,7 @@ soft_error_suite(void)
 	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
 	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
 	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
+	tcase_add_test(tcase, cq_overrun__by_sends__the_queue_pair_fails);
+	tcase_add_test(tcase, cq_overrun__by_datagrams__the_queue_pair_fails);
 	return suite;
 }

@@ -48,6 +48,7 @@ main(int argc, char **argv)
 		soft_door_suite,
 		soft_silent_suite,
 		soft_retry_suite,
+		soft_requests_suite,
 		soft_late_suite,
 		soft_lost_suite,
 		soft_waits_suite,

@@ -2,7 +2,7 @@
 /*
  * missing -- no memory, no descriptor, no thread, no lock: each call inside a call that may fail fails in turn
  *
- * Then the call fails with that errno, or does without; and what it leaves is what was there before: memory, descriptors,
+ * Then the call fails with that errno, and what it leaves is what was there before: memory, descriptors,
  * threads, locks and files of names, the count of locked memory, and the counts of the objects that it uses.
  */
 #include "starve.h"
@@ -385,6 +385,35 @@ create_qp_with_srq(void)
 	return outcome(make_qp(IBV_QPT_RC, srq));
 }
 
+/* With room for the reads of another process. */
+static int
+connect_elsewhere(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.ah_attr = { .port_num = 1 },
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = qp->qp_num ^ 1u << 14 };
+	int r = create_qp();
+
+	if (r)
+		return r;
+	r = ibv_modify_qp(
+	    made, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	if (!r) {
+		attr.qp_state = IBV_QPS_RTR;
+		r = ibv_modify_qp(made, &attr,
+		    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+		starve_countdown = 0;
+		ck_assert_int_eq(qp_state(made), r ? IBV_QPS_INIT : IBV_QPS_RTR);
+	}
+	starve_countdown = 0;
+	if (r)
+		ck_assert_int_eq(ibv_destroy_qp(made), 0);
+	return r;
+}
+
 static int
 create_datagram_qp(void)
 {
@@ -642,6 +671,7 @@ static const struct {
 	{ "ibv_create_qp", with_qp, create_qp, destroy_qp, 3 },
 	{ "ibv_create_qp with a shared queue", with_qp, create_qp_with_srq, destroy_qp, 2 },
 	{ "ibv_create_qp for datagrams", with_qp, create_datagram_qp, destroy_qp, 3 },
+	{ "ibv_modify_qp", with_qp, connect_elsewhere, destroy_qp, 3 },
 	{ "ibv_create_qp_ex", with_qp, create_qp_ex, destroy_qp, 3 },
 	{ "rdma_create_event_channel", with_nothing, create_event_channel, destroy_event_channel,
 	    2 },
@@ -668,6 +698,7 @@ is_want(int r)
 #define FAILURES_MAX 100
 
 /* origin: outside.152 */
+/* origin: outside.164 */
 START_TEST(call__anything_missing__fails_and_leaves_nothing)
 {
 	struct held nothing, before;
@@ -692,6 +723,8 @@ START_TEST(call__anything_missing__fails_and_leaves_nothing)
 		    strerror(starve_failed));
 		if (!r)
 			calls[_i].undo();
+		ck_assert_msg(r || !starve_failed, "%s does not report that %s failed",
+		    calls[_i].name, starve_failing);
 		failures += r != 0;
 		expect_held(&before, calls[_i].name);
 		if (!starve_failed)

@@ -267,6 +267,20 @@ START_TEST(stream__arm_poll_wait__sees_all)
 }
 END_TEST
 
+/* More have come than the new count asks for: the next one is enough at the latest. */
+START_TEST(count__lowered_below_what_has_come__event_with_the_next)
+{
+	moderate(5, LONG_TIME);
+	arm();
+	for (uint64_t i = 0; i < 3; i++)
+		arrive(i);
+	channel_expect_no_event(b.channel);
+	moderate(2, LONG_TIME);
+	arrive(3);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
 Suite *
 soft_moderation_suite(void)
 {
@@ -288,5 +302,6 @@ soft_moderation_suite(void)
 	tcase_add_test(tcase, changed__event_is_held__it_comes_at_once);
 	tcase_add_loop_test(tcase, destroyed__event_is_held__nothing_remains, 0, 2);
 	tcase_add_test(tcase, stream__arm_poll_wait__sees_all);
+	tcase_add_test(tcase, count__lowered_below_what_has_come__event_with_the_next);
 	return suite;
 }

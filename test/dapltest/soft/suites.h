@@ -47,6 +47,7 @@ Suite *soft_process_error_suite(void);
 Suite *soft_door_suite(void);
 Suite *soft_held_suite(void);
 Suite *soft_late_suite(void);
+Suite *soft_requests_suite(void);
 Suite *soft_lost_suite(void);
 Suite *soft_waits_suite(void);
 Suite *soft_names_suite(void);

@@ -392,6 +392,43 @@ START_TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 }
 END_TEST
 
+/* The peer hears of the receive that it waits for, once. */
+/* origin: outside.160 */
+START_TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)
+{
+	struct soft_frame send = wire_request(IBV_WR_SEND, 0, 8), answer;
+	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
+
+	for (uint32_t round = 0; round < 2; round++) {
+		send.psn = wire_psn(round);
+		send.epoch = 3 * round;
+		wire_say(&send, "message");
+		wire_expect_nak(round, SOFT_NAK_NOT_READY);
+		/* What follows of the same epoch is not answered. */
+		send.psn = wire_psn(round + 1);
+		wire_say(&send, "another");
+		ck_assert_int_eq(poll(&pfd, 1, 10), 0);
+		side_receive(&wire_side, round, 0, 8);
+		ck_assert(wire_hear(&answer, NULL));
+		ck_assert_int_eq(answer.type, SOFT_FRAME_READY);
+		ck_assert_uint_eq(answer.qpn, wire_peer);
+		ck_assert_uint_eq(answer.from, wire_side.qp->qp_num);
+		send.psn = wire_psn(round);
+		send.epoch++;
+		wire_say(&send, "message");
+		wire_expect_ack(round);
+		cq_expect(wire_side.cq, round, IBV_WC_SUCCESS);
+	}
+	/* One that no message waits for is not announced. */
+	side_receive(&wire_side, 9, 0, 8);
+	ck_assert_int_eq(poll(&pfd, 1, 10), 0);
+	send.psn = wire_psn(2);
+	wire_say(&send, "another");
+	wire_expect_ack(2);
+	cq_expect(wire_side.cq, 9, IBV_WC_SUCCESS);
+}
+END_TEST
+
 START_TEST(answers__what_they_may_be)
 {
 	static const struct {
@@ -481,6 +518,106 @@ START_TEST(cm_message__what_it_may_say)
 END_TEST
 
 static void
+expect_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	ck_assert_int_eq(memcmp(a, b, sizeof *a), 0);
+}
+
+/* What one process says, the other hears: every field, with both kinds of addresses. */
+START_TEST(cm_message__packed_and_unpacked__is_the_same)
+{
+	static const uint8_t types[] = { SOFT_CM_REQ, SOFT_CM_REP };
+	struct soft_cm_message message = { .from = 0x01020304,
+		.reason = 0x0506,
+		.port_space = RDMA_PS_TCP,
+		.port = 0x0708,
+		.qpn = 0x0a0b0c,
+		.psn = 0x0d0e0f,
+		.responder_resources = 11,
+		.initiator_depth = 12,
+		.retry_count = 3,
+		.rnr_retry_count = 4,
+		.flow_control = 1,
+		.srq = 1,
+		.data_length = 56 },
+			       heard;
+	struct sockaddr_in *in = (struct sockaddr_in *)&message.source;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&message.target;
+	struct soft_wire_cm wire;
+
+	*in = (struct sockaddr_in){
+		.sin_family = AF_INET, .sin_port = htons(4321), .sin_addr = { htonl(0x7f010203) }
+	};
+	*in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+		.sin6_port = htons(1234),
+		.sin6_scope_id = 5,
+		.sin6_addr = { { { 0xfe, 0x80, [14] = 7, [15] = 8 } } } };
+	for (size_t i = 0; i < sizeof message.data; i++)
+		message.data[i] = (uint8_t)(i + 1);
+	for (size_t i = 0; i < sizeof types; i++) {
+		message.type = (enum soft_cm_type)types[i];
+		message.to = message.type == SOFT_CM_REQ ? 0 : 0x11223344;
+		memset(&wire, 0x5a, sizeof wire);
+		soft_cm_pack(&wire, &message);
+		ck_assert(soft_cm_unpack(&heard, &wire, 9));
+		ck_assert_uint_eq(heard.type, message.type);
+		ck_assert_uint_eq(heard.from_slot, 9);
+		ck_assert_uint_eq(heard.from, message.from);
+		ck_assert_uint_eq(heard.to, message.to);
+		ck_assert_uint_eq(heard.reason, message.reason);
+		ck_assert_uint_eq(heard.port_space, message.port_space);
+		ck_assert_uint_eq(heard.port, message.port);
+		ck_assert_uint_eq(heard.qpn, message.qpn);
+		ck_assert_uint_eq(heard.psn, message.psn);
+		ck_assert_uint_eq(heard.responder_resources, 11);
+		ck_assert_uint_eq(heard.initiator_depth, 12);
+		ck_assert_uint_eq(heard.retry_count, 3);
+		ck_assert_uint_eq(heard.rnr_retry_count, 4);
+		ck_assert_uint_eq(heard.flow_control, 1);
+		ck_assert_uint_eq(heard.srq, 1);
+		ck_assert_uint_eq(heard.data_length, 56);
+		ck_assert_int_eq(memcmp(heard.data, message.data, sizeof heard.data), 0);
+		if (message.type != SOFT_CM_REQ)
+			continue;
+		expect_same_address(&heard.source, &message.source);
+		expect_same_address(&heard.target, &message.target);
+		wire.target.family = 5;
+		ck_assert(!soft_cm_unpack(&heard, &wire, 9));
+	}
+}
+END_TEST
+
+/* Each field that has a limit, at it and beyond. */
+START_TEST(cm_message__values_at_and_beyond_their_limits)
+{
+	const struct soft_wire_cm good = { .type = SOFT_CM_REP, .from = 1, .to = 2 };
+	struct soft_cm_message message;
+	struct soft_wire_cm wire;
+
+#define LIMIT(field, limit) \
+	do { \
+		wire = good; \
+		wire.field = (limit); \
+		ck_assert_msg(soft_cm_unpack(&message, &wire, 9), #field " at its limit"); \
+		wire.field++; \
+		ck_assert_msg(!soft_cm_unpack(&message, &wire, 9), #field " beyond it"); \
+	} while (0)
+	LIMIT(reason, UINT16_MAX);
+	LIMIT(port_space, UINT16_MAX);
+	LIMIT(port, UINT16_MAX);
+	LIMIT(zero, 0);
+	LIMIT(qpn, 0xffffff);
+	LIMIT(psn, 0xffffff);
+	LIMIT(retry_count, 7);
+	LIMIT(rnr_retry_count, 7);
+	LIMIT(responder_resources, SOFT_MAX_RD_ATOM);
+	LIMIT(initiator_depth, SOFT_MAX_RD_ATOM);
+	LIMIT(data_length, SOFT_CM_REP_DATA);
+#undef LIMIT
+}
+END_TEST
+
+static void
 add_tests_of_a_peer(TCase *tcase, void (*setup)(void))
 {
 	tcase_add_checked_fixture(tcase, setup, wire_end);
@@ -498,6 +635,7 @@ add_tests_of_a_peer(TCase *tcase, void (*setup)(void))
 	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
 	tcase_add_test(tcase, message_begun_again__in_the_same_epoch__ends_the_link);
 	tcase_add_test(tcase, message_of_another_epoch__goes_on__is_of_no_connection);
+	tcase_add_test(tcase, send_without_a_receive__is_refused__and_the_receive_is_announced);
 }
 
 Suite *
@@ -516,5 +654,7 @@ soft_wire_suite(void)
 	tcase_add_test(words, answers__what_they_may_be);
 	tcase_add_test(words, addresses__their_lengths__what_they_may_be);
 	tcase_add_test(words, cm_message__what_it_may_say);
+	tcase_add_test(words, cm_message__packed_and_unpacked__is_the_same);
+	tcase_add_test(words, cm_message__values_at_and_beyond_their_limits);
 	return suite;
 }
