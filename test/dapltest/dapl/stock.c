@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <dat2/udat.h>
@@ -272,6 +273,92 @@ START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
 }
 END_TEST
 
+/* What it returns that our own registry finds out first. */
+/* clause: c.2.2 */
+START_TEST(stock__open__bad_arguments__each_has_its_code)
+{
+	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia = &ia;
+
+	load();
+	init(&info, "127.0.0.1");
+	ck_assert_uint_eq(find(&info)->open((char *)"x", 8, NULL, &ia),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	ck_assert_uint_eq(find(&info)->open((char *)"x", 8, &async, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
+	for (DAT_COUNT qlen = -1; qlen < 1; qlen++)
+		ck_assert_uint_eq(find(&info)->open((char *)"x", qlen, &async, &ia),
+		    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	ck_assert_ptr_eq(ia, &ia);
+	ck_assert_ptr_eq(async, DAT_HANDLE_NULL);
+	fini(&info);
+}
+END_TEST
+
+/* Each call that takes an adapter, with what is none: an object of another kind, and an adapter that was closed. */
+static void
+assert_no_call_takes(const DAT_PROVIDER *table, DAT_IA_HANDLE bad)
+{
+	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+	DAT_SRQ_ATTR srq_attr = { 4, 1, DAT_SRQ_LW_DEFAULT };
+	DAT_REGION_DESCRIPTION region = { .for_va = &srq_attr };
+	DAT_HANDLE made = &made;
+	DAT_PROVIDER_ATTR provider_attr;
+	DAT_EVD_HANDLE async;
+	DAT_CONN_QUAL qual;
+	DAT_IA_ATTR ia_attr;
+	struct sockaddr at = { .sa_family = AF_INET };
+	DAT_COMM comm = { .domain = AF_INET, .type = SOCK_STREAM };
+	int fd;
+
+#define REFUSES(call) ck_assert_uint_eq(table->call, refused)
+	REFUSES(pz_create_func(bad, &made));
+	REFUSES(psp_create_func(bad, 7000, made, DAT_PSP_CONSUMER_FLAG, &made));
+	REFUSES(psp_create_any_func(bad, &qual, made, DAT_PSP_CONSUMER_FLAG, &made));
+	REFUSES(rsp_create_func(bad, 7000, made, made, &made));
+	REFUSES(csp_create_func(bad, &comm, &at, made, &made));
+	REFUSES(cno_create_func(bad, DAT_OS_WAIT_PROXY_AGENT_NULL, &made));
+	REFUSES(cno_fd_create_func(bad, &fd, &made));
+	REFUSES(evd_create_func(bad, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &made));
+	REFUSES(ep_create_func(bad, made, made, made, made, NULL, &made));
+	REFUSES(ep_create_with_srq_func(bad, made, made, made, made, made, NULL, &made));
+	REFUSES(srq_create_func(bad, made, &srq_attr, &made));
+	REFUSES(lmr_create_func(bad, DAT_MEM_TYPE_VIRTUAL, region, sizeof srq_attr, made,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &made, NULL, NULL, NULL, NULL));
+	REFUSES(lmr_sync_rdma_read_func(bad, NULL, 0));
+	REFUSES(lmr_sync_rdma_write_func(bad, NULL, 0));
+	REFUSES(ia_query_func(
+	    bad, &async, DAT_IA_FIELD_ALL, &ia_attr, DAT_PROVIDER_FIELD_ALL, &provider_attr));
+	REFUSES(ia_close_func(bad, DAT_CLOSE_ABRUPT_FLAG));
+	REFUSES(ia_close_func(bad, DAT_CLOSE_GRACEFUL_FLAG));
+#undef REFUSES
+	ck_assert_ptr_eq(made, &made);
+}
+
+/* clause: c.2.2 */
+START_TEST(stock__calls_on_what_is_no_adapter__are_refused)
+{
+	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
+	const DAT_PROVIDER *table;
+	DAT_EVD_HANDLE async;
+	DAT_PZ_HANDLE pz;
+	DAT_IA_HANDLE ia;
+
+	load();
+	init(&info, "127.0.0.1");
+	ia = open_key(&info, &async);
+	table = table_of(ia);
+	ck_assert_uint_eq(table->pz_create_func(ia, &pz), DAT_SUCCESS);
+	assert_no_call_takes(table, pz);
+	assert_no_call_takes(table, async);
+	ck_assert_uint_eq(table->pz_free_func(pz), DAT_SUCCESS);
+	close_ia(ia);
+	assert_no_call_takes(table, ia);
+	fini(&info);
+}
+END_TEST
+
 /* Our own registry complains about its variables, and has a log; this one does neither. */
 START_TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
 {
@@ -303,6 +390,8 @@ stock_suite(void)
 	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
 	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);
 	tcase_add_test(t, stock__open__refuses_a_name_that_is_none);
+	tcase_add_test(t, stock__open__bad_arguments__each_has_its_code);
+	tcase_add_test(t, stock__calls_on_what_is_no_adapter__are_refused);
 	tcase_add_test(t, stock__wrong_word_in_a_variable_of_the_registry__is_reported);
 	tcase_add_test(t, stock__evd_create_on_what_is_no_adapter__is_refused);
 	return suite;

@@ -22,7 +22,7 @@ from mutants import span_of
 WARNINGS = ("-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wshadow "
             "-Wpointer-arith -Wwrite-strings -Wvla "
             "-Wno-maybe-uninitialized").split()  # at -O1 it warns of what is right
-PROVIDERS = "dapl device endpoint contract upcall peer debug wild api".split()
+PROVIDERS = "dapl device endpoint contract upcall peer debug wild api stock".split()
 # The programs of each area; those that judge it best come first.
 AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS}
 NAMES_MAX = 200  # of one call of a program
@@ -146,7 +146,8 @@ class Programs:
             words += ["-shared", "-Wl,-soname,libfault.so", *self.value("FAULT_WRAPS").split(),
                       f"-Wl,--version-script={self.top}/test/dapltest/fault/fault.map"]
         else:
-            libraries = [] if module == "soft" else [f"{self.where}/plain/libdat2.so.2"]
+            # test-stock has a registry of its own, which the provider finds in the program.
+            libraries = [] if module in ("soft", "stock") else [f"{self.where}/plain/libdat2.so.2"]
             if "libfault.la" in self.value(f"test_{module}_LDADD") or module in ("contract", "api"):
                 libraries.append(f"{self.where}/plain/libfault.so")
             words += [*self.value(f"test_{module}_LDFLAGS", "").split(), *libraries, *self.check]
