@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hints: why a call was refused.  Each test is a process of its own, which loads the provider after it has asked for them. */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,167 @@ START_TEST(hints__calls_that_are_answered__have_none)
 }
 END_TEST
 
+/* ---- who uses an object ---- */
+
+/* The object is used by these, and the hint names them all, in any order, or so many more. */
+static void
+assert_used(DAT_RETURN ret, const char *kind, const DAT_HANDLE *all, int shown, int more)
+{
+	static char users[512];
+	char word[64];
+	char *at = strstr(said, ": used by ");
+
+	dt_assert_type(ret, DAT_INVALID_STATE);
+	ck_assert_msg(at != NULL, "%s", said);
+	snprintf(users, sizeof users, "%s", at + strlen(": used by "));
+	users[strcspn(users, "\n")] = '\0';
+	at = strstr(users, " and ");
+	snprintf(word, sizeof word, " and %d more", more);
+	ck_assert_msg(more ? at && strcmp(at, word) == 0 : !at, "%s", users);
+	for (int i = 0; i < shown; i++) {
+		snprintf(word, sizeof word, "%s %p", kind, all[i]);
+		ck_assert_msg(strstr(users, word) != NULL, "%s not in %s", word, users);
+	}
+	at = users;
+	for (int n = 1; n < shown; n++) {
+		at = strstr(at, ", ");
+		ck_assert_msg(at != NULL, "%s", users);
+		at++;
+	}
+	ck_assert_msg(!strstr(at, ", "), "%s", users);
+	said[0] = '\0';
+}
+
+#define assert_user(call, kind, user) assert_used(call, kind, &(DAT_HANDLE){ user }, 1, 0)
+
+/* origin: out33.H */
+START_TEST(hints__a_zone_in_use__its_users_are_named)
+{
+	static char memory[64];
+	DAT_SRQ_ATTR shared = { 4, 1, DAT_SRQ_LW_DEFAULT };
+	DAT_REGION_DESCRIPTION region = { .for_va = memory };
+	DAT_HANDLE made[6];
+	struct dt_side side;
+	DAT_SRQ_HANDLE srq;
+	DAT_LMR_HANDLE lmr;
+	DAT_RMR_HANDLE rmr;
+	DAT_PZ_HANDLE pz;
+
+	listen_to_hints();
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_pz_create(side.ia, &pz));
+	said[0] = '\0';
+	dt_ok(dat_srq_create(side.ia, pz, &shared, &srq));
+	assert_user(dat_pz_free(pz), "SRQ", srq);
+	dt_ok(dat_srq_free(srq));
+	dt_ok(dat_rmr_create(pz, &rmr));
+	assert_user(dat_pz_free(pz), "RMR", rmr);
+	dt_ok(dat_rmr_free(rmr));
+	dt_ok(dat_lmr_create(side.ia, DAT_MEM_TYPE_VIRTUAL, region, sizeof memory, pz,
+	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &lmr, NULL, NULL, NULL, NULL));
+	assert_user(dat_pz_free(pz), "LMR", lmr);
+	dt_ok(dat_lmr_free(lmr));
+	for (int n = 0; n < 6; n++) {
+		dt_ok(dat_ep_create(
+		    side.ia, pz, side.recv, side.request, side.connect, NULL, &made[n]));
+		if (n < 4)
+			assert_used(dat_pz_free(pz), "EP", made, n + 1, 0);
+		else /* the latest ones */
+			assert_used(dat_pz_free(pz), "EP", made + n - 3, 4, n - 3);
+	}
+	for (int n = 0; n < 6; n++)
+		dt_ok(dat_ep_free(made[n]));
+	dt_ok(dat_pz_free(pz));
+	ck_assert_str_eq(said, "");
+	dt_side_close(&side);
+}
+END_TEST
+
+/* origin: out33.H */
+START_TEST(hints__an_evd_in_use__its_users_are_named)
+{
+	struct sockaddr_storage at;
+	DAT_COMM comm = { .domain = AF_INET, .type = SOCK_STREAM };
+	DAT_CONN_QUAL qual;
+	DAT_PSP_HANDLE psp;
+	DAT_RSP_HANDLE rsp;
+	DAT_CSP_HANDLE csp;
+	struct dt_side side;
+	DAT_CNO_HANDLE cno;
+	DAT_EVD_HANDLE evd;
+
+	listen_to_hints();
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	side.cr = dt_evd(&side, DAT_EVD_CR_FLAG, 8);
+	said[0] = '\0';
+	dt_ok(dat_psp_create_any(side.ia, &qual, side.cr, DAT_PSP_CONSUMER_FLAG, &psp));
+	assert_user(dat_evd_free(side.cr), "PSP", psp);
+	dt_ok(dat_psp_free(psp));
+	dt_ok(dat_rsp_create(side.ia, qual, side.ep, side.cr, &rsp));
+	assert_user(dat_evd_free(side.cr), "RSP", rsp);
+	dt_ok(dat_rsp_free(rsp));
+	memcpy(&at, dt_address(side.ia), sizeof(struct sockaddr_in));
+	((struct sockaddr_in *)(void *)&at)->sin_port = 0;
+	dt_ok(dat_csp_create(side.ia, &comm, (DAT_IA_ADDRESS_PTR)&at, side.cr, &csp));
+	assert_user(dat_evd_free(side.cr), "CSP", csp);
+	dt_ok(dat_csp_free(csp));
+	dt_ok(dat_evd_free(side.cr));
+	assert_user(dat_evd_free(side.recv), "EP", side.ep);
+	assert_user(dat_evd_free(side.request), "EP", side.ep);
+	assert_user(dat_evd_free(side.connect), "EP", side.ep);
+	dt_ok(dat_cno_create(side.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno));
+	dt_ok(dat_evd_create(side.ia, 8, cno, DAT_EVD_SOFTWARE_FLAG, &evd));
+	assert_user(dat_cno_free(cno), "EVD", evd);
+	dt_ok(dat_evd_free(evd));
+	dt_ok(dat_cno_free(cno));
+	ck_assert_str_eq(said, "");
+	dt_side_close(&side);
+}
+END_TEST
+
+static DAT_RETURN
+connect_to(DAT_EP_HANDLE ep, const struct dt_side *to, DAT_CONN_QUAL qual)
+{
+	return dat_ep_connect(ep, dt_address(to->ia), qual, DAT_TIMEOUT_INFINITE, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+#define IN_STATE(name) DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_##name)
+
+/* The states at both ends of the list, and some between: each has the text that the headers have for states. */
+/* origin: out33.H */
+START_TEST(hints__in_each_state__say_what_the_header_says)
+{
+	struct dt_pair pair;
+	DAT_CR_PARAM param;
+	DAT_CR_HANDLE cr;
+	DAT_PSP_HANDLE psp;
+	DAT_CONN_QUAL qual;
+	DAT_EVENT event;
+
+	listen_to_hints();
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_assert_ret(
+	    dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_DEFAULT_FLAG), IN_STATE(UNCONNECTED));
+	dt_ok(dat_psp_create_any(pair.b.ia, &qual, pair.b.cr, DAT_PSP_PROVIDER_FLAG, &psp));
+	dt_ok(connect_to(pair.a.ep, &pair.b, qual));
+	dt_assert_ret(dat_ep_reset(pair.a.ep), IN_STATE(ACTCONNPENDING));
+	dt_expect(pair.b.cr, DAT_CONNECTION_REQUEST_EVENT, &event);
+	cr = event.event_data.cr_arrival_event_data.cr_handle;
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
+	dt_assert_ret(connect_to(param.local_ep_handle, &pair.b, qual), IN_STATE(UNCONFTENTATIVE));
+	dt_ok(dat_cr_reject(cr, 0, NULL));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep);
+	dt_assert_ret(connect_to(pair.a.ep, &pair.b, qual), IN_STATE(DISCONNECTED));
+	assert_said("hint: dat_ep_post_send(", "DAT_INVALID_STATE_EP_UNCONNECTED: ");
+	assert_said("hint: dat_ep_reset(", "DAT_INVALID_STATE_EP_ACTCONNPENDING: ");
+	assert_said("hint: dat_ep_connect(", "DAT_INVALID_STATE_EP_UNCONFTENTATIVE: ");
+	assert_said("hint: dat_ep_connect(", "DAT_INVALID_STATE_EP_DISCONNECTED: ");
+	ck_assert_msg(!strstr(said, "does not list this code"), "%s", said);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 Suite *
 dapl_hint_suite(void)
 {
@@ -124,5 +286,8 @@ dapl_hint_suite(void)
 
 	tcase_add_test(tc, hints__calls_that_are_refused__have_a_line_that_says_why);
 	tcase_add_loop_test(tc, hints__calls_that_are_answered__have_none, 0, 2);
+	tcase_add_test(tc, hints__a_zone_in_use__its_users_are_named);
+	tcase_add_test(tc, hints__an_evd_in_use__its_users_are_named);
+	tcase_add_test(tc, hints__in_each_state__say_what_the_header_says);
 	return s;
 }
