@@ -497,6 +497,82 @@ START_TEST(extended_queue_pair__of_an_id__has_its_operations)
 }
 END_TEST
 
+/* The queue pair of a request cannot be made: the caller is rejected, and the next one is served as before. */
+/* origin: outside.165 */
+START_TEST(get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected)
+{
+	struct ibv_qp_init_attr init, large = small_qp();
+	struct rdma_cm_id *listening, *calling, *passive = NULL;
+	struct rdma_event_channel *events = cm_channel();
+	struct rdma_conn_param param = { .retry_count = 7 };
+	struct rdma_cm_event *event;
+
+	large.cap.max_send_wr = 1 << 20;
+	listening = listening_ep(&large, RDMA_PS_TCP);
+	for (int i = 0; i < 3; i++) {
+		init = small_qp();
+		calling = calling_ep(rdma_get_src_port(listening), &init, RDMA_PS_TCP);
+		ck_assert_int_eq(rdma_migrate_id(calling, events), 0);
+		ck_assert_int_eq(rdma_connect(calling, &param), 0);
+		ck_assert_int_eq(rdma_get_request(listening, &passive), -1);
+		ck_assert_int_eq(errno, EINVAL);
+		ck_assert_ptr_null(passive);
+		event = cm_next(events, RDMA_CM_EVENT_REJECTED);
+		ck_assert_int_eq(event->status, 28);
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+		rdma_destroy_ep(calling);
+	}
+	rdma_destroy_ep(listening);
+	rdma_destroy_event_channel(events);
+}
+END_TEST
+
+/* A shared queue of an id: its domain is that of the id, or the one that is given. */
+START_TEST(create_srq__of_an_id__with_and_without_a_domain)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq_init_attr_ex ex = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct rdma_event_channel *events = cm_channel();
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+
+	ck_assert_int_eq(rdma_create_id(events, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_create_srq(id, NULL, &init), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	id = cm_resolved(events, htons(9));
+	pd = ibv_alloc_pd(id->verbs);
+	ck_assert_int_eq(rdma_create_srq(id, NULL, &init), 0);
+	ck_assert_ptr_eq(id->srq->pd, id->pd);
+	ck_assert_int_eq(rdma_create_srq(id, NULL, &init), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	rdma_destroy_srq(id);
+	ck_assert_ptr_null(id->srq);
+	rdma_destroy_srq(id);
+	init.attr.max_wr = 1 << 20;
+	ck_assert_int_eq(rdma_create_srq(id, NULL, &init), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(id->srq);
+	ex.comp_mask = IBV_SRQ_INIT_ATTR_XRCD;
+	ck_assert_int_eq(rdma_create_srq_ex(id, &ex), -1);
+	ck_assert_int_eq(errno, EOPNOTSUPP);
+	ex.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
+	ex.srq_type = IBV_SRQT_XRC;
+	ck_assert_int_eq(rdma_create_srq_ex(id, &ex), -1);
+	ck_assert_int_eq(errno, EOPNOTSUPP);
+	ex.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
+	ex.srq_type = IBV_SRQT_BASIC;
+	ex.pd = pd;
+	ck_assert_int_eq(rdma_create_srq_ex(id, &ex), 0);
+	ck_assert_ptr_eq(id->srq->pd, pd);
+	ck_assert_ptr_eq(id->pd, pd);
+	rdma_destroy_srq(id);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(events);
+}
+END_TEST
+
 Suite *
 soft_endpoint_suite(void)
 {
@@ -521,5 +597,7 @@ soft_endpoint_suite(void)
 	tcase_add_test(tcase, data_and_route__of_an_address__are_used);
 	tcase_add_test(tcase, endpoint__that_cannot_be_made__says_why);
 	tcase_add_test(tcase, extended_queue_pair__of_an_id__has_its_operations);
+	tcase_add_test(tcase, get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected);
+	tcase_add_test(tcase, create_srq__of_an_id__with_and_without_a_domain);
 	return suite;
 }

@@ -393,6 +393,63 @@ START_TEST(async_event__unacknowledged__destroy_waits_for_it)
 }
 END_TEST
 
+/* The same for the other kinds of objects that have events. */
+START_TEST(async_event_of_a_queue__unacknowledged__destroy_waits_for_it)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq_attr limit = { .srq_limit = 2 };
+	struct ibv_srq *srq = ibv_create_srq(a.pd, &init);
+	struct ibv_cq *cq = ibv_create_cq(a.context, 1, NULL, NULL, 0);
+	struct soft_async_source *source = _i ? &soft_cq_of(cq)->async : NULL;
+	struct ibv_async_event event;
+	pthread_t thread;
+
+	if (source)
+		soft_async_raise(soft_context_of(a.context), source, IBV_EVENT_CQ_ERR);
+	else
+		ck_assert_int_eq(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+	ck_assert(async_ready(a.context));
+	ck_assert_int_eq(ibv_get_async_event(a.context, &event), 0);
+	ck_assert_int_eq(event.event_type, _i ? IBV_EVENT_CQ_ERR : IBV_EVENT_SRQ_LIMIT_REACHED);
+	acknowledged = false;
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, &event), 0);
+	ck_assert_int_eq(_i ? ibv_destroy_cq(cq) : ibv_destroy_srq(srq), 0);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(_i ? ibv_destroy_srq(srq) : ibv_destroy_cq(cq), 0);
+}
+END_TEST
+
+/* The limit is raised once, when there are fewer receives than it says; it is at the middle, and below. */
+START_TEST(srq_limit__each_value__one_event_when_fewer_are_left)
+{
+	struct ibv_srq_attr attr = { .srq_limit = (uint32_t)_i };
+	struct side c, d;
+
+	pair_make(&c, &d, &(struct side_options){ .srq = 4 });
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_recv_wr wr = { .wr_id = i }, *bad;
+
+		ck_assert_int_eq(ibv_post_srq_recv(d.srq, &wr, &bad), 0);
+	}
+	ck_assert_int_eq(ibv_modify_srq(d.srq, &attr, IBV_SRQ_LIMIT), 0);
+	for (int left = 3; left >= 0; left--) {
+		ck_assert_int_eq(ibv_query_srq(d.srq, &attr), 0);
+		ck_assert_uint_eq(attr.srq_limit, left + 1 >= _i ? (uint32_t)_i : 0);
+		ck_assert_uint_eq(attr.max_wr, 4);
+		ck_assert(!async_ready(d.context));
+		side_post(&c, IBV_WR_SEND, 0, 1, 0, 0);
+		cq_expect(d.cq, (uint64_t)(3 - left), IBV_WC_SUCCESS);
+		if (left == _i - 1)
+			async_expect(d.context, IBV_EVENT_SRQ_LIMIT_REACHED, d.srq);
+	}
+	ck_assert(!async_ready(d.context));
+	attr.srq_limit = 5;
+	ck_assert_int_eq(ibv_modify_srq(d.srq, &attr, IBV_SRQ_LIMIT), EINVAL);
+	pair_free(&c, &d);
+}
+END_TEST
+
 /* An object with several events does not hold back those of others. */
 START_TEST(async_events__of_two_objects__take_turns)
 {
@@ -610,5 +667,8 @@ soft_error_suite(void)
 	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
 	tcase_add_test(tcase, cq_overrun__by_sends__the_queue_pair_fails);
 	tcase_add_test(tcase, cq_overrun__by_datagrams__the_queue_pair_fails);
+	tcase_add_loop_test(
+	    tcase, async_event_of_a_queue__unacknowledged__destroy_waits_for_it, 0, 2);
+	tcase_add_loop_test(tcase, srq_limit__each_value__one_event_when_fewer_are_left, 0, 5);
 	return suite;
 }

@@ -281,6 +281,49 @@ START_TEST(endpoints__synchronous_ids_make_their_own_queues)
 }
 END_TEST
 
+/* The wildcard address leads to the loopback address of its family; a source of another host to nothing. */
+START_TEST(resolve__of_special_addresses__as_a_host_does)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = port },
+			   elsewhere = { .sin_family = AF_INET, .sin_addr = { htonl(0xc0000201) } };
+	struct sockaddr_in6 any6 = { .sin6_family = AF_INET6, .sin6_port = port };
+	const struct sockaddr_in *to;
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, NULL, 10), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(
+	    rdma_resolve_addr(id, (struct sockaddr *)&any6, (struct sockaddr *)&any, 10), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(
+	    rdma_resolve_addr(id, (struct sockaddr *)&elsewhere, (struct sockaddr *)&any, 10), -1);
+	ck_assert_int_eq(errno, EADDRNOTAVAIL);
+	ck_assert_ptr_null(id->verbs);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&any, 10), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, id);
+	to = (const struct sockaddr_in *)rdma_get_peer_addr(id);
+	ck_assert_uint_eq(to->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+	ck_assert_uint_eq(to->sin_port, port);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&any6, 10)) {
+		runner_skip("no IPv6 on this host");
+	} else {
+		const struct sockaddr_in6 *to6 =
+		    (const struct sockaddr_in6 *)rdma_get_peer_addr(id);
+		struct rdma_cm_event *event;
+
+		ck_assert_int_eq(rdma_get_cm_event(client, &event), 0);
+		if (event->event == RDMA_CM_EVENT_ADDR_RESOLVED)
+			ck_assert(IN6_IS_ADDR_LOOPBACK(&to6->sin6_addr));
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	}
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+}
+END_TEST
+
 Suite *
 soft_id_suite(void)
 {
@@ -299,5 +342,6 @@ soft_id_suite(void)
 	tcase_add_test(tcase, reuse_address__two_ids_share_a_port__a_listener_is_alone);
 	tcase_add_test(tcase, ipv6__loopback__connects);
 	tcase_add_test(tcase, endpoints__synchronous_ids_make_their_own_queues);
+	tcase_add_test(tcase, resolve__of_special_addresses__as_a_host_does);
 	return suite;
 }
