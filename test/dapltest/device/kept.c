@@ -151,6 +151,65 @@ START_TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
 }
 END_TEST
 
+/* ---- another thread is faster ---- */
+
+static DAT_RETURN intruder_ret;
+
+static DAT_RETURN
+connect_it(void)
+{
+	return dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE,
+	    0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+static void
+connect_too(void)
+{
+	intruder_ret = connect_it();
+}
+
+static void
+disconnect_it(void)
+{
+	intruder_ret = dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG);
+}
+
+/* In any window of a connect another one is made, or, of datagrams, a disconnect: as many began as have succeeded. */
+static bool
+connect_at(int n, bool datagrams)
+{
+	DAT_UINT64 counts[DCNT_EP_ALL_COUNTERS];
+	DAT_RETURN ret;
+	bool came;
+
+	open_pair();
+	if (datagrams)
+		give_datagrams(&pair.a);
+	intruder_ret = ~0u;
+	fault_window_at(n, datagrams ? disconnect_it : connect_too);
+	ret = connect_it();
+	came = !fault_window_missed();
+	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, counts, 0));
+	ck_assert_uint_eq(counts[DCNT_EP_CONNECT],
+	    (DAT_UINT64)((ret == DAT_SUCCESS) + (!datagrams && intruder_ret == DAT_SUCCESS)));
+	if (ret != DAT_SUCCESS)
+		dt_assert_type(ret, DAT_INVALID_STATE);
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_pair_close(&pair);
+	return came;
+}
+
+/* origin: out33.D3 */
+START_TEST(connect__another_call_in_any_window__counts_what_has_begun)
+{
+	int n = 1;
+
+	while (connect_at(n, _i))
+		ck_assert_int_lt(n++, 60);
+	ck_assert_int_gt(n, 2);
+}
+END_TEST
+
 /* ---- memory ---- */
 
 static const struct {
@@ -286,6 +345,7 @@ device_kept_suite(void)
 	tcase_add_test(tc, connect__its_address_comes_late__is_tried_so_often_each_time);
 	tcase_add_test(tc, lookup__its_address_comes_late__is_tried_so_often_each_time);
 	tcase_add_test(tc, accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned);
+	tcase_add_loop_test(tc, connect__another_call_in_any_window__counts_what_has_begun, 0, 2);
 	tcase_add_loop_test(tc, lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound, 0,
 	    (int)(sizeof deregistrations / sizeof deregistrations[0]));
 	tcase_add_test(tc, srq_post__the_device_refuses_again_and_again__takes_no_place);
