@@ -271,7 +271,7 @@ dapl_dto_post_rdma(DAT_EP_HANDLE handle, const struct dapl_dto *d, const struct 
 	    d->operation == DAT_DTO_RDMA_WRITE || d->operation == DAT_IB_DTO_RDMA_WRITE_IMMED;
 	struct dapl_ep *ep;
 	DAT_RETURN ret;
-	uint64_t limit;
+	uint64_t limit = 0;
 
 	ep = dapl_dto_lock(handle, DAPL_EP_REQUEST, &ret);
 	if (!ep)
@@ -280,7 +280,8 @@ dapl_dto_post_rdma(DAT_EP_HANDLE handle, const struct dapl_dto *d, const struct 
 	    d, writes ? ep->attr.max_rdma_write_iov : ep->attr.max_rdma_read_iov, args);
 	if (ret == DAT_SUCCESS && !d->remote)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, args->remote);
-	if (ret == DAT_SUCCESS && !dto_fits(d, &limit))
+	/* Of an endpoint for datagrams no length is good: dapl_dto_post_request() refuses it. */
+	if (ret == DAT_SUCCESS && !dapl_ep_is_datagram(ep) && !dto_fits(d, &limit))
 		ret = DAT_ERROR(DAT_LENGTH_ERROR, DAT_NO_SUBTYPE);
 	if (ret == DAT_SUCCESS)
 		ret = dapl_dto_post_request(ep, d, limit);

@@ -500,6 +500,13 @@ START_TEST(calls__that_need_the_other_service__are_not_supported)
 	dt_assert_ret(
 	    dat_ib_post_rdma_write_immed(pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, DEFAULT),
 	    MODEL);
+	/* Whatever its length. */
+	remote = dt_remote(&pair.b, 0, 4);
+	dt_assert_ret(
+	    dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT), MODEL);
+	remote.segment_length = 16;
+	dt_assert_ret(
+	    dat_ep_post_rdma_read(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT), MODEL);
 	dt_assert_ret(
 	    dat_ib_post_send_ud(pair.a.ep, -1, &local, &to_b, dt_cookie(1), DEFAULT), PARAMETER(3));
 	dt_assert_ret(
