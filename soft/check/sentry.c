@@ -249,7 +249,7 @@ sentry_run(void *unused) SOFT_NO_CHECK_LOCK
 {
 	const struct timespec tick = { .tv_nsec = TICK };
 	uint64_t before = soft_now(), idle = 0;
-	unsigned int progress = soft_check_progress, now;
+	unsigned int progress = soft_check_progress, now, reports = 0;
 
 	(void)unused;
 	pthread_setname_np(pthread_self(), SOFT_SENTRY_NAME);
@@ -264,6 +264,11 @@ sentry_run(void *unused) SOFT_NO_CHECK_LOCK
 			soft_tally->progress++;
 		}
 		progress = now;
+		/* What was before a report does not count. */
+		if (soft_reports() != reports) {
+			reports = soft_reports();
+			idle = 0;
+		}
 		if (soft_reports() && idle >= soft_check_settings.timeout) {
 			soft_report_end(idle);
 			_exit(SOFT_CHECK_EXIT);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "complaint.h"
 #include "names.h"
+#include "size.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -100,8 +101,15 @@ int
 soft_name_write(uint32_t entry, uint16_t value)
 {
 	ssize_t n;
-	int state;
+	int state, r;
 
+	r = soft_size_check((uint64_t)name_offset(entry) + sizeof value);
+	if (r) {
+		soft_complain("cannot write %s: the limit of the size of a file (ulimit -f) is "
+			      "too low",
+		    FILE_NAME);
+		return r;
+	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	n = pwrite(file, &value, sizeof value, name_offset(entry));
 	pthread_setcancelstate(state, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tally_file.h"
 #include "parent.h"
+#include "soft/device/size.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -77,8 +78,14 @@ soft_tally_file_create(char **path)
 	if (asprintf(path, "%s/" NAME UNIQUE, folder) < 0)
 		soft_parent_fail("TMPDIR");
 	fd = file_make(*path); /* stays open, for the lock */
-	if (ftruncate(fd, sizeof *tally))
+	/* Reserved, or a process that writes where no room is would be ended by SIGBUS. */
+	errno = -soft_size_check(sizeof *tally);
+	if (!errno)
+		errno = posix_fallocate(fd, 0, sizeof *tally);
+	if (errno) {
+		unlink(*path);
 		soft_parent_fail(*path);
+	}
 	tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (tally == MAP_FAILED)
 		soft_parent_fail(*path);

@@ -8,7 +8,16 @@
 #include "soft/device/slot.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+#ifndef PID_FS_MAGIC
+#define PID_FS_MAGIC 0x50494446
+#endif
 
 static struct soft_mutex lock = SOFT_MUTEX_INITIALIZER;
 static struct soft_link *outgoing[SOFT_SLOT_MAX + 1] GUARDED_BY(soft_locks.peers);
@@ -73,6 +82,40 @@ peer_find(struct soft_link *const *links_of, unsigned int slot) SOFT_NO_PEERS_LO
 	return link;
 }
 
+/* The number of the inode that stands for the process at the other end, or 0: the kernel has none before Linux 6.9. */
+static ino_t
+peer_inode(int fd)
+{
+	socklen_t length = sizeof fd;
+	struct statfs system;
+	struct stat file;
+	ino_t inode = 0;
+	int process;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &process, &length))
+		return 0;
+	if (!fstatfs(process, &system) && system.f_type == PID_FS_MAGIC && !fstat(process, &file))
+		inode = file.st_ino;
+	soft_close(process);
+	return inode;
+}
+
+/* Processes of other PID namespaces may have no number here: all of them have 0. */
+static bool
+peers_are_one(int a, int b)
+{
+	struct ucred one, other;
+	ino_t inode;
+
+	if (!peer_credentials(a, &one) || !peer_credentials(b, &other) || one.pid != other.pid ||
+	    other.uid != geteuid())
+		return false;
+	if (one.pid)
+		return true;
+	inode = peer_inode(a);
+	return inode && inode == peer_inode(b);
+}
+
 /*
  * 0 if the process at the other end is the one that listens at the slot, -EAGAIN if that is not
  * known now, another -errno if not.
@@ -80,7 +123,6 @@ peer_find(struct soft_link *const *links_of, unsigned int slot) SOFT_NO_PEERS_LO
 static int
 peer_check_owner(int fd, unsigned int slot)
 {
-	struct ucred peer, owner;
 	int owner_fd = soft_slot_connect(slot);
 	bool same;
 
@@ -88,8 +130,7 @@ peer_check_owner(int fd, unsigned int slot)
 		return -EAGAIN;
 	if (owner_fd < 0)
 		return owner_fd;
-	same = peer_credentials(fd, &peer) && peer_credentials(owner_fd, &owner) &&
-	       peer.pid == owner.pid && owner.uid == geteuid();
+	same = peers_are_one(fd, owner_fd);
 	soft_guard_close(owner_fd);
 	return same ? 0 : -EACCES;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ring.h"
+#include "soft/device/size.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -90,7 +91,9 @@ soft_rings_create(struct soft_rings *rings)
 
 	if (fd < 0)
 		return -errno;
-	r = ftruncate(fd, TOTAL) || fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;
+	r = soft_size_check(TOTAL);
+	if (!r)
+		r = ftruncate(fd, TOTAL) || fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;
 	if (!r)
 		r = rings_map_all(rings, fd, true);
 	if (r) {

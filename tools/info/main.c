@@ -48,7 +48,8 @@ static const struct argp_option options[] = {
 
 static const char about[] =
     "Print the adapters of dat.conf, or everything about those that are named."
-    "\vThe exit status is 0; 1 if an adapter that was named cannot be opened, or the doctor found "
+    "\vThe exit status is 0; 1 if the file cannot be read, an adapter that was named cannot be "
+    "opened, or the doctor found "
     "something wrong or no adapter that works; 2 after a wrong option.";
 
 static void
@@ -128,6 +129,18 @@ wrap(const char *key, json_t *value)
 	return object;
 }
 
+/* Whether one of these lines of the registry says that a file was not read. */
+static bool
+lines_miss_a_file(const json_t *lines)
+{
+	const json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line) if (strncmp(json_string_value(line), "cannot read ",
+						   strlen("cannot read ")) == 0) return true;
+	return false;
+}
+
 static int
 list(const struct request *request)
 {
@@ -135,10 +148,12 @@ list(const struct request *request)
 	json_t *report, *lines, *line;
 	DAT_COUNT count = 0;
 	DAT_RETURN ret;
+	int status;
 	size_t i;
 
 	records = record_list(&count, &ret);
 	lines = records != NULL ? lines_take_errors() : lines_explain("dat.conf", ret);
+	status = records == NULL || lines_miss_a_file(lines);
 	report = record_report(records, count);
 	free(records);
 	if (request->json) {
@@ -155,20 +170,24 @@ list(const struct request *request)
 		json_decref(lines);
 		json_decref(report);
 	}
-	return records != NULL ? 0 : 1;
+	return status;
 }
 
 /* The names, each once. */
 static int
 list_names(bool json)
 {
-	json_t *names, *name;
+	json_t *names, *name, *lines;
 	DAT_REARM_RECORD *records;
 	DAT_COUNT count = 0;
 	DAT_RETURN ret;
+	int status;
 	size_t i;
 
 	records = record_list(&count, &ret);
+	lines = lines_take_errors();
+	status = records == NULL || lines_miss_a_file(lines);
+	json_decref(lines);
 	names = record_names(records, count);
 	json_array_foreach(names, i, name)
 	{
@@ -182,7 +201,7 @@ list_names(bool json)
 	else
 		json_decref(names);
 	free(records);
-	return records != NULL ? 0 : 1;
+	return status;
 }
 
 static int

@@ -23,6 +23,8 @@
 #include <linux/kcmp.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
+#include <rdma/rdma_cma.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -31,6 +33,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
@@ -339,20 +343,26 @@ static int door;
 
 /* A good process is served. */
 static void
-expect_served(void)
+expect_served_by(unsigned int server)
 {
 	const struct soft_frame request = { .type = SOFT_FRAME_REQUEST,
 		.opcode = IBV_WR_RDMA_WRITE,
 		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
-		.qpn = soft_slot_number() << 14 | 0x3fff,
+		.qpn = server << 14 | 0x3fff,
 		.from = slot << 14 };
-	const int line = line_open(soft_slot_number());
+	const int line = line_open(server);
 	struct soft_frame answer;
 
 	line_greet(line, slot);
 	line_send(line, &request, sizeof request);
 	ck_assert_int_eq(recv(line, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
 	close(line);
+}
+
+static void
+expect_served(void)
+{
+	expect_served_by(soft_slot_number());
 }
 
 enum place { BEFORE_HELLO, IN_HELLO, ON_LINK, ON_ITS_LINK, WITH_A_KNOCK, NOT_READ, PLACES };
@@ -516,6 +526,176 @@ START_TEST(many_callers__the_progress_thread_waits_for_nothing)
 }
 END_TEST
 
+/* --- processes without a number here */
+
+static bool
+write_file(const char *path, const char *text)
+{
+	const int fd = open(path, O_WRONLY | O_CLOEXEC);
+	const bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return written;
+}
+
+/* Children are in a PID namespace of their own from now on, and no thread can be made.  False if that is not allowed. */
+static bool
+be_apart(void)
+{
+	const unsigned int user = geteuid();
+	char map[32];
+
+	if (!unshare(CLONE_NEWPID))
+		return true;
+	snprintf(map, sizeof map, "%u %u 1", user, user);
+	return !unshare(CLONE_NEWUSER | CLONE_NEWPID) && write_file("/proc/self/uid_map", map);
+}
+
+static void
+be_in_a_namespace_there(void)
+{
+	unsigned int number = 0;
+	int status;
+	pid_t child;
+
+	if (!be_apart()) {
+		other_tell(&number, sizeof number);
+		return;
+	}
+	child = fork();
+	if (child) {
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+		return;
+	}
+	side_make(&a, NULL);
+	number = soft_slot_number();
+	other_tell(&number, sizeof number);
+	other_meet();
+	side_free(&a);
+	_exit(0);
+}
+
+/* What a process that does not own the slot says on its behalf. */
+static void
+claim(int from, int to)
+{
+	unsigned int slots[2];
+	int line;
+
+	ck_assert_int_eq(read(from, slots, sizeof slots), sizeof slots);
+	side_make(&a, NULL);
+	line = line_open(slots[0]);
+	line_greet(line, slots[1]);
+	line_expect_hung_up(line);
+	side_free(&a);
+	ck_assert_int_eq(write(to, "x", 1), 1);
+	_exit(0);
+}
+
+/* For the device in the namespace both the owner of the slot and the other one have the number 0. */
+/* origin: out33.A1 */
+START_TEST(process_of_another_pid_namespace__cannot_claim_a_slot)
+{
+	int there[2], back[2], status;
+	unsigned int slots[2], major = 0, minor = 0;
+	struct utsname kernel;
+	char done;
+	pid_t third;
+
+	ck_assert_int_eq(pipe2(there, O_CLOEXEC), 0);
+	ck_assert_int_eq(pipe2(back, O_CLOEXEC), 0);
+	third = fork();
+	if (!third) {
+		close(there[1]);
+		close(back[0]);
+		claim(there[0], back[1]);
+	}
+	close(there[0]);
+	close(back[1]);
+	other_start(be_in_a_namespace_there);
+	other_hear(&slots[0], sizeof slots[0]);
+	if (!slots[0]) {
+		runner_skip("no PID namespace can be made");
+		close(there[1]);
+		close(back[0]);
+		kill(third, SIGKILL);
+		waitpid(third, NULL, 0);
+		other_finish();
+		return;
+	}
+	side_make(&a, NULL);
+	slots[1] = slot = line_slot_take(&door);
+	ck_assert_int_eq(write(there[1], slots, sizeof slots), sizeof slots);
+	ck_assert_int_eq(read(back[0], &done, 1), 1);
+	close(there[1]);
+	close(back[0]);
+	ck_assert_int_eq(waitpid(third, &status, 0), third);
+	ck_assert_int_eq(status, 0);
+	/* The owner can, where the kernel tells the two apart. */
+	uname(&kernel);
+	sscanf(kernel.release, "%u.%u", &major, &minor);
+	if (major > 6 || (major == 6 && minor >= 9))
+		expect_served_by(slots[0]);
+	line_slot_leave(slot, door);
+	other_meet();
+	other_finish();
+	side_free(&a);
+}
+END_TEST
+
+/* --- the limit of the size of a file */
+
+static void
+be_limited(rlim_t bytes)
+{
+	struct rlimit limit = { bytes, RLIM_INFINITY };
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void
+send_there(void)
+{
+	struct fds before;
+
+	exchange(&a, &before);
+	side_free(&a);
+}
+
+/* Memory that would be too large is not shared: sockets carry the messages. */
+/* origin: out33.A2 */
+START_TEST(limit_of_a_files_size__is_kept_without_a_signal)
+{
+	struct fds before;
+
+	other_start(send_there);
+	be_limited(700000);
+	exchange(&a, &before);
+	side_free(&a);
+	other_finish();
+}
+END_TEST
+
+/* The name of a port is an entry of a file. */
+START_TEST(file_of_names_that_may_not_grow__no_port)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET };
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	be_limited(8192);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&any), -1);
+	ck_assert_int_eq(errno, EFBIG);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+}
+END_TEST
+
 Suite *
 soft_neighbour_suite(void)
 {
@@ -531,6 +711,11 @@ soft_neighbour_suite(void)
 	tcase_add_loop_test(
 	    tcase, device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become, 0, 7);
 	tcase_add_test(tcase, many_callers__the_progress_thread_waits_for_nothing);
+	tcase = runner_tcase(suite, "namespace");
+	tcase_add_test(tcase, process_of_another_pid_namespace__cannot_claim_a_slot);
+	tcase = runner_tcase(suite, "size");
+	tcase_add_test(tcase, limit_of_a_files_size__is_kept_without_a_signal);
+	tcase_add_test(tcase, file_of_names_that_may_not_grow__no_port);
 	tcase = runner_tcase(suite, "foreign");
 	tcase_add_loop_test(tcase,
 	    descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 0, 2 * PLACES);
