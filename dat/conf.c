@@ -100,7 +100,7 @@ conf_read_line(struct parser *p)
 			p->text[p->length++] = (char)c;
 	}
 	if (c == EOF && ferror(p->in)) {
-		log_message(LOG_ERRORS, "%s: %s", p->name, strerror(errno));
+		log_message(LOG_ERRORS, "cannot read %s: %s", p->name, strerror(errno));
 		return LINE_BROKEN;
 	}
 	if (c == EOF && p->length == 0 && reason == NULL)

@@ -354,7 +354,7 @@ START_TEST(conf__override_that_is_a_directory__gives_a_message)
 	setenv("DAT_OVERRIDE", "/", 1);
 	story_listen();
 	ck_assert_str_eq(story_listed(), "");
-	ck_assert_str_eq(story_heard(), "dat: /: Is a directory\n");
+	ck_assert_str_eq(story_heard(), "dat: cannot read /: Is a directory\n");
 }
 END_TEST
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* origin: out33.C7 */
 /* The event is read, and its queue is left for later: but nothing comes that would remind of it. */
 #include "test/softverbs/pair.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* origin: out33.C7 */
 /* Two queues have one channel.  Both are polled after each event, but only one is ever armed. */
 #include "test/softverbs/pair.h"
 
