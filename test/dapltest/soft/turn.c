@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "turn.h"
 
-#include "test/dapltest/lib/runner.h"
+#include "lib/runner.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
