@@ -166,12 +166,8 @@ bound_flush(struct bound *s)
 	bound_expect(s, 2, DAT_DTO_ERR_FLUSHED);
 }
 
-/*
- * The receive has completed when the send has.  A device of the personality "delayed" shows the
- * completion later: waits until it is visible, and takes nothing.
- */
-static void
-bound_await_arrival(const struct bound *s)
+void
+bound_await_arrivals(const struct bound *s, int count)
 {
 	const char *personality = getenv("SOFTVERBS_PERSONALITY");
 	DAT_EVD_PARAM param;
@@ -181,10 +177,10 @@ bound_await_arrival(const struct bound *s)
 	if (!personality || strcmp(personality, "delayed") != 0)
 		return;
 	dt_ok(dat_evd_query(s->pair.b.recv, DAT_EVD_FIELD_ALL, &param));
-	for (int ms = 0; more < 1 && ms < DT_FOREVER_MS; ms++)
+	for (int ms = 0; more < count && ms < DT_FOREVER_MS; ms++)
 		dt_assert_type(dat_evd_wait(s->pair.b.recv, 1000, param.evd_qlen, &event, &more),
 		    DAT_TIMEOUT_EXPIRED);
-	ck_assert_int_ge(more, 1);
+	ck_assert_int_ge(more, count);
 }
 
 void
@@ -197,7 +193,7 @@ bound_invalidate(struct bound *s, DAT_RMR_CONTEXT context)
 	dt_ok(dat_ep_post_send_with_invalidate(
 	    s->pair.a.ep, 1, &local, dt_cookie(1), DEFAULT, DAT_TRUE, context));
 	dt_expect_dto(s->pair.a.request, s->pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-	bound_await_arrival(s);
+	bound_await_arrivals(s, 1);
 }
 
 DAT_LMR_HANDLE

@@ -144,7 +144,9 @@ START_TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
 		.max_recv_dtos = MANY,
 		.max_request_dtos = 8,
 		.max_recv_iov = 1,
-		.max_request_iov = 1 };
+		.max_request_iov = 1,
+		.recv_completion_flags = DAT_COMPLETION_EVD_THRESHOLD_FLAG,
+		.request_completion_flags = DAT_COMPLETION_DEFAULT_FLAG };
 	DAT_RMR_HANDLE first;
 	struct bound s;
 
@@ -157,6 +159,7 @@ START_TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
 		bound_bind(&s, 0, 64, BOTH);
 		bound_invalidate(&s, s.context);
 	}
+	bound_await_arrivals(&s, MANY);
 	dt_ok(dat_ep_get_status(s.pair.b.ep, NULL, &(DAT_BOOLEAN){ DAT_FALSE }, NULL)); /* polls */
 	bound_disconnect(&s);
 	bound_reconnect(&s);
