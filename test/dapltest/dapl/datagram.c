@@ -66,18 +66,6 @@ extension(const DAT_EVENT *event)
 	return (const DAT_IB_EXTENSION_EVENT_DATA *)(const void *)event->event_extension_data;
 }
 
-static DAT_CR_HANDLE
-ud_request(struct dt_side *side)
-{
-	DAT_EVENT event;
-
-	dt_expect(side->cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
-	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_REQUEST);
-	ck_assert_ptr_eq(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, side->psp);
-	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, side->qual);
-	return event.event_data.cr_arrival_event_data.cr_handle;
-}
-
 /* The event of an endpoint that has another's address; the private data begin with `data`. */
 static DAT_IB_ADDR_HANDLE
 ud_established(const struct dt_side *side, DAT_IB_EXT_TYPE type, const char *data)
@@ -109,7 +97,7 @@ ud_meet(DAT_IB_ADDR_HANDLE *to_b, DAT_IB_ADDR_HANDLE *to_a)
 	DAT_CR_HANDLE cr;
 
 	dt_connect(&pair.a, &pair.b, "question", 9);
-	cr = ud_request(&pair.b);
+	cr = dt_datagram_request(&pair.b);
 	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 	ck_assert_int_ge(param.private_data_size, 9);
 	ck_assert_str_eq(param.private_data, "question");
@@ -187,7 +175,7 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 		dt_connect(&pair.a, &pair.b, &n, 1);
 	}
 	for (int i = 0; i < MANY; i++) {
-		cr = ud_request(&pair.b);
+		cr = dt_datagram_request(&pair.b);
 		dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 		n = *(uint8_t *)param.private_data;
 		ck_assert_uint_lt(n, MANY);
@@ -221,7 +209,7 @@ START_TEST(request__rejected__its_event_has_the_data)
 
 	ud_open(DT_SEPARATE);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	dt_ok(dat_cr_reject(ud_request(&pair.b), 5, (DAT_PVOID)(uintptr_t) "busy"));
+	dt_ok(dat_cr_reject(dt_datagram_request(&pair.b), 5, (DAT_PVOID)(uintptr_t) "busy"));
 	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REJECT_EVENT, &event);
 	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_REJECT);
 	ck_assert_int_eq(extension(&event)->status, DAT_IB_OP_ERR);
@@ -257,7 +245,7 @@ START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 		for (n = 0; n < MANY; n++)
 			dt_connect(&pair.a, &pair.b, &n, 1);
 		for (int i = 0; i < MANY; i++) {
-			cr = ud_request(&pair.b);
+			cr = dt_datagram_request(&pair.b);
 			dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 			n = *(uint8_t *)param.private_data;
 			dt_ok(dat_cr_reject(cr, 1, &n));
@@ -300,9 +288,9 @@ START_TEST(events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone)
 		else
 			dt_connect(&pair.a, &pair.b, NULL, 0);
 		if (_i == 0)
-			dt_ok(dat_cr_accept(ud_request(&pair.b), pair.b.ep, 0, NULL));
+			dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
 		if (_i == 1)
-			dt_ok(dat_cr_reject(ud_request(&pair.b), 0, NULL));
+			dt_ok(dat_cr_reject(dt_datagram_request(&pair.b), 0, NULL));
 		/* Until so many are queued. */
 		dt_assert_type(dat_evd_wait(pair.a.connect, 100000, i + 2, &event, &more),
 		    DAT_TIMEOUT_EXPIRED);
@@ -332,7 +320,7 @@ START_TEST(request__not_answered_in_time__is_an_error)
 	dt_assert_stays_empty(pair.a.connect);
 	/* The requests are still there, and nothing waits for their answers. */
 	for (int i = 0; i < 2; i++)
-		dt_ok(dat_cr_accept(ud_request(&pair.b), pair.b.ep, 0, NULL));
+		dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
@@ -346,7 +334,7 @@ START_TEST(lookups__under_way__end_with_their_endpoint)
 	ud_open(DT_SEPARATE);
 	for (int i = 0; i < 3; i++)
 		dt_connect(&pair.a, &pair.b, NULL, 0);
-	(void)ud_request(&pair.b);
+	(void)dt_datagram_request(&pair.b);
 	dt_ok(dat_ep_free(pair.a.ep));
 	dt_assert_stays_empty(pair.a.connect);
 	ep = pair.a.ep = ud_ep(&pair.a);
@@ -383,7 +371,7 @@ START_TEST(lookups__under_way__end_with_a_disconnect)
 	ud_open(DT_SEPARATE);
 	ud_meet(&to_b, &to_a);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	cr = ud_request(&pair.b);
+	cr = dt_datagram_request(&pair.b);
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, pair.a.ep);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
@@ -408,7 +396,7 @@ START_TEST(lookups__under_way__end_with_a_graceful_disconnect)
 		ud_meet(&to_b, &to_a);
 		dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 60000000, 0,
 		    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
-		cr = ud_request(&pair.b);
+		cr = dt_datagram_request(&pair.b);
 		for (DAT_UINT64 cookie = 0; cookie < 3; cookie++)
 			dt_ok(ud_try_send(&pair.a, 8, cookie, &to_b));
 		dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
@@ -435,7 +423,7 @@ START_TEST(accept__an_endpoint_of_the_other_service__is_refused)
 	pair.b.ep = ud_ep(&pair.b);
 	dt_side_listen(&pair.b);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	cr = ud_request(&pair.b);
+	cr = dt_datagram_request(&pair.b);
 	dt_assert_ret(dat_cr_accept(cr, connected, 0, NULL), BAD_EP);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	(void)ud_established(&pair.b, DAT_IB_UD_PASSIVE_REMOTE_AH, NULL);

@@ -292,7 +292,6 @@ open_datagrams(void)
 		.max_request_dtos = 4,
 		.max_recv_iov = 1,
 		.max_request_iov = 1 };
-	DAT_EVENT event;
 
 	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
 	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
@@ -302,8 +301,7 @@ open_datagrams(void)
 	pair.b.ep = dt_ep(&pair.b, &attr);
 	dt_side_listen(&pair.b);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	dt_expect(pair.b.cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
-	request = event.event_data.cr_arrival_event_data.cr_handle;
+	request = dt_datagram_request(&pair.b);
 }
 
 static const struct attempt {

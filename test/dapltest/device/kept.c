@@ -45,15 +45,6 @@ open_datagrams(void)
 	give_datagrams(&pair.b);
 }
 
-static DAT_CR_HANDLE
-datagram_request(void)
-{
-	DAT_EVENT event;
-
-	dt_expect(pair.b.cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
-	return event.event_data.cr_arrival_event_data.cr_handle;
-}
-
 /* A call that waits until no thread has a pin of the endpoint; with one that was forgotten it waits for ever. */
 static void
 assert_no_pin(DAT_EP_HANDLE ep)
@@ -100,7 +91,7 @@ START_TEST(lookup__its_address_comes_late__is_tried_so_often_each_time)
 	for (int i = 0; i < 3; i++) {
 		fault_cm_time_out(TRIES - 1);
 		dt_connect(&pair.a, &pair.b, NULL, 0);
-		dt_ok(dat_cr_accept(datagram_request(), pair.b.ep, 0, NULL));
+		dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
 		dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED,
 		    &event);
 		ck_assert_int_eq(fault_cm_time_outs_left(), 0);
@@ -128,7 +119,7 @@ START_TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
 
 	open_datagrams();
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	cr = datagram_request();
+	cr = dt_datagram_request(&pair.b);
 	fault_call_fail("ibv_create_ah", ENOMEM);
 	dt_assert_type(dat_cr_accept(cr, pair.b.ep, 0, NULL), DAT_INSUFFICIENT_RESOURCES);
 	fault_call_fail(NULL, 0);

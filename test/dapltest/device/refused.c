@@ -48,15 +48,6 @@ open_pair(int service)
 	dt_side_listen(&pair.b);
 }
 
-static DAT_CR_HANDLE
-datagram_request(void)
-{
-	DAT_EVENT event;
-
-	dt_expect(pair.b.cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
-	return event.event_data.cr_arrival_event_data.cr_handle;
-}
-
 static void
 expect_datagram_event(const struct dt_side *side, int number, DAT_EVENT *event)
 {
@@ -71,7 +62,7 @@ meet(void)
 	DAT_EVENT event;
 
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	dt_ok(dat_cr_accept(datagram_request(), pair.b.ep, 0, NULL));
+	dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
 	expect_datagram_event(&pair.b, DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, &event);
 	expect_datagram_event(&pair.a, DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, &event);
 	return ((DAT_IB_EXTENSION_EVENT_DATA *)(void *)event.event_extension_data)->remote_ah;
@@ -376,7 +367,7 @@ START_TEST(lookup__a_step_is_refused__is_an_error_and_the_next_works)
 		fault_call_spare(1); /* that of the other end */
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	if (_i == STEPS) {
-		dt_ok(dat_cr_accept(datagram_request(), pair.b.ep, 0, NULL));
+		dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
 		expect_datagram_event(&pair.b, DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED, &event);
 	}
 	expect_datagram_event(&pair.a, DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
@@ -421,7 +412,7 @@ START_TEST(accept__of_a_datagram_is_refused__both_ends_get_their_event)
 
 	open_pair(DAT_IB_SERVICE_TYPE_UD);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	cr = datagram_request();
+	cr = dt_datagram_request(&pair.b);
 	fault_call_fail("rdma_accept", EINVAL);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	fault_call_fail(NULL, 0);
@@ -547,7 +538,7 @@ START_TEST(datagram__endpoint_that_is_not_ready__each_call_has_its_code)
 			  0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    not_ready);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
-	cr = datagram_request();
+	cr = dt_datagram_request(&pair.b);
 	dt_assert_ret(dat_cr_accept(cr, deaf, 0, NULL), not_ready);
 	/* The other end would get the number of the queue pair that it has now. */
 	dt_assert_ret(dat_ep_modify(pair.a.ep, DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE, &param),

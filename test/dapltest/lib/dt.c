@@ -7,6 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 static char directory[64];
 static char conf[96];
 
@@ -388,13 +390,33 @@ dt_connect(struct dt_side *from, const struct dt_side *to, const void *data, DAT
 	    (const DAT_PVOID)(uintptr_t)data, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 }
 
-DAT_CR_HANDLE
-dt_request_event(struct dt_side *side, DAT_EVENT *event)
+static DAT_CR_HANDLE
+dt_request_numbered(const struct dt_side *side, DAT_EVENT_NUMBER number, DAT_EVENT *event)
 {
-	dt_expect(side->cr, DAT_CONNECTION_REQUEST_EVENT, event);
+	dt_expect(side->cr, number, event);
 	ck_assert_ptr_eq(event->event_data.cr_arrival_event_data.sp_handle.psp_handle, side->psp);
 	ck_assert_uint_eq(event->event_data.cr_arrival_event_data.conn_qual, side->qual);
 	return event->event_data.cr_arrival_event_data.cr_handle;
+}
+
+DAT_CR_HANDLE
+dt_request_event(struct dt_side *side, DAT_EVENT *event)
+{
+	return dt_request_numbered(side, DAT_CONNECTION_REQUEST_EVENT, event);
+}
+
+DAT_CR_HANDLE
+dt_datagram_request(const struct dt_side *side)
+{
+	const DAT_IB_EXTENSION_EVENT_DATA *extension;
+	DAT_CR_HANDLE cr;
+	DAT_EVENT event;
+
+	cr =
+	    dt_request_numbered(side, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
+	extension = (const void *)event.event_extension_data;
+	ck_assert_int_eq(extension->type, DAT_IB_UD_CONNECT_REQUEST);
+	return cr;
 }
 
 DAT_CR_HANDLE

@@ -107,6 +107,8 @@ void dt_connect(struct dt_side *from, const struct dt_side *to, const void *data
 /* The request that arrives at a side. */
 DAT_CR_HANDLE dt_request(struct dt_side *side);
 DAT_CR_HANDLE dt_request_event(struct dt_side *side, DAT_EVENT *event);
+/* The same of an endpoint for datagrams. */
+DAT_CR_HANDLE dt_datagram_request(const struct dt_side *side);
 
 /* ---- events ---- */
 
