@@ -134,7 +134,23 @@ START_TEST(addresses__without_names__are_those_of_the_hints)
 	ck_assert_int_eq(info->ai_port_space, RDMA_PS_TCP);
 	ck_assert_mem_eq(info->ai_src_addr, &from, sizeof from);
 	ck_assert_mem_eq(info->ai_dst_addr, &to, sizeof to);
+	hints.ai_dst_addr = NULL;
+	look_up(NULL, NULL, &hints);
+	ck_assert_int_eq(info->ai_family, AF_INET);
+	ck_assert_mem_eq(info->ai_src_addr, &from, sizeof from);
+	ck_assert_ptr_null(info->ai_dst_addr);
+	hints = (struct rdma_addrinfo){ .ai_dst_addr = (struct sockaddr *)&to,
+		.ai_dst_len = sizeof to };
+	look_up(NULL, NULL, &hints);
+	ck_assert_int_eq(info->ai_family, AF_INET);
+	ck_assert_ptr_null(info->ai_src_addr);
+	/* The family of the hints is the one asked for. */
+	hints.ai_family = AF_INET6;
+	look_up(NULL, NULL, &hints);
+	ck_assert_int_eq(info->ai_family, AF_INET6);
 	/* The source goes with a destination that has a name. */
+	hints = (struct rdma_addrinfo){ .ai_src_addr = (struct sockaddr *)&from,
+		.ai_src_len = sizeof from };
 	look_up(LOOPBACK, "9", &hints);
 	ck_assert_mem_eq(info->ai_src_addr, &from, sizeof from);
 	ck_assert_uint_eq(port_of(info->ai_dst_addr), 9);

@@ -302,6 +302,8 @@ END_TEST
 
 /* ---- which answers are taken, while a write, a read of 8 bytes and a write are not answered ---- */
 
+#define PROCESS (1 << 14) /* the next slot, in the number of a queue pair */
+
 enum taken { WRONG, NOTHING, FIRST, READ };
 
 static const struct {
@@ -311,39 +313,49 @@ static const struct {
 	uint8_t opcode; /* of a NAK */
 	uint8_t flags;	/* of the data of a read */
 	uint32_t length, total;
-	uint32_t epoch, from; /* added to what is right */
+	uint32_t epoch, from, to; /* added to what is right */
 	enum taken taken;
 } answers[] = {
-	{ "the first", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, 0, FIRST },
-	{ "the write behind the read", SOFT_FRAME_ACK, 2, 0, 0, 0, 0, 0, 0, WRONG },
-	{ "the read, without data", SOFT_FRAME_ACK, 1, 0, 0, 0, 0, 0, 0, WRONG },
-	{ "none that was sent", SOFT_FRAME_ACK, 3, 0, 0, 0, 0, 0, 0, WRONG },
-	{ "one long ago", SOFT_FRAME_ACK, SOFT_PSN_MASK, 0, 0, 0, 0, 0, 0, WRONG },
-	{ "another epoch", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 1, 0, NOTHING },
-	{ "another queue pair", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, 1, NOTHING },
-	{ "another queue pair, beyond", SOFT_FRAME_ACK, 9, 0, 0, 0, 0, 0, 1, NOTHING },
-	{ "data", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 0, 0, READ },
-	{ "data of another epoch", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 1, 0, NOTHING },
-	{ "data of a write", SOFT_FRAME_RESPONSE, 0, 0, 3, 8, 8, 0, 0, WRONG },
-	{ "data of a write behind", SOFT_FRAME_RESPONSE, 2, 0, 3, 8, 8, 0, 0, WRONG },
-	{ "less data in all", SOFT_FRAME_RESPONSE, 1, 0, 3, 7, 7, 0, 0, WRONG },
-	{ "more data in all", SOFT_FRAME_RESPONSE, 1, 0, 3, 9, 9, 0, 0, WRONG },
-	{ "data that is all, of more", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 9, 0, 0, WRONG },
-	{ "less data than said", SOFT_FRAME_RESPONSE, 1, 0, 3, 7, 8, 0, 0, WRONG },
-	{ "a part that is not the first", SOFT_FRAME_RESPONSE, 1, 0, 0, 4, 8, 0, 0, WRONG },
-	{ "the last part", SOFT_FRAME_RESPONSE, 1, 0, SOFT_FRAME_LAST, 4, 8, 0, 0, WRONG },
-	{ "a part of nothing", SOFT_FRAME_RESPONSE, 1, 0, SOFT_FRAME_FIRST, 0, 8, 0, 0, WRONG },
+	{ "the first", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, 0, 0, FIRST },
+	{ "the write behind the read", SOFT_FRAME_ACK, 2, 0, 0, 0, 0, 0, 0, 0, WRONG },
+	{ "the read, without data", SOFT_FRAME_ACK, 1, 0, 0, 0, 0, 0, 0, 0, WRONG },
+	{ "none that was sent", SOFT_FRAME_ACK, 3, 0, 0, 0, 0, 0, 0, 0, WRONG },
+	{ "one long ago", SOFT_FRAME_ACK, SOFT_PSN_MASK, 0, 0, 0, 0, 0, 0, 0, WRONG },
+	{ "another epoch", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 1, 0, 0, NOTHING },
+	{ "another queue pair", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, 1, 0, NOTHING },
+	{ "another queue pair, beyond", SOFT_FRAME_ACK, 9, 0, 0, 0, 0, 0, 1, 0, NOTHING },
+	{ "data", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 0, 0, 0, READ },
+	{ "data of another epoch", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 1, 0, 0, NOTHING },
+	{ "data of a write", SOFT_FRAME_RESPONSE, 0, 0, 3, 8, 8, 0, 0, 0, WRONG },
+	{ "data of a write behind", SOFT_FRAME_RESPONSE, 2, 0, 3, 8, 8, 0, 0, 0, WRONG },
+	{ "less data in all", SOFT_FRAME_RESPONSE, 1, 0, 3, 7, 7, 0, 0, 0, WRONG },
+	{ "more data in all", SOFT_FRAME_RESPONSE, 1, 0, 3, 9, 9, 0, 0, 0, WRONG },
+	{ "data that is all, of more", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 9, 0, 0, 0, WRONG },
+	{ "less data than said", SOFT_FRAME_RESPONSE, 1, 0, 3, 7, 8, 0, 0, 0, WRONG },
+	{ "a part that is not the first", SOFT_FRAME_RESPONSE, 1, 0, 0, 4, 8, 0, 0, 0, WRONG },
+	{ "the last part", SOFT_FRAME_RESPONSE, 1, 0, SOFT_FRAME_LAST, 4, 8, 0, 0, 0, WRONG },
+	{ "a part of nothing", SOFT_FRAME_RESPONSE, 1, 0, SOFT_FRAME_FIRST, 0, 8, 0, 0, 0, WRONG },
 	{ "addresses that were not asked for", SOFT_FRAME_RESPONSE, 1, 0, 3 | SOFT_FRAME_PULL, 16,
-	    8, 0, 0, WRONG },
+	    8, 0, 0, 0, WRONG },
 	{ "a write that could not be pulled", SOFT_FRAME_NAK, 0, SOFT_NAK_NOT_PULLED, 0, 0, 0, 0, 0,
+	    0, WRONG },
+	{ "a refusal behind the read", SOFT_FRAME_NAK, 2, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0, 0, 0,
 	    WRONG },
-	{ "a refusal behind the read", SOFT_FRAME_NAK, 2, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0, 0,
-	    WRONG },
-	{ "a refusal beyond", SOFT_FRAME_NAK, 3, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0, 0, WRONG },
-	{ "a refusal of another epoch", SOFT_FRAME_NAK, 0, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 1, 0,
+	{ "a refusal beyond", SOFT_FRAME_NAK, 3, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0, 0, 0, WRONG },
+	{ "a refusal of another epoch", SOFT_FRAME_NAK, 0, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 1, 0, 0,
 	    NOTHING },
 	{ "a refusal of another queue pair", SOFT_FRAME_NAK, 0, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0,
-	    1, NOTHING },
+	    1, 0, NOTHING },
+	{ "an answer of another process", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, PROCESS, 0, WRONG },
+	{ "data of another process", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 0, PROCESS, 0, WRONG },
+	{ "a refusal of another process", SOFT_FRAME_NAK, 0, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0,
+	    PROCESS, 0, WRONG },
+	{ "an answer to another process", SOFT_FRAME_ACK, 0, 0, 0, 0, 0, 0, 0, PROCESS, WRONG },
+	{ "data for another process", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 0, 0, PROCESS, WRONG },
+	{ "a refusal to another process", SOFT_FRAME_NAK, 0, IBV_WC_REM_ACCESS_ERR, 0, 0, 0, 0, 0,
+	    PROCESS, WRONG },
+	{ "data for a queue pair that was destroyed", SOFT_FRAME_RESPONSE, 1, 0, 3, 8, 8, 0, 0, 2,
+	    NOTHING },
 };
 
 static void
@@ -384,6 +396,7 @@ START_TEST(answer__to_two_writes_and_a_read__what_is_taken)
 	frame.total = answers[_i].total;
 	frame.epoch += answers[_i].epoch;
 	frame.from += answers[_i].from;
+	frame.qpn += answers[_i].to;
 	say(frame, answers[_i].length);
 	if (answers[_i].taken == WRONG) {
 		expect_link_ended(first.wr_id);
