@@ -125,7 +125,7 @@ void
 dapl_shortage_explain(const char *call, int error)
 {
 	const char *colon = call ? ": " : "";
-	char limit[48];
+	char limit[48], stack[128] = "";
 
 	if (!call)
 		call = "";
@@ -140,11 +140,14 @@ dapl_shortage_explain(const char *call, int error)
 				 "sysctl fs.file-max",
 		    call, colon);
 		break;
-	case EAGAIN:
+	case EAGAIN: /* also if there is no memory for a stack */
+		if (*shortage_limit(RLIMIT_AS, limit, sizeof limit))
+			(void)snprintf(stack, sizeof stack,
+			    "; or of the memory, which its stack needs: ulimit -v%s", limit);
 		dapl_debug_error(
 		    "%s%sno thread can be started: raise the limit with ulimit -u%s, or "
-		    "TasksMax= of the service",
-		    call, colon, shortage_limit(RLIMIT_NPROC, limit, sizeof limit));
+		    "TasksMax= of the service%s",
+		    call, colon, shortage_limit(RLIMIT_NPROC, limit, sizeof limit), stack);
 		break;
 	case ENOMEM:
 		dapl_debug_error("%s%sno memory is left for this process: raise the limit with "

@@ -2,6 +2,7 @@
 #include "descriptor.h"
 
 #include <stdio.h>
+#include <sys/epoll.h>
 
 /* An epoll descriptor in an epoll descriptor, and so on, so often. */
 #define DEPTH 3
@@ -38,6 +39,7 @@ descriptor_leads_to(int fd, int channel, int number, int depth)
 	char line[256];
 	bool found = false;
 	FILE *info;
+	unsigned int events;
 	int target;
 
 	if (fd == channel || (number >= 0 && descriptor_number(fd) == number))
@@ -47,8 +49,10 @@ descriptor_leads_to(int fd, int channel, int number, int depth)
 	info = descriptor_info(fd);
 	if (!info)
 		return false;
+	/* One that has fired once with EPOLLONESHOT, or is to be left alone, waits for nothing. */
 	while (!found && fgets(line, sizeof line, info))
-		if (sscanf(line, "tfd: %d", &target) == 1)
+		if (sscanf(line, "tfd: %d events: %x", &target, &events) == 2 &&
+		    events & (EPOLLIN | EPOLLRDNORM))
 			found = descriptor_leads_to(target, channel, number, depth - 1);
 	fclose(info);
 	return found;

@@ -271,6 +271,22 @@ soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd)
 	return true;
 }
 
+bool
+soft_sleepers_others_come_back(
+    const struct soft_sleepers *sleepers, const struct soft_sleeper *than)
+{
+	const struct sleep_call *call;
+
+	for (size_t i = 0; i < sleepers->count; i++) {
+		if (&sleepers->threads[i] == than || !sleepers->threads[i].asleep)
+			continue;
+		call = sleep_call(sleepers->threads[i].call);
+		if (!call || call->kind != INSIDE || sleep_is_timed(&sleepers->threads[i], call))
+			return true;
+	}
+	return false;
+}
+
 /* Its one line is "number (name) state ...". */
 static bool
 sleep_is_ready(const char *thread)

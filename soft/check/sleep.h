@@ -48,6 +48,13 @@ const struct soft_sleeper *soft_sleepers_on(
  */
 bool soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd);
 
+/*
+ * True if a thread other than this one sleeps for a time, or for what comes from outside: it can do something
+ * when it comes back.
+ */
+bool soft_sleepers_others_come_back(
+    const struct soft_sleepers *sleepers, const struct soft_sleeper *than);
+
 /* How many threads of the program run or want to, but for the calling one; of the first 64. */
 unsigned int soft_sleep_count_ready(void);
 

@@ -46,9 +46,15 @@ suspicion_waits(const struct soft_check_view *view, const struct soft_sleeper *s
 
 /* What it is worth that the threads do what they do, if one of them waits for the channel. */
 static enum soft_strength
-suspicion_with_waiter(const struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
+suspicion_with_waiter(const struct soft_check_view *view, const struct soft_sleepers *sleepers,
+    const struct soft_sleeper *sleeper)
 {
-	return sleeper && !sleepers->busy ? SOFT_STRONG : SOFT_WEAK;
+	if (!sleeper || sleepers->busy)
+		return SOFT_WEAK;
+	/* A thread that reads events may have left this one to another thread, which polls and arms when it comes to it. */
+	if (view->taken && soft_sleepers_others_come_back(sleepers, sleeper))
+		return SOFT_WEAK;
+	return SOFT_STRONG;
 }
 
 /* The same if none waits for it. */
@@ -86,7 +92,7 @@ suspicion_unread(const struct soft_check_view *view, const struct soft_sleepers 
     const struct soft_sleeper *sleeper)
 {
 	if (sleeper)
-		return suspicion_with_waiter(sleepers, sleeper);
+		return suspicion_with_waiter(view, sleepers, sleeper);
 	if (view->state.flushed)
 		return SOFT_INNOCENT;
 	/* Nothing has ever looked at it, or what should do so waits for something else. */
@@ -134,7 +140,7 @@ suspect_visible(struct soft_suspicion result, const struct soft_check_view *view
 		result.strength = waits && state->received ? SOFT_WEAK : SOFT_INNOCENT;
 		return result;
 	}
-	result.strength = waits ? suspicion_with_waiter(sleepers, sleeper) :
+	result.strength = waits ? suspicion_with_waiter(view, sleepers, sleeper) :
 				  suspicion_without_sleeper(view, sleepers);
 	return result;
 }
@@ -191,7 +197,7 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 	if (suspicion_failed_to_arm(view)) {
 		result.kind = SOFT_ARM_ERROR_IGNORED;
 		if (suspicion_waits(view, sleeper) && !soft_check_view_wakes(view))
-			result.strength = suspicion_with_waiter(sleepers, sleeper);
+			result.strength = suspicion_with_waiter(view, sleepers, sleeper);
 		return result;
 	}
 	if (state->unread) {

@@ -16,6 +16,9 @@
  * So is one that sleeps for a queue that is armed, when the peers of all its requests have disconnected: nothing flushes
  * them.  If the event was read, only while every thread sleeps without a time limit, and nothing listens.
  *
+ * A thread that has read the event of a queue and waits again, with no poll and no arm after it, may have left the queue to
+ * another thread: WEAK if one sleeps for a time, or for something from outside.
+ *
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
  * What is no proof:

@@ -39,6 +39,8 @@ soft_check_view_take(struct soft_check_queue *queue)
 		view->was_armed = queue->was_armed;
 		view->arm_failed = queue->arm_failed;
 		view->polled = queue->polled.thread;
+		view->taken =
+		    queue->event.when > queue->polled.when && queue->event.when > queue->armed.when;
 		view->channel = queue->cq->channel;
 		view->fd = view->channel ? view->channel->ibv.fd : -1;
 		view->destroying = queue->destroying.thread;

@@ -12,6 +12,7 @@ struct soft_check_view {
 	struct soft_check_state state;
 	unsigned int activity;
 	bool was_armed, arm_failed;
+	bool taken;   /* an event was read after the last poll and the last arm */
 	pid_t polled; /* the thread that did so last; 0: none */
 	unsigned int events_read, events_acknowledged;
 	const struct soft_channel *channel; /* only to compare */

@@ -243,6 +243,8 @@ ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_con
 void
 ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents) SOFT_NO_CQ_LOCK
 {
+	if (soft_context_is_stale(soft_context_of(cq->context)))
+		return;
 	if (soft_cq_of(cq)->judged)
 		soft_judge->acknowledging(soft_cq_of(cq), nevents);
 	soft_completed_lock(&cq->mutex);

@@ -360,6 +360,8 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 	struct ibv_wc *ring, *old;
 	uint32_t mask, old_mask;
 
+	if (soft_context_is_stale(soft_context_of(ibv->context)))
+		return EIO;
 	if (cqe < 1 || cqe > SOFT_MAX_CQE)
 		return EINVAL;
 	ring = cq_create_ring(cqe, &mask, cq_is_stamped(cq) ? &stamps : NULL);

@@ -64,10 +64,13 @@ async_next(struct soft_async_queue *queue, struct soft_ready_wait *wait,
 	return source != NULL;
 }
 
+/* In the child of a fork a thread of the parent may have the lock, for ever. */
 static void
-async_acknowledge(
-    pthread_mutex_t *mutex, pthread_cond_t *cond, uint32_t *completed) SOFT_NO_LEAF_LOCK
+async_acknowledge(struct ibv_context *context, pthread_mutex_t *mutex, pthread_cond_t *cond,
+    uint32_t *completed) SOFT_NO_LEAF_LOCK
 {
+	if (soft_context_is_stale(soft_context_of(context)))
+		return;
 	soft_completed_lock(mutex);
 	++*completed;
 	pthread_cond_broadcast(cond);
@@ -160,7 +163,7 @@ ibv_ack_async_event(struct ibv_async_event *event)
 
 	switch (event->event_type) {
 	case IBV_EVENT_CQ_ERR:
-		async_acknowledge(&cq->mutex, &cq->cond, &cq->async_events_completed);
+		async_acknowledge(cq->context, &cq->mutex, &cq->cond, &cq->async_events_completed);
 		break;
 	case IBV_EVENT_QP_FATAL:
 	case IBV_EVENT_QP_REQ_ERR:
@@ -170,11 +173,11 @@ ibv_ack_async_event(struct ibv_async_event *event)
 	case IBV_EVENT_PATH_MIG:
 	case IBV_EVENT_PATH_MIG_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		async_acknowledge(&qp->mutex, &qp->cond, &qp->events_completed);
+		async_acknowledge(qp->context, &qp->mutex, &qp->cond, &qp->events_completed);
 		break;
 	case IBV_EVENT_SRQ_ERR:
 	case IBV_EVENT_SRQ_LIMIT_REACHED:
-		async_acknowledge(&srq->mutex, &srq->cond, &srq->events_completed);
+		async_acknowledge(srq->context, &srq->mutex, &srq->cond, &srq->events_completed);
 		break;
 	default:
 		break; /* events of the port and the device belong to no object */

@@ -153,6 +153,8 @@ ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 	struct soft_qp *qp = soft_qp_of(ibv);
 
 	(void)mask; /* selects attributes; all are set */
+	if (soft_context_is_stale(qp->context))
+		return EIO;
 	soft_qp_lock_send(qp);
 	*attr = qp->attr;
 	attr->qp_state = attr->cur_qp_state = qp->state;

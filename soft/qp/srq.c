@@ -96,6 +96,8 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO
 	struct soft_srq *srq = soft_srq_of(ibv);
 	int r = 0;
 
+	if (soft_context_is_stale(soft_context_of(ibv->context)))
+		return EIO;
 	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
 		return EINVAL;
 	soft_srq_lock(srq);
@@ -118,6 +120,8 @@ ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
 
+	if (soft_context_is_stale(soft_context_of(ibv->context)))
+		return EIO;
 	soft_srq_lock(srq);
 	attr->max_wr = srq->rq.size;
 	attr->max_sge = srq->rq.max_sge;

@@ -127,8 +127,8 @@ START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_hos
 }
 END_TEST
 
-/* clause: e.9.9 */
-START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
+static void
+expect_no_thread(const char *memory)
 {
 	char want[256], now[64] = "";
 	struct rlimit limit;
@@ -139,14 +139,35 @@ START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
 		snprintf(now, sizeof now, " (now %llu)", (unsigned long long)limit.rlim_cur);
 	snprintf(want, sizeof want,
 	    "no thread can be started: raise the limit with ulimit -u%s, or TasksMax= of the "
-	    "service",
-	    now);
+	    "service%s",
+	    now, memory);
 	fault_refuse_threads(EAGAIN);
 	ck_assert(!open_is(NO_MEMORY, want, &ia));
+}
+
+/* clause: e.9.9 */
+START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
+{
+	expect_no_thread("");
 }
 END_TEST
 
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+/* origin: out33.A8 */
+START_TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
+{
+	struct rlimit before, limit;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)1 << 40;
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	expect_no_thread(
+	    "; or of the memory, which its stack needs: ulimit -v (now 1073741824 KiB)");
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+}
+END_TEST
+
 /* "ulimit -v" takes KiB. */
 /* clause: e.9.9 */
 /* origin: out33.H1 */
@@ -254,6 +275,7 @@ device_reason_suite(void)
 	    sizeof soft_refusals / sizeof soft_refusals[0]);
 	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which end the process then */
+	tcase_add_test(tc, open__no_thread_can_be_started_and_memory_is_limited__says_both);
 	tcase_add_test(tc, evd__without_memory__says_the_limit_in_the_unit_of_ulimit);
 #endif
 	tcase_add_loop_test(tc, open__device_has_no_memory__says_what_that_may_be, 0, 2);

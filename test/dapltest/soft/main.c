@@ -18,6 +18,7 @@ main(int argc, char **argv)
 		soft_descriptor_suite,
 		soft_bounds_suite,
 		soft_missing_suite,
+		soft_child_suite,
 		soft_domain_suite,
 		soft_unserved_suite,
 		soft_transfer_suite,

@@ -24,6 +24,7 @@ Suite *soft_process_revoke_suite(void);
 Suite *soft_transfer_suite(void);
 Suite *soft_cq_ex_suite(void);
 Suite *soft_qp_ex_suite(void);
+Suite *soft_child_suite(void);
 Suite *soft_domain_suite(void);
 Suite *soft_unserved_suite(void);
 Suite *soft_datagram_suite(void);
