@@ -33,7 +33,7 @@ static unsigned int
 settings_parse_factor(const char *text)
 {
 	unsigned int value = 0, places = 0;
-	bool point = false, digit = false;
+	bool point = false;
 
 	for (; *text; text++) {
 		if (*text == '.' && !point) {
@@ -44,11 +44,10 @@ settings_parse_factor(const char *text)
 			return 0;
 		value = value * 10 + (unsigned int)(*text - '0');
 		places += point;
-		digit = true;
 	}
 	for (; places < 3; places++)
 		value *= 10;
-	return digit && value >= THOUSANDTHS_MIN && value <= THOUSANDTHS_MAX ? value : 0;
+	return value >= THOUSANDTHS_MIN && value <= THOUSANDTHS_MAX ? value : 0;
 }
 
 /* A number of milliseconds, or more than the maximum. */

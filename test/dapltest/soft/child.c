@@ -15,6 +15,7 @@ static struct ibv_td *thread_domain;
 static struct ibv_pd *parent_domain;
 static struct ibv_cq_ex *cq_ex;
 static struct ibv_qp_ex *qp_ex;
+static int stage;
 
 static void
 make_objects(void)
@@ -228,6 +229,46 @@ START_TEST(fork__child_uses_an_object__EIO)
 }
 END_TEST
 
+/* 0 is a descriptor like any other, and a program that has closed its standard input gives it to the device. */
+static void
+use_without_standard_input(void)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct side c, d;
+
+	free_everything();
+	if (STORY_TSAN)
+		return;
+	if (stage == 0)
+		close(STDIN_FILENO);
+	channel = rdma_create_event_channel();
+	ck_assert_ptr_nonnull(channel);
+	if (stage == 1)
+		close(STDIN_FILENO);
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	if (stage == 2)
+		close(STDIN_FILENO);
+	side_make(&c, NULL);
+	if (stage == 3)
+		close(STDIN_FILENO);
+	side_make(&d, NULL);
+	side_connect(&c, &d, NULL);
+	side_receive(&d, 1, 0, 8);
+	side_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(c.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+START_TEST(fork__child_without_standard_input__has_a_device)
+{
+	stage = _i;
+	in_a_child(use_without_standard_input);
+}
+END_TEST
+
 Suite *
 soft_child_suite(void)
 {
@@ -237,5 +278,6 @@ soft_child_suite(void)
 	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
 	tcase_add_test(tcase, fork__child_makes_an_object__EIO);
 	tcase_add_test(tcase, fork__child_uses_an_object__EIO);
+	tcase_add_loop_test(tcase, fork__child_without_standard_input__has_a_device, 0, 4);
 	return suite;
 }

@@ -231,6 +231,7 @@ START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 } };
 	struct ibv_qp_init_attr init;
 	struct rdma_cm_id *id = cm_resolved(client, port);
+	struct ibv_cq *cq;
 
 	for (int i = 0; i < 3; i++) {
 		init = wish;
@@ -243,6 +244,14 @@ START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 		ck_assert_ptr_null(id->send_cq_channel);
 		ck_assert_ptr_null(id->recv_cq_channel);
 	}
+	/* Queues of the program stay the program's. */
+	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	ck_assert_ptr_nonnull(cq);
+	init = wish;
+	init.send_cq = init.recv_cq = cq;
+	ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+	rdma_destroy_qp(id);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
 	cm_forget(&id);
 }
 END_TEST

@@ -8,6 +8,7 @@
 #include <sys/uio.h>
 
 #include "pull_story.h"
+#include "turn.h"
 #include "soft/qp/answers.h"
 #include "soft/qp/qp.h"
 #include "soft/wire/input.h"
@@ -257,6 +258,7 @@ START_TEST(reads__more_than_the_limit_and_the_ring__all_are_done)
 		own_rdma(IBV_WR_RDMA_READ, i, 0, 0, SIDE_BYTES);
 	for (uint64_t i = 0; i < MANY; i++)
 		cq_expect(own.cq, i, IBV_WC_SUCCESS);
+	turn_expect_idle();
 	own_end();
 	other_finish();
 }

@@ -15,7 +15,7 @@
 
 typedef int wait_fn(int, struct epoll_event *, int, const struct timespec *, const sigset_t *);
 
-static atomic_ulong waits;
+static atomic_ulong waits, turns;
 
 struct turn {
 	bool begun;
@@ -40,9 +40,25 @@ turn_waits(void)
 	return waits;
 }
 
+void
+turn_expect_idle(void)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	unsigned long before;
+
+	for (int i = 0; i < 50; i++) {
+		before = turns;
+		nanosleep(&moment, NULL);
+		if (turns - before < 5)
+			return;
+	}
+	ck_abort_msg("the progress thread does not sleep");
+}
+
 static void
 turn_begin(void)
 {
+	turns++;
 	turn.begun = true;
 	turn.switches = switches_of_this_thread();
 	clock_gettime(CLOCK_MONOTONIC, &turn.since);

@@ -13,4 +13,7 @@
 /* How often the thread gave up the processor by itself, in all turns that are over. */
 unsigned long turn_waits(void);
 
+/* Nothing is to be done, and the thread does nothing: it does not wake at once from each sleep. */
+void turn_expect_idle(void);
+
 #endif
