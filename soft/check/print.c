@@ -2,6 +2,7 @@
 #include "print.h"
 #include "settings.h"
 #include "symbol.h"
+#include "word.h"
 #include "soft/device/complaint.h"
 
 #include <inttypes.h>
@@ -83,9 +84,10 @@ text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
 				;
 			if (i < lines)
 				continue;
-			if (!lines)
-				fprintf(
-				    stream, "  lines:  addr2line -pfie '%s'", strcpy(first, path));
+			if (!lines) {
+				fputs("  lines:  addr2line -pfie ", stream);
+				soft_word_print(stream, strcpy(first, path));
+			}
 			fprintf(stream, " 0x%" PRIx64, offset);
 			seen[lines++] = offset;
 		}
@@ -214,7 +216,7 @@ json_string(FILE *stream, const char *name, const char *value)
 		length = 1;
 		if (*c == '"' || *c == '\\')
 			fprintf(stream, "\\%c", *c);
-		else if (*c < ' ')
+		else if (*c < ' ' || *c == 0x7f)
 			fprintf(stream, "\\u%04x", *c);
 		else if (*c < 0x80)
 			fputc(*c, stream);
@@ -311,8 +313,10 @@ static void
 print_object_text(FILE *stream, const struct soft_kind_text *text, const char *object,
     const struct soft_site *destroying, const char *what)
 {
+	char program[NAME_SIZE];
+
 	fprintf(stream, "softverbs-run --check: %s: %s of process %d (%s)\n", text->name, object,
-	    (int)getpid(), program_invocation_short_name);
+	    (int)getpid(), soft_show(program, sizeof program, program_invocation_short_name));
 	text_paragraph(stream, "what:", what);
 	text_site(stream, "destroyed:", destroying, "");
 	text_lines(stream, &destroying, 1);

@@ -4,6 +4,7 @@
 #include "settings.h"
 #include "tally.h"
 #include "write.h"
+#include "soft/device/complaint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
 	const char *path = soft_check_settings.report;
 	const uint64_t timeout = soft_check_settings.timeout / SOFT_MILLISECOND;
 	const unsigned int limit = timeout < patience ? (unsigned int)timeout : patience;
-	char text[128], line[512];
+	char text[128], shown[257], line[512];
 	int error = 0, length;
 
 	if (path)
@@ -63,8 +64,8 @@ report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
 	if (error) {
 		if (error == ENXIO || error == EAGAIN)
 			patience = 0;
-		length = snprintf(line, sizeof line,
-		    "softverbs-run --check: %.256s: %s; the report:\n", path,
+		length = snprintf(line, sizeof line, "softverbs-run --check: %s: %s; the report:\n",
+		    soft_show(shown, sizeof shown, path),
 		    error == ENXIO || error == EAGAIN ? "nothing reads it" :
 							strerror_r(error, text, sizeof text));
 		if (length > 0)

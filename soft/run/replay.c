@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay.h"
 #include "parent.h"
+#include "soft/check/word.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,56 +13,26 @@
 /* Of the options and of the program in the line that repeats a run; one variable of the environment has 128 KiB. */
 #define WORDS_MAX 16384
 
-/* A word for a shell. */
-static void
-write_word(FILE *line, const char *word)
-{
-	static const char plain[] =
-	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789%+,-./:=@_";
-
-	if (*word && !word[strspn(word, plain)]) {
-		fputs(word, line);
-		return;
-	}
-	fputc('\'', line);
-	for (; *word; word++)
-		if (*word == '\'')
-			fputs("'\\''", line);
-		else
-			fputc(*word, line);
-	fputc('\'', line);
-}
-
-/* The most bytes that a word takes up, with the space in front. */
-static size_t
-word_size(const char *word)
-{
-	size_t size = sizeof " ''" - 1;
-
-	for (; *word; word++)
-		size += *word == '\'' ? sizeof "'\\''" - 1 : 1;
-	return size;
-}
-
 /* Sets the variable to the words, each with a space in front.  Of too many "..." stands for the last ones. */
 static void
 set_words(const char *variable, const char *first, char **word, char **end)
 {
 	char *text = NULL;
-	size_t size = 0, left = WORDS_MAX;
+	size_t size = 0, left = WORDS_MAX, size_of_word;
 	FILE *line = open_memstream(&text, &size);
 
 	if (!line)
 		soft_parent_fail("replay");
 	fputs(first, line);
 	for (; word != end; word++) {
-		if (word_size(*word) > left) {
+		size_of_word = sizeof " " - 1 + soft_word_size(*word);
+		if (size_of_word > left) {
 			fputs(" ...", line);
 			break;
 		}
-		left -= word_size(*word);
+		left -= size_of_word;
 		fputc(' ', line);
-		write_word(line, *word);
+		soft_word_print(line, *word);
 	}
 	if (fclose(line))
 		soft_parent_fail("replay");
