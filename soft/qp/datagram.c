@@ -235,7 +235,7 @@ datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor 
 	if (!link)
 		return true;
 	r = soft_link_send(link, &frame, &payload, 1);
-	if (!r)
+	if (r != -EAGAIN)
 		qp->sq.waiting_since = 0;
 	waits = r == -EAGAIN && datagram_wait(qp, link);
 	soft_link_put(link);

@@ -130,6 +130,8 @@ qp_reset(struct soft_qp *qp) REQUIRES(soft_locks.receive, soft_locks.send)
 	qp->sq.peer = NULL;
 	qp->sq.head = qp->sq.tail;
 	qp->sq.tried = qp->sq.rnr_tried = qp->sq.starved_told = false;
+	qp->sq.carrying = false;
+	qp->sq.waiting_since = 0;
 	qp->sq.unsignaled = qp->sq.unpolled = 0;
 	soft_sq_revoke(qp);
 	soft_sq_go_back(qp);

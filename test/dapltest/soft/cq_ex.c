@@ -224,6 +224,71 @@ START_TEST(poll__stops_before_an_entry_whose_event_is_not_read)
 }
 END_TEST
 
+/* Entries that were polled before, and that are there when the queue is armed.  The counters wrap after three. */
+#define POLLED 6
+#define THERE 6
+
+/* What a poll goes through from its second entry on ends at the first that came after the request for notification. */
+/* origin: out33.D5 */
+START_TEST(poll__stops_before_that_entry__wherever_the_counters_are)
+{
+	const uint64_t polled = (uint64_t)_i % POLLED, there = (uint64_t)_i / POLLED;
+	uint64_t i = 0;
+
+	for (; i < polled; i++) {
+		arrive(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	for (; i < polled + there; i++)
+		arrive(i);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	arrive(i);
+	arrive(i + 1);
+	start();
+	for (i = polled; i + 1 < polled + there; i++) {
+		ck_assert_uint_eq(ex->wr_id, i);
+		ck_assert_int_eq(ibv_next_poll(ex), 0);
+	}
+	ck_assert_uint_eq(ex->wr_id, i);
+	ck_assert_int_eq(ibv_next_poll(ex), ENOENT);
+	ibv_end_poll(ex);
+	channel_expect(b.channel, b.cq);
+	start();
+	for (i++; i < polled + there + 1; i++) {
+		ck_assert_uint_eq(ex->wr_id, i);
+		ck_assert_int_eq(ibv_next_poll(ex), 0);
+	}
+	ck_assert_uint_eq(ex->wr_id, i);
+	ck_assert_int_eq(ibv_next_poll(ex), ENOENT);
+	ibv_end_poll(ex);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+/* origin: out33.D5 */
+START_TEST(queue__takes_as_many_entries_as_it_has__wherever_the_counters_are)
+{
+	const uint64_t polled = (uint64_t)_i % POLLED, size = 1 + (uint64_t)_i / POLLED;
+	struct ibv_wc wc[THERE + 1];
+	uint64_t i = 0;
+
+	use(IBV_WC_STANDARD_FLAGS, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN, (uint32_t)size);
+	for (; i < polled; i++) {
+		arrive(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	for (; i < polled + size + 2; i++) /* two too many */
+		arrive(i);
+	ck_assert_int_eq(ibv_resize_cq(b.cq, (int)size - 1), EINVAL);
+	ck_assert_int_eq(ibv_resize_cq(b.cq, (int)size), 0);
+	ck_assert_int_eq(ibv_poll_cq(b.cq, 1, wc), 1);
+	ck_assert_int_eq(ibv_poll_cq(b.cq, (int)size, wc + 1), (int)size - 1);
+	for (uint64_t j = 0; j < size; j++)
+		ck_assert_uint_eq(wc[j].wr_id, polled + j);
+	ck_assert_int_eq(ibv_poll_cq(b.cq, 1, wc), 0);
+}
+END_TEST
+
 START_TEST(stamps__lie_between_before_and_after_and_in_order)
 {
 	struct ibv_values_ex before = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK }, after = before;
@@ -422,6 +487,10 @@ soft_cq_ex_suite(void)
 	tcase = runner_tcase(suite, "strict");
 	tcase_add_checked_fixture(tcase, setup_strict, teardown);
 	tcase_add_test(tcase, poll__stops_before_an_entry_whose_event_is_not_read);
+	tcase_add_loop_test(
+	    tcase, poll__stops_before_that_entry__wherever_the_counters_are, 0, POLLED * THERE);
+	tcase_add_loop_test(tcase,
+	    queue__takes_as_many_entries_as_it_has__wherever_the_counters_are, 0, POLLED * THERE);
 	tcase_add_test(tcase, overrun__ignored__entries_are_dropped_and_the_queue_goes_on);
 	tcase_add_test(tcase, moderation__event_after_that_many_completions);
 	tcase_add_test(tcase, moderation__event_after_the_period_at_the_latest);

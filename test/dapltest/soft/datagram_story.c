@@ -9,8 +9,8 @@ datagram_to_state(struct ibv_qp *qp, enum ibv_qp_state state, int mask)
 	ck_assert_int_eq(ibv_modify_qp(qp, &attr, IBV_QP_STATE | mask), 0);
 }
 
-static void
-to_rts(struct ibv_qp *qp)
+void
+datagram_to_rts(struct ibv_qp *qp)
 {
 	datagram_to_state(qp, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
 	datagram_to_state(qp, IBV_QPS_RTR, 0);
@@ -39,7 +39,7 @@ datagram_side(struct side *side)
 {
 	ck_assert_int_eq(ibv_destroy_qp(side->qp), 0);
 	side->qp = datagram_qp(side);
-	to_rts(side->qp);
+	datagram_to_rts(side->qp);
 }
 
 struct ibv_ah *

@@ -13,6 +13,9 @@
 
 void datagram_to_state(struct ibv_qp *qp, enum ibv_qp_state state, int mask);
 
+/* From RESET. */
+void datagram_to_rts(struct ibv_qp *qp);
+
 /* A queue pair in the state RESET. */
 struct ibv_qp *datagram_qp(struct side *side);
 

@@ -117,6 +117,65 @@ START_TEST(type_2_bound__bound_again__bind_error__it_stays_bound)
 }
 END_TEST
 
+/* ---- what was refused leaves the window as it was ---- */
+
+/* Whether a's queue pair may do this in the window; if not, it must be connected anew. */
+static bool
+may(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_t length)
+{
+	struct ibv_wc wc;
+
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, opcode, 9, 0, (uintptr_t)b.bytes + offset, key, length), 0);
+	wc = cq_next(a.cq);
+	ck_assert(wc.status == IBV_WC_SUCCESS || wc.status == IBV_WC_REM_ACCESS_ERR);
+	return wc.status == IBV_WC_SUCCESS;
+}
+
+static void
+connect_anew(void)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &reset, IBV_QP_STATE), 0);
+	ck_assert_int_eq(ibv_modify_qp(b.qp, &reset, IBV_QP_STATE), 0);
+	side_connect(&a, &b, NULL);
+}
+
+/* origin: out33.D6 */
+START_TEST(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave)
+{
+	const struct bad_bind *bad = &bad_binds[_i];
+	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
+	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, IBV_ACCESS_REMOTE_WRITE);
+	struct ibv_mr *mr = ibv_reg_mr(b.pd, b.bytes, SIDE_BYTES, bad->mr_access);
+	size_t offset = bad->offset;
+
+	if (!bad->allowed && bad->domain == SAME_DOMAIN) {
+		if (bad->mr_access & IBV_ACCESS_ZERO_BASED)
+			offset -= (uintptr_t)b.bytes;
+		mw_post(&b, 7, IBV_SEND_SIGNALED, mw, mr, 0, offset, bad->length, bad->access);
+		expect_failure();
+		mw_expect_bound(&b);
+		connect_anew();
+		ck_assert(may(IBV_WR_RDMA_WRITE, key, RANGE, 1));
+		ck_assert(may(IBV_WR_RDMA_WRITE, key, 2 * RANGE - 1, 1));
+		ck_assert(!may(IBV_WR_RDMA_READ, key, RANGE, 1));
+		connect_anew();
+		ck_assert(!may(IBV_WR_RDMA_WRITE, key, RANGE, RANGE + 1));
+		connect_anew();
+		ck_assert(
+		    !may(IBV_WR_RDMA_WRITE, mw->rkey, RANGE, 1)); /* the key of the refused bind */
+		/* And the next is good. */
+		connect_anew();
+		(void)mw_bind_to(&b, mw, b.mr, 0, RANGE, IBV_ACCESS_REMOTE_READ);
+		ck_assert(may(IBV_WR_RDMA_READ, mw->rkey, 0, RANGE));
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+}
+END_TEST
+
 START_TEST(type_2__key_with_other_upper_bits__bind_error)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
@@ -399,6 +458,8 @@ soft_mw_error_suite(void)
 	tcase_add_loop_test(tcase, type_1__bind_that_is_not_allowed__bind_error, 0, BAD_BINDS);
 	tcase_add_loop_test(tcase, type_2__bind_that_is_not_allowed__bind_error, 0, BAD_BINDS);
 	tcase_add_test(tcase, type_2_bound__bound_again__bind_error__it_stays_bound);
+	tcase_add_loop_test(
+	    tcase, type_1_bound__rebind_refused__it_gives_the_access_that_it_gave, 0, BAD_BINDS);
 	tcase_add_loop_test(tcase, type_2__key_with_other_upper_bits__bind_error, 0, 24);
 	tcase_add_test(tcase, type_2__any_lower_bits);
 	tcase_add_loop_test(tcase, type_2__of_nothing__bind_error, 0, 2);

@@ -152,6 +152,61 @@ START_TEST(datagrams__that_wait__are_flushed_by_an_error)
 }
 END_TEST
 
+/* How the first wait ends. */
+enum { HAS_ROOM, IS_LOST, IS_RESET, WAITS };
+#define PAUSE_MS 500 /* longer than a datagram waits */
+
+static void
+end_wait(int how, int left)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	struct ibv_wc wc;
+
+	if (how == HAS_ROOM)
+		other_go_on();
+	if (how != IS_RESET) {
+		for (; left; left--)
+			cq_expect(own.cq, 0, IBV_WC_SUCCESS);
+	} else {
+		ck_assert_int_eq(ibv_modify_qp(own.qp, &reset, IBV_QP_STATE), 0);
+		while (ibv_poll_cq(own.cq, 1, &wc) > 0)
+			continue;
+		datagram_to_rts(own.qp);
+	}
+	if (how == IS_LOST)
+		other_go_on();
+	sleep_ms(PAUSE_MS);
+	if (how != IS_RESET) {
+		own_send(own_peer.qpn, DATAGRAM_MTU, 0); /* there is room */
+		sleep_ms(PAUSE_MS);
+		other_stop();
+	}
+}
+
+/* As long as the first time. */
+/* origin: out33.D9 */
+START_TEST(datagrams__have_waited_for_room_long_ago__wait_again)
+{
+	int left;
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, DATAGRAM_MTU, 0);
+	patience_set("0.1"); /* 400 ms */
+	other_stop();
+	left = fill_link();
+	ck_assert_int_ge(left, 16);
+	end_wait(_i, left);
+	left = fill_link();
+	ck_assert_int_ge(left, 16);
+	other_go_on();
+	for (; left; left--)
+		cq_expect(own.cq, 0, IBV_WC_SUCCESS);
+	own_finish();
+	other_finish();
+}
+END_TEST
+
 START_TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
 {
 	other_start(idle);
@@ -179,6 +234,7 @@ soft_process_datagram_suite(void)
 	tcase_add_test(tc, datagrams__of_another_process__arrive);
 	tcase_add_test(tc, datagrams__to_a_process_that_reads_late__wait_for_room);
 	tcase_add_test(tc, datagrams__that_wait__are_flushed_by_an_error);
+	tcase_add_loop_test(tc, datagrams__have_waited_for_room_long_ago__wait_again, 0, WAITS);
 	tcase_add_test(tc, datagrams__to_a_process_that_is_stopped_or_gone__are_lost);
 	return s;
 }
