@@ -5,6 +5,7 @@
 #include "story.h"
 
 #include <dat2/dat_log.h>
+#include <stdio.h>
 
 #define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
 
@@ -79,6 +80,83 @@ START_TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
 	assert_not_found("x", 2, 0, DAT_TRUE);
+}
+END_TEST
+
+/* Each differs from "x u2.0 threadsafe default" in one field, the last one in none. */
+static const struct other {
+	const char *fields;
+	const char *name;
+	DAT_UINT32 major, minor;
+	DAT_BOOLEAN thread_safe;
+	bool is_offered; /* it can be opened at all */
+} others[] = {
+	{ "X u2.0 threadsafe default", "X", 2, 0, DAT_TRUE, true },
+	{ "x2 u2.0 threadsafe default", "x2", 2, 0, DAT_TRUE, true },
+	{ "x u3.0 threadsafe default", "x", 3, 0, DAT_TRUE, true },
+	{ "x u2.1 threadsafe default", "x", 2, 1, DAT_TRUE, true },
+	{ "x u2.0 nonthreadsafe default", "x", 2, 0, DAT_FALSE, true },
+	{ "x k2.0 threadsafe default", "x", 2, 0, DAT_TRUE, false },
+	{ "x u2.0 threadsafe nondefault", "x", 2, 0, DAT_TRUE, false },
+	{ "x u2.0 threadsafe default", "x", 2, 0, DAT_TRUE, true },
+};
+
+enum { OTHERS = sizeof others / sizeof others[0] };
+
+static void
+conf_two(const char *first, const char *library, const char *second)
+{
+	char text[512];
+
+	snprintf(text, sizeof text, "%s %s id.2.0 \"a\" \"\"\n%s %%S id.2.0 \"b\" \"\"\n", first,
+	    library, second);
+	story_conf(text);
+}
+
+/* The record does not stand in for one that differs from it in any field. */
+/* origin: out33.E1 */
+START_TEST(key__record_that_differs_in_one_field__is_no_spare)
+{
+	const struct other *other = &others[_i];
+	const bool is_equal = _i == OTHERS - 1;
+	DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
+	char init[64];
+	DAT_COUNT n;
+
+	conf_two("x u2.0 threadsafe default", "%D/nowhere.so", other->fields);
+	story_listen();
+	story_assert_ret(dat_registry_list_providers(4, &n, list), DAT_SUCCESS);
+	ck_assert_int_eq(n, other->is_offered && !is_equal ? 2 : 1);
+	if (!is_equal) {
+		assert_not_found("x", 2, 0, DAT_TRUE);
+		ck_assert_int_eq(story_traced("load"), 0);
+	}
+	if (other->is_offered) {
+		DAT_IA_HANDLE ia;
+
+		story_assert_ret(story_try_open(other->name, other->major, other->minor,
+				     other->thread_safe, &ia),
+		    DAT_SUCCESS);
+		story_close(ia);
+		snprintf(init, sizeof init, "init %s %u.%u %d \"b\"", other->name, other->major,
+		    other->minor, other->thread_safe == DAT_TRUE);
+		ck_assert_int_eq(story_traced(init), 1);
+	}
+	ck_assert_int_eq(story_traced("init"), other->is_offered);
+	(void)story_heard();
+}
+END_TEST
+
+/* origin: out33.E1 */
+START_TEST(key__record_that_differs_in_one_field__is_not_tried_first)
+{
+	const bool is_equal = _i == OTHERS - 1;
+
+	conf_two(others[_i].fields, "%D/nowhere.so", "x u2.0 threadsafe default");
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert((strstr(story_heard(), "cannot load the library") != NULL) == is_equal);
+	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
 }
 END_TEST
 
@@ -351,6 +429,10 @@ dat_lookup_suite(void)
 	tcase_add_test(t, lookup__exact_key__is_found);
 	tcase_add_test(t, lookup__safe_provider_for_unsafe_consumer__is_found);
 	tcase_add_test(t, lookup__unsafe_provider_for_safe_consumer__is_not_found);
+
+	tcase_add_loop_test(t, key__record_that_differs_in_one_field__is_no_spare, 0, OTHERS);
+	tcase_add_loop_test(
+	    t, key__record_that_differs_in_one_field__is_not_tried_first, 0, OTHERS);
 
 	t = story_tcase(suite, "chain");
 	tcase_add_test(t, chain__first_library_missing__second_is_taken);

@@ -267,6 +267,47 @@ START_TEST(add__same_key_again__is_registered_already)
 }
 END_TEST
 
+/* Each key is one of its own: all are registered side by side, and each is removed alone. */
+/* origin: out33.E1 */
+START_TEST(add__keys_that_differ_in_one_field__are_registered_side_by_side)
+{
+	DAT_PROVIDER_INFO keys[6], info = own_info();
+	DAT_PROVIDER tables[6];
+	DAT_IA_HANDLE ia;
+	int i, k;
+
+	story_conf("");
+	for (i = 0; i < 6; i++)
+		keys[i] = info;
+	strcpy(keys[1].ia_name, "Own");
+	strcpy(keys[2].ia_name, "own2");
+	keys[3].dapl_version_major++;
+	keys[4].dapl_version_minor++;
+	keys[5].is_thread_safe = DAT_FALSE;
+	for (i = 0; i < 6; i++) {
+		tables[i] = own_table;
+		story_assert_ret(dat_registry_add_provider(&tables[i], &keys[i]), DAT_SUCCESS);
+	}
+	for (i = 0; i < 6; i++)
+		for (k = 0; k < 6; k++) {
+			story_assert_ret(dat_registry_add_provider(&tables[k], &keys[i]),
+			    DAT_ERROR(DAT_PROVIDER_ALREADY_REGISTERED, DAT_NO_SUBTYPE));
+			if (k != i)
+				story_assert_ret(dat_registry_remove_provider(&tables[k], &keys[i]),
+				    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+		}
+	for (i = 0; i < 6; i++) {
+		story_assert_ret(dat_registry_remove_provider(&tables[i], &keys[i]), DAT_SUCCESS);
+		for (k = 0; k < 6; k++)
+			story_assert_ret(dat_registry_remove_provider(&tables[i], &keys[k]),
+			    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+		story_assert_ret(story_try_open(keys[i].ia_name, keys[i].dapl_version_major,
+				     keys[i].dapl_version_minor, keys[i].is_thread_safe, &ia),
+		    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+	}
+}
+END_TEST
+
 START_TEST(add__copies_the_open_function_and_the_info)
 {
 	DAT_PROVIDER_INFO info = own_info();
@@ -336,6 +377,7 @@ dat_registry_suite(void)
 	t = story_tcase(suite, "register");
 	tcase_add_test(t, add__provider_of_the_program__opens_without_dat_conf);
 	tcase_add_test(t, add__same_key_again__is_registered_already);
+	tcase_add_test(t, add__keys_that_differ_in_one_field__are_registered_side_by_side);
 	tcase_add_test(t, add__copies_the_open_function_and_the_info);
 	tcase_add_test(t, add__bad_arguments__are_named);
 	tcase_add_test(t, remove__entry_missing_or_of_another_provider__is_not_found);

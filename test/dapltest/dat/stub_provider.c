@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 /* As every handle: the table comes first. */
@@ -55,6 +56,21 @@ dawdle(const struct load *load)
 
 	if (wants(load->params, "slow"))
 		nanosleep(&moment, NULL);
+}
+
+/* The thread stays here until the test lets it go; nothing stays once the other side is closed. */
+static void
+pass_gate(const struct load *load, const char *word)
+{
+	const char *at = strstr(load->params, word);
+	char byte = 0;
+	int fd;
+
+	if (at == NULL)
+		return;
+	fd = atoi(at + strlen(word));
+	if (send(fd, &byte, 1, MSG_NOSIGNAL) == 1)
+		(void)!recv(fd, &byte, 1, 0);
 }
 
 /* The load whose table a handle has in its first word. */
@@ -268,6 +284,7 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 	    info->dapl_version_major, info->dapl_version_minor, info->is_thread_safe, params);
 	trace(line);
 	dawdle(load);
+	pass_gate(load, "initgate=");
 	if (wants(params, "selfopen")) {
 		snprintf(line, sizeof line, "selfopen %08x",
 		    dat_ia_openv(load->info.ia_name, 1, &evd, &ia, info->dapl_version_major,
@@ -305,6 +322,7 @@ dat_provider_fini(const DAT_PROVIDER_INFO *info)
 	snprintf(line, sizeof line, "fini %s", info->ia_name);
 	trace(line);
 	dawdle(load);
+	pass_gate(load, "finigate=");
 	also = strstr(load->params, "also=");
 	if (!wants(load->params, "forget")) {
 		snprintf(line, sizeof line, "remove %08x",

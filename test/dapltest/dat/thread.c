@@ -7,6 +7,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { THREADS = 8 };
 
@@ -144,6 +148,185 @@ START_TEST(threads__first_use__reads_dat_conf_once)
 }
 END_TEST
 
+/* ---- a library that another thread loads or unloads ---- */
+
+enum { WAITERS = 3, WAIT_S = 10 };
+
+#define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
+#define NO_DEVICE DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE)
+
+/* Opens and closes. */
+struct user {
+	pthread_t thread;
+	const char *name;
+	atomic_long tid;
+	DAT_RETURN ret;
+};
+
+static void *
+use(void *arg)
+{
+	struct user *user = arg;
+	DAT_IA_HANDLE ia;
+
+	atomic_store(&user->tid, syscall(SYS_gettid));
+	user->ret = story_try_open(user->name, 2, 0, DAT_TRUE, &ia);
+	if (user->ret == DAT_SUCCESS)
+		user->ret = dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+	return NULL;
+}
+
+static void
+user_start(struct user *user, const char *name)
+{
+	user->name = name;
+	ck_assert_int_eq(pthread_create(&user->thread, NULL, use, user), 0);
+}
+
+static bool
+user_sleeps(const struct user *user)
+{
+	char path[64], state = '?';
+	FILE *in;
+
+	snprintf(path, sizeof path, "/proc/self/task/%ld/stat", atomic_load(&user->tid));
+	in = fopen(path, "re");
+	ck_assert_ptr_nonnull(in);
+	ck_assert_int_eq(fscanf(in, "%*d (%*[^)]) %c", &state), 1);
+	fclose(in);
+	return state == 'S';
+}
+
+/* It may have slept for something short once; not ten times. */
+static void
+user_await_sleep(const struct user *user)
+{
+	const struct timespec moment = { .tv_nsec = 1000 * 1000 };
+	int asleep = 0;
+
+	while (asleep < 10) {
+		asleep = atomic_load(&user->tid) != 0 && user_sleeps(user) ? asleep + 1 : 0;
+		nanosleep(&moment, NULL);
+	}
+}
+
+static DAT_RETURN
+user_end(struct user *user)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += WAIT_S;
+	ck_assert_msg(pthread_timedjoin_np(user->thread, NULL, &end) == 0,
+	    "the thread that opens \"%s\" still waits", user->name);
+	return user->ret;
+}
+
+/* A thread of the provider is at the gate. */
+static void
+gate_await(const int gate[2])
+{
+	char byte;
+
+	ck_assert_int_eq(recv(gate[0], &byte, 1, 0), 1);
+}
+
+/* Each way in which a record gets out of LOADING and UNLOADING.  %d: the gate. */
+static const struct settling {
+	const char *first, *second; /* parameters of one and perhaps another record */
+	DAT_RETURN ret;
+} settlings[] = {
+	{ "initgate=%d", NULL, DAT_SUCCESS },
+	{ "silent initgate=%d", NULL, NOT_FOUND },
+	{ "otherkey initgate=%d", NULL, NOT_FOUND },
+	{ "silent initgate=%d", "second", DAT_SUCCESS },
+	{ "noopen initgate=%d", NULL, NO_DEVICE },
+	{ "finigate=%d", NULL, DAT_SUCCESS },
+	{ "forget finigate=%d", NULL, DAT_SUCCESS },
+	{ "otherkey finigate=%d", NULL, NOT_FOUND },
+	{ "otherkey finigate=%d", "second", DAT_SUCCESS },
+	{ "noopen finigate=%d", NULL, NO_DEVICE },
+};
+
+enum { SETTLINGS = sizeof settlings / sizeof settlings[0] };
+
+static void
+put_record(char *text, size_t size, const char *name, const char *params, int gate)
+{
+	size_t n = strlen(text);
+
+	n += (size_t)snprintf(text + n, size - n, "%s u2.0 threadsafe default %%S id.2.0 \"", name);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	n += (size_t)snprintf(text + n, size - n, params, gate);
+#pragma GCC diagnostic pop
+	snprintf(text + n, size - n, "\" \"\"\n");
+}
+
+/* origin: out33.E2 */
+START_TEST(threads__open_while_another_loads_or_unloads__all_go_on_when_it_has)
+{
+	const struct settling *settling = &settlings[_i];
+	struct user first = { .tid = 0 }, users[WAITERS] = { { .tid = 0 } };
+	char text[512] = "";
+	int gate[2], i;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, gate), 0);
+	put_record(text, sizeof text, "x", settling->first, gate[1]);
+	if (settling->second)
+		put_record(text, sizeof text, "x", settling->second, gate[1]);
+	story_conf(text);
+	story_listen();
+	user_start(&first, "x");
+	gate_await(gate);
+	for (i = 0; i < WAITERS; i++)
+		user_start(&users[i], "x");
+	for (i = 0; i < WAITERS; i++)
+		user_await_sleep(&users[i]);
+	close(gate[0]);
+	story_assert_ret(user_end(&first), settling->ret);
+	for (i = 0; i < WAITERS; i++)
+		story_assert_ret(user_end(&users[i]), settling->ret);
+	(void)story_heard();
+	close(gate[1]);
+}
+END_TEST
+
+/* Those who wait for one record do not take the news of another from those who wait for that. */
+/* origin: out33.E2 */
+START_TEST(threads__wait_for_two_names__each_goes_on_with_its_own)
+{
+	const struct settling *settling = &settlings[_i];
+	struct user first[2] = { { .tid = 0 } }, users[2] = { { .tid = 0 } };
+	const char *const names[2] = { "x", "y" };
+	char text[512] = "";
+	int gates[2][2], i;
+
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, gates[i]), 0);
+		put_record(text, sizeof text, names[i], settling->first, gates[i][1]);
+		if (settling->second)
+			put_record(text, sizeof text, names[i], settling->second, gates[i][1]);
+	}
+	story_conf(text);
+	story_listen();
+	for (i = 0; i < 2; i++) {
+		user_start(&first[i], names[i]);
+		gate_await(gates[i]);
+		user_start(&users[i], names[i]);
+		user_await_sleep(&users[i]);
+	}
+	/* The last that came is the first that may go on. */
+	for (i = 1; i >= 0; i--) {
+		close(gates[i][0]);
+		story_assert_ret(user_end(&first[i]), settling->ret);
+		story_assert_ret(user_end(&users[i]), settling->ret);
+		close(gates[i][1]);
+	}
+	(void)story_heard();
+}
+END_TEST
+
 Suite *
 dat_thread_suite(void)
 {
@@ -154,5 +337,9 @@ dat_thread_suite(void)
 	tcase_add_test(t, threads__open_together__one_loads_and_the_others_wait_for_it);
 	tcase_add_test(t, threads__close_the_same_ia__one_succeeds);
 	tcase_add_test(t, threads__first_use__reads_dat_conf_once);
+	tcase_add_loop_test(
+	    t, threads__open_while_another_loads_or_unloads__all_go_on_when_it_has, 0, SETTLINGS);
+	tcase_add_loop_test(
+	    t, threads__wait_for_two_names__each_goes_on_with_its_own, 0, SETTLINGS);
 	return suite;
 }
