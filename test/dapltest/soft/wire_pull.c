@@ -5,6 +5,7 @@
 #include "line.h"
 #include "wire_story.h"
 
+#include "soft/wire/grant.h"
 #include "soft/wire/peer.h"
 
 static void
@@ -300,6 +301,191 @@ START_TEST(message__with_data__cannot_be_pulled__ends_the_link)
 }
 END_TEST
 
+/* ---- a long message fails in any of its frames ---- */
+
+#define FRAMES 4
+#define LONG_BYTES ((FRAMES - 1) * SOFT_WIRE_PAYLOAD + 100)
+
+static const char *
+long_pattern(void)
+{
+	static char bytes[LONG_BYTES];
+
+	for (size_t i = 0; !bytes[1] && i < sizeof bytes; i++)
+		bytes[i] = (char)(i % 251);
+	return bytes;
+}
+
+static uint32_t
+frame_length(int i)
+{
+	return i == FRAMES - 1 ? LONG_BYTES - (FRAMES - 1) * SOFT_WIRE_PAYLOAD : SOFT_WIRE_PAYLOAD;
+}
+
+/* Frame `i` of the answer to a read: with its data, or the address from which it is to be pulled. */
+static void
+answer_read(const struct soft_frame *to, int i, const char *pulled_from, uint64_t number)
+{
+	const char *bytes = long_pattern() + (size_t)i * SOFT_WIRE_PAYLOAD;
+	struct soft_wire_segment segment = { (uintptr_t)pulled_from, frame_length(i) };
+	struct soft_frame frame = { .type = SOFT_FRAME_RESPONSE,
+		.flags =
+		    (uint8_t)((i ? 0 : SOFT_FRAME_FIRST) | (i == FRAMES - 1 ? SOFT_FRAME_LAST : 0) |
+			      (pulled_from ? SOFT_FRAME_PULL : 0)),
+		.length = pulled_from ? sizeof segment : frame_length(i),
+		.qpn = to->from,
+		.from = to->qpn,
+		.psn = to->psn,
+		.total = to->total,
+		.compare_add = number,
+		.epoch = to->epoch };
+	struct iovec payload = { pulled_from ? (void *)&segment : (void *)(uintptr_t)bytes,
+		frame.length };
+
+	while (soft_ring_put(&rings.out, &frame, &payload, 1) == -EAGAIN)
+		sleep_ms(1);
+	line_send(line, "", 1);
+}
+
+static struct soft_frame
+post_long_read(uint64_t wr_id)
+{
+	struct soft_frame frame;
+
+	memset(a.bytes, 0, LONG_BYTES);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, wr_id, 0, 4096, 1, LONG_BYTES), 0);
+	if (!rings.area)
+		accept_pulling();
+	frame = line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+	ck_assert_uint_eq(frame.flags, SOFT_FRAME_FIRST | SOFT_FRAME_LAST | SOFT_FRAME_PULL);
+	return frame;
+}
+
+static void
+expect_read_whole(uint64_t wr_id)
+{
+	cq_expect(a.cq, wr_id, IBV_WC_SUCCESS);
+	if (memcmp(a.bytes, long_pattern(), LONG_BYTES))
+		ck_abort_msg("read %u is not what was answered", (unsigned int)wr_id);
+}
+
+static void
+expect_pulled(const struct soft_frame *to, uint8_t opcode)
+{
+	const struct soft_frame frame = line_expect_frame(&rings.in, SOFT_FRAME_PULLED);
+
+	ck_assert_uint_eq(frame.opcode, opcode);
+	ck_assert_uint_eq(frame.psn, to->psn);
+}
+
+/*
+ * Frame `_i` % FRAMES of the first and the third of four reads cannot be pulled: it is not there, or was revoked.  They are
+ * answered again with their data, from the first frame on.  The reads between them are pulled.
+ */
+/* origin: out33.D10 */
+START_TEST(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled)
+{
+	const int failing = _i % FRAMES;
+	const bool revoked = _i / FRAMES;
+	uint64_t good = soft_grant_number(), before;
+	const char *nowhere = (const char *)(uintptr_t)4096;
+	struct soft_frame frame;
+
+	for (uint64_t read = 0; read < 4; read++) {
+		frame = post_long_read(read);
+		before = good;
+		soft_grant_revoke();
+		good = soft_grant_number();
+		for (int i = 0; i < FRAMES; i++) /* those behind it, too */
+			answer_read(&frame, i,
+			    read % 2 == 0 && i == failing && !revoked ?
+				nowhere :
+				long_pattern() + (size_t)i * SOFT_WIRE_PAYLOAD,
+			    read % 2 == 0 && i == failing && revoked ? before : good);
+		if (read % 2 == 0) {
+			expect_pulled(&frame, SOFT_NOT_PULLED);
+			cq_expect_empty(a.cq);
+			for (int i = 0; i < FRAMES; i++)
+				answer_read(&frame, i, NULL, 0);
+		} else {
+			expect_pulled(&frame, SOFT_PULLED);
+		}
+		expect_read_whole(read);
+	}
+}
+END_TEST
+
+static struct soft_frame
+expect_long(enum ibv_wr_opcode opcode, bool addresses, bool solicited)
+{
+	struct soft_frame frame;
+
+	for (int i = 0; i < FRAMES; i++) {
+		const bool pulled = addresses && frame_length(i) >= 8192;
+
+		frame = line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+		ck_assert_uint_eq(frame.opcode, opcode);
+		ck_assert_uint_eq(frame.total, LONG_BYTES);
+		ck_assert_uint_eq(frame.flags,
+		    (i ? 0 : SOFT_FRAME_FIRST) | (i == FRAMES - 1 ? SOFT_FRAME_LAST : 0) |
+			(pulled ? SOFT_FRAME_PULL : 0) | (solicited ? SOFT_FRAME_SOLICITED : 0));
+		ck_assert_uint_eq(
+		    frame.length, pulled ? sizeof(struct soft_wire_segment) : frame_length(i));
+	}
+	return frame;
+}
+
+/* A long message that cannot be pulled is sent again with its data, from its first frame on; this happens twice. */
+/* origin: out33.D10 */
+START_TEST(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled)
+{
+	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE };
+	struct soft_frame frame;
+	struct ibv_mr *mr;
+
+	for (uint64_t i = 0; i < 4; i++) {
+		mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
+		ck_assert_int_eq(side_rdma_raw(&a, opcodes[_i], i, 0, 4096, 1, LONG_BYTES), 0);
+		if (!i)
+			accept_pulling();
+		frame = expect_long(opcodes[_i], true, false);
+		ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+		if (i % 2 == 0) {
+			answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+			frame = expect_long(opcodes[_i], false, false);
+			cq_expect_empty(a.cq);
+		}
+		answer(&frame, SOFT_FRAME_ACK, 0);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+/* A queue pair that is reset while it sends a message again with its data lets the first of its next connection be pulled. */
+/* origin: out33.D9 */
+START_TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
+	struct soft_frame frame;
+
+	send_big(1);
+	accept_pulling();
+	frame = expect_request(true);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	answer(&frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_PULLED);
+	(void)expect_request(false);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &reset, IBV_QP_STATE), 0);
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, stranger << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	send_big(2);
+	frame = expect_request(true);
+	answer(&frame, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+}
+END_TEST
+
 Suite *
 soft_wire_pull_suite(void)
 {
@@ -313,5 +499,11 @@ soft_wire_pull_suite(void)
 	tcase_add_test(tcase, message__could_not_be_pulled_once__those_behind_it_are_pulled);
 	tcase_add_test(tcase, message__cannot_be_pulled__none_is_any_more);
 	tcase_add_test(tcase, message__with_data__cannot_be_pulled__ends_the_link);
+	tcase_add_loop_test(tcase,
+	    long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled, 0,
+	    2 * FRAMES);
+	tcase_add_loop_test(
+	    tcase, long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled, 0, 2);
+	tcase_add_test(tcase, message__could_not_be_pulled__the_first_after_a_reset_is_pulled);
 	return suite;
 }
