@@ -428,6 +428,23 @@ START_TEST(moderation__event_after_that_many_completions)
 }
 END_TEST
 
+/* origin: out33.D6 */
+START_TEST(moderation__a_change_that_is_refused__leaves_it_as_it_was)
+{
+	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 3, UINT16_MAX), 0);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	arrive(0);
+	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE | 1u << 7, 1, 1), EOPNOTSUPP);
+	ck_assert_int_eq(moderate(b.cq, 0, 1, 1), EINVAL);
+	ck_assert_int_eq(ibv_resize_cq(b.cq, 0), EINVAL);
+	arrive(1);
+	sleep_ms(5);
+	channel_expect_no_event(b.channel);
+	arrive(2);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
 START_TEST(moderation__event_after_the_period_at_the_latest)
 {
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 100, 1000), 0);
@@ -493,6 +510,7 @@ soft_cq_ex_suite(void)
 	    queue__takes_as_many_entries_as_it_has__wherever_the_counters_are, 0, POLLED * THERE);
 	tcase_add_test(tcase, overrun__ignored__entries_are_dropped_and_the_queue_goes_on);
 	tcase_add_test(tcase, moderation__event_after_that_many_completions);
+	tcase_add_test(tcase, moderation__a_change_that_is_refused__leaves_it_as_it_was);
 	tcase_add_test(tcase, moderation__event_after_the_period_at_the_latest);
 	tcase_add_test(tcase, moderation__ended__events_at_once_again);
 	tcase_add_test(tcase, moderation__bad_requests__refused);

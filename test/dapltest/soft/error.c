@@ -5,6 +5,8 @@
 #include "datagram_story.h"
 #include "story.h"
 
+#include "soft/qp/qp_error.h"
+
 #include <stdatomic.h>
 
 #include "soft/qp/qp.h"
@@ -465,6 +467,29 @@ START_TEST(async_events__of_two_objects__take_turns)
 }
 END_TEST
 
+/* The other end of a transfer reports what failed here after the locks: meanwhile this end may fail by itself, or be reset. */
+/* origin: out33.D8 */
+START_TEST(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_RTS, IBV_QPS_ERR, IBV_QPS_RESET };
+	struct ibv_qp_attr attr = { .qp_state = states[_i] };
+	struct soft_qp *qp = soft_qp_of(a.qp);
+	struct soft_deferred deferred = { .failed = qp, .event = IBV_EVENT_QP_FATAL };
+
+	soft_qp_get(qp);
+	soft_qp_lock_receive(qp);
+	qp->refusing = true;
+	soft_qp_unlock_receive(qp);
+	if (states[_i] != IBV_QPS_RTS)
+		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	soft_deferred_run(&deferred);
+	if (states[_i] != IBV_QPS_RESET)
+		async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
+	ck_assert(!async_ready(a.context));
+	ck_assert_int_eq(qp_state(a.qp), states[_i] == IBV_QPS_RESET ? IBV_QPS_RESET : IBV_QPS_ERR);
+}
+END_TEST
+
 START_TEST(async_event__unread__dropped_with_its_object)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
@@ -665,6 +690,8 @@ soft_error_suite(void)
 	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
 	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
 	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
+	tcase_add_loop_test(
+	    tcase, failure_reported_later__in_any_state__is_told_once_or_has_no_meaning, 0, 3);
 	tcase_add_test(tcase, cq_overrun__by_sends__the_queue_pair_fails);
 	tcase_add_test(tcase, cq_overrun__by_datagrams__the_queue_pair_fails);
 	tcase_add_loop_test(

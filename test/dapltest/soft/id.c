@@ -248,6 +248,52 @@ serve_once(void *listening)
 	return id;
 }
 
+static void *
+refuse_once(void *listening)
+{
+	struct rdma_cm_id *id;
+
+	if (rdma_get_request(listening, &id) || rdma_reject(id, NULL, 0))
+		return listening;
+	rdma_destroy_ep(id);
+	return NULL;
+}
+
+/* By the program that listens, or because there is none. */
+/* origin: out33.D8 */
+START_TEST(synchronous_id__its_connect_is_rejected__ECONNREFUSED)
+{
+	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
+	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1 }, copy = init;
+	struct rdma_cm_id *listening, *there;
+	struct rdma_addrinfo *info;
+	char service[8];
+	pthread_t thread;
+	void *failed = NULL;
+
+	ck_assert_int_eq(rdma_getaddrinfo("127.0.0.1", "0", &hints, &info), 0);
+	ck_assert_int_eq(rdma_create_ep(&listening, info, NULL, &copy), 0);
+	rdma_freeaddrinfo(info);
+	if (_i) {
+		ck_assert_int_eq(rdma_listen(listening, 0), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, refuse_once, listening), 0);
+	}
+	snprintf(service, sizeof service, "%u", ntohs(rdma_get_src_port(listening)));
+	hints.ai_flags = 0;
+	ck_assert_int_eq(rdma_getaddrinfo("127.0.0.1", service, &hints, &info), 0);
+	ck_assert_int_eq(rdma_create_ep(&there, info, NULL, &init), 0);
+	rdma_freeaddrinfo(info);
+	errno = 0;
+	ck_assert_int_eq(rdma_connect(there, NULL), -1);
+	ck_assert_int_eq(errno, ECONNREFUSED);
+	if (_i)
+		ck_assert_int_eq(pthread_join(thread, &failed), 0);
+	ck_assert_ptr_null(failed);
+	rdma_destroy_ep(there);
+	rdma_destroy_ep(listening);
+}
+END_TEST
+
 START_TEST(endpoints__synchronous_ids_make_their_own_queues)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
@@ -342,6 +388,7 @@ soft_id_suite(void)
 	tcase_add_test(tcase, reuse_address__two_ids_share_a_port__a_listener_is_alone);
 	tcase_add_test(tcase, ipv6__loopback__connects);
 	tcase_add_test(tcase, endpoints__synchronous_ids_make_their_own_queues);
+	tcase_add_loop_test(tcase, synchronous_id__its_connect_is_rejected__ECONNREFUSED, 0, 2);
 	tcase_add_test(tcase, resolve__of_special_addresses__as_a_host_does);
 	return suite;
 }

@@ -20,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define RING_BYTES (512u << 10)
@@ -658,6 +659,25 @@ START_TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
 }
 END_TEST
 
+/* Whether the slot is the caller's own is looked at again when there is a descriptor. */
+/* origin: out33.D9 */
+START_TEST(hello__while_no_descriptor_is_free__is_taken_later)
+{
+	struct rlimit limit, none;
+
+	device_make();
+	sleep_ms(20); /* the line is taken */
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){ 0, limit.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	line_greet(line, slot);
+	sleep_ms(50);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	expect_served_by_socket();
+	device_free();
+}
+END_TEST
+
 START_TEST(sockets_only__offers_no_memory_and_declines_it)
 {
 	struct soft_frame frame;
@@ -731,5 +751,6 @@ soft_input_suite(void)
 	tcase = runner_tcase(suite, "sockets");
 	tcase_add_test(tcase, memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket);
 	tcase_add_test(tcase, sockets_only__offers_no_memory_and_declines_it);
+	tcase_add_test(tcase, hello__while_no_descriptor_is_free__is_taken_later);
 	return suite;
 }

@@ -176,6 +176,42 @@ START_TEST(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave)
 }
 END_TEST
 
+/* origin: out33.D6 */
+START_TEST(region__registered_anew__refused__it_gives_the_access_that_it_gave)
+{
+	struct ibv_pd *other = ibv_alloc_pd(b.context);
+	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
+	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
+	static const int flags[] = { IBV_REREG_MR_CHANGE_ACCESS, IBV_REREG_MR_CHANGE_PD,
+		IBV_REREG_MR_CHANGE_TRANSLATION,
+		IBV_REREG_MR_CHANGE_ACCESS | IBV_REREG_MR_CHANGE_PD |
+		    IBV_REREG_MR_CHANGE_TRANSLATION };
+	const struct ibv_mr before = *b.mr;
+
+	for (size_t i = 0; i < 4; i++) {
+		const int access =
+		    flags[i] & IBV_REREG_MR_CHANGE_ACCESS ? IBV_ACCESS_LOCAL_WRITE : 0;
+
+		ck_assert_int_ne(
+		    ibv_rereg_mr(b.mr, flags[i], other, b.bytes + 4096, 4096, access), 0);
+		ck_assert_ptr_eq(b.mr->pd, before.pd);
+		ck_assert_ptr_eq(b.mr->addr, before.addr);
+		ck_assert_uint_eq(b.mr->length, before.length);
+		ck_assert(may(IBV_WR_RDMA_WRITE, key, RANGE, RANGE));
+		ck_assert(may(IBV_WR_RDMA_WRITE, b.mr->rkey, 0, 8));
+		ck_assert(may(IBV_WR_RDMA_READ, b.mr->rkey, SIDE_BYTES - 8, 8));
+	}
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	/* And without a window: remote writing needs local writing. */
+	ck_assert_int_ne(
+	    ibv_rereg_mr(b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE),
+	    0);
+	ck_assert(may(IBV_WR_RDMA_READ, b.mr->rkey, 0, 8));
+	ck_assert(may(IBV_WR_RDMA_WRITE, b.mr->rkey, 0, 8));
+	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
+}
+END_TEST
+
 START_TEST(type_2__key_with_other_upper_bits__bind_error)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
@@ -460,6 +496,7 @@ soft_mw_error_suite(void)
 	tcase_add_test(tcase, type_2_bound__bound_again__bind_error__it_stays_bound);
 	tcase_add_loop_test(
 	    tcase, type_1_bound__rebind_refused__it_gives_the_access_that_it_gave, 0, BAD_BINDS);
+	tcase_add_test(tcase, region__registered_anew__refused__it_gives_the_access_that_it_gave);
 	tcase_add_loop_test(tcase, type_2__key_with_other_upper_bits__bind_error, 0, 24);
 	tcase_add_test(tcase, type_2__any_lower_bits);
 	tcase_add_loop_test(tcase, type_2__of_nothing__bind_error, 0, 2);

@@ -12,6 +12,7 @@
 #include "soft/qp/answers.h"
 #include "soft/qp/qp.h"
 #include "soft/wire/input.h"
+#include "soft/wire/peer.h"
 
 /* --- data of all lengths and places */
 
@@ -99,6 +100,7 @@ taking_lists(void)
 	uint32_t length;
 
 	own_connect(NULL);
+	pull_tell_whether_readable();
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		other_hear(&length, sizeof length);
 		wr.wr_id = round;
@@ -115,8 +117,24 @@ taking_lists(void)
 	own_end();
 }
 
+/* A message that could not be pulled, without a reason of ours, would end it. */
+static bool
+is_still_pulled(void)
+{
+	struct soft_link *link = soft_peer_outgoing(own_peer.qpn >> 14);
+	bool pulled;
+
+	ck_assert_ptr_nonnull(link);
+	pulled = link->pulled;
+	soft_link_put(link);
+	return pulled;
+}
+
+/* origin: out33.D10 */
 START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
 {
+	bool readable;
+
 	struct ibv_sge sge[PIECES];
 	struct ibv_send_wr wr = { .sg_list = sge, .send_flags = IBV_SEND_SIGNALED }, *bad;
 	uint32_t length;
@@ -125,6 +143,7 @@ START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
 		setenv(ways[_i], "1", 1);
 	seed = 1;
 	own_begin(taking_lists, NULL);
+	readable = pull_hear_whether_readable();
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		length = draw_length();
 		other_tell(&length, sizeof length);
@@ -137,6 +156,8 @@ START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
 		other_meet();
 		ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
 		cq_expect(own.cq, round, IBV_WC_SUCCESS);
+		if (!_i)
+			ck_assert_int_eq(is_still_pulled(), readable);
 		other_meet();
 	}
 	own_end();

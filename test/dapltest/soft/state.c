@@ -202,6 +202,50 @@ START_TEST(values_out_of_range__refused)
 }
 END_TEST
 
+/* Of several values one is refused: none has changed, nor has the state. */
+/* origin: out33.D6 */
+START_TEST(values__one_is_refused__all_are_as_they_were)
+{
+	static const struct {
+		enum ibv_qp_state from, to;
+		struct ibv_qp_attr attr;
+	} refused[] = {
+		{ IBV_QPS_RESET, IBV_QPS_INIT, { .port_num = 2 } },
+		{ IBV_QPS_INIT, IBV_QPS_RTR, { .path_mtu = 9 } },
+		{ IBV_QPS_INIT, IBV_QPS_RTR,
+		    { .path_mtu = IBV_MTU_512, .max_dest_rd_atomic = 255 } },
+		{ IBV_QPS_INIT, IBV_QPS_RTR, { .path_mtu = IBV_MTU_512, .min_rnr_timer = 32 } },
+		{ IBV_QPS_RTR, IBV_QPS_RTS, { .timeout = 32 } },
+		{ IBV_QPS_RTR, IBV_QPS_RTS, { .retry_cnt = 8 } },
+		{ IBV_QPS_RTR, IBV_QPS_RTS, { .rnr_retry = 8 } },
+		{ IBV_QPS_RTR, IBV_QPS_RTS, { .max_rd_atomic = 255 } },
+		{ IBV_QPS_RTS, IBV_QPS_RTS, { .min_rnr_timer = 32, .qp_access_flags = 1 } },
+	};
+	struct ibv_qp_init_attr init;
+
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		const int mask = refused[i].from == refused[i].to ?
+				     IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS :
+				     masks[refused[i].to];
+		struct ibv_qp_attr attr = refused[i].attr, before, after;
+
+		reach(refused[i].from);
+		memset(&before, 0, sizeof before);
+		memset(&after, 0, sizeof after);
+		ck_assert_int_eq(ibv_query_qp(a.qp, &before, ~0, &init), 0);
+		attr.qp_state = refused[i].to;
+		attr.port_num = attr.port_num ? attr.port_num : 1;
+		attr.ah_attr = (struct ibv_ah_attr){ .dlid = 2, .port_num = 1 };
+		attr.dest_qp_num = a.qp->qp_num + 1;
+		attr.rq_psn = attr.sq_psn = 77;
+		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, mask), EINVAL);
+		ck_assert_int_eq(ibv_query_qp(a.qp, &after, ~0, &init), 0);
+		ck_assert_msg(!memcmp(&before, &after, sizeof before), "case %zu", i);
+		ck_assert_int_eq(a.qp->state, refused[i].from);
+	}
+}
+END_TEST
+
 START_TEST(current_state__a_wrong_one__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR, .cur_qp_state = IBV_QPS_RTS };
@@ -338,6 +382,7 @@ soft_state_suite(void)
 	tcase_add_test(tcase, values_beyond_the_limits__refused);
 	tcase_add_test(tcase, values_out_of_range__refused);
 	tcase_add_test(tcase, current_state__a_wrong_one__refused);
+	tcase_add_test(tcase, values__one_is_refused__all_are_as_they_were);
 	tcase_add_test(tcase, posting__by_state);
 	tcase_add_test(tcase, reset__forgets_what_was_posted);
 	tcase_add_test(tcase, send_queue_drained__holds_back_and_goes_on);

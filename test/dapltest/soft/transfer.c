@@ -83,6 +83,115 @@ START_TEST(scatter_gather__unequal_segments__bytes_in_order)
 }
 END_TEST
 
+#define SEGMENTS 32 /* the device's limit */
+
+static uint32_t
+draw_segments(const struct side *side, size_t offset, uint32_t longer, struct ibv_sge *sge)
+{
+	uint32_t total = 0;
+
+	for (uint32_t i = 0; i < SEGMENTS; i++) {
+		sge[i] = (struct ibv_sge){ (uintptr_t)side->bytes + offset, 1 + (i + longer) % 7,
+			side->mr->lkey };
+		offset += sge[i].length + 3;
+		total += sge[i].length;
+	}
+	return total;
+}
+
+static void
+expect_segments(const struct ibv_sge *from, const struct ibv_sge *to, uint32_t total)
+{
+	uint32_t i = 0, at_i = 0, j = 0, at_j = 0;
+
+	for (uint32_t n = 0; n < total; n++, at_i++, at_j++) {
+		for (; at_i == from[i].length; at_i = 0)
+			i++;
+		for (; at_j == to[j].length; at_j = 0)
+			j++;
+		ck_assert_int_eq(
+		    ((char *)(uintptr_t)from[i].addr)[at_i], ((char *)(uintptr_t)to[j].addr)[at_j]);
+	}
+}
+
+/* Of a request, of a receive, and of a shared receive. */
+/* origin: out33.D8 */
+START_TEST(segments__as_many_as_the_device_takes__bytes_in_order)
+{
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = SEGMENTS } };
+	struct ibv_qp_init_attr init = { .cap = { 4, 4, SEGMENTS, SEGMENTS, 0 },
+		.qp_type = IBV_QPT_RC };
+	struct ibv_sge from[SEGMENTS], to[SEGMENTS];
+	struct ibv_send_wr send = { .sg_list = from, .num_sge = SEGMENTS, .opcode = IBV_WR_SEND },
+			   *bad;
+	struct ibv_recv_wr recv = { .sg_list = to, .num_sge = SEGMENTS }, *bad_recv;
+	uint32_t total;
+
+	for (struct side *side = &a; side; side = side == &a ? &b : NULL) {
+		ck_assert_int_eq(ibv_destroy_qp(side->qp), 0);
+		init.send_cq = init.recv_cq = side->cq;
+		if (_i && side == &b)
+			init.srq = side->srq = ibv_create_srq(side->pd, &shared);
+		side->qp = ibv_create_qp(side->pd, &init);
+		ck_assert_ptr_nonnull(side->qp);
+	}
+	side_connect(&a, &b, NULL);
+	for (int i = 0; i < SIDE_BYTES; i++)
+		a.bytes[i] = (char)(i % 251);
+	for (uint32_t longer = 0; longer < 7; longer++) {
+		total = draw_segments(&a, 10, 6 - longer, from);
+		if (draw_segments(&b, 5, longer, to) < total) {
+			to[SEGMENTS - 1].length += 100;
+		}
+		ck_assert_int_eq(_i ? ibv_post_srq_recv(b.srq, &recv, &bad_recv) :
+				      ibv_post_recv(b.qp, &recv, &bad_recv),
+		    0);
+		ck_assert_int_eq(ibv_post_send(a.qp, &send, &bad), 0);
+		ck_assert_uint_eq(cq_next(b.cq).byte_len, total);
+		expect_segments(from, to, total);
+	}
+}
+END_TEST
+
+/* origin: out33.D6 */
+START_TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
+{
+	static const struct {
+		int mask;
+		struct ibv_srq_attr attr;
+	} refused[] = { { IBV_SRQ_LIMIT, { .srq_limit = 9 } }, { IBV_SRQ_MAX_WR, { .max_wr = 4 } },
+		{ IBV_SRQ_MAX_WR, { .max_wr = 0 } }, { IBV_SRQ_MAX_WR, { .max_wr = 1u << 30 } },
+		{ IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, { .max_wr = 4, .srq_limit = 1 } },
+		{ IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, { .max_wr = 16, .srq_limit = 17 } },
+		{ IBV_SRQ_LIMIT | 1 << 9, { .srq_limit = 1 } } };
+	struct ibv_srq_attr attr = { .srq_limit = 3 };
+	struct side c;
+
+	side_make(&c, &(struct side_options){ .srq = 8 });
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	side_new_qp(&a);
+	side_connect(&a, &c, NULL);
+	for (uint64_t i = 0; i < 5; i++)
+		side_receive(&c, i, 0, 8);
+	ck_assert_int_eq(ibv_modify_srq(c.srq, &attr, IBV_SRQ_LIMIT), 0);
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		attr = refused[i].attr;
+		ck_assert_int_eq(ibv_modify_srq(c.srq, &attr, refused[i].mask), EINVAL);
+		ck_assert_int_eq(ibv_query_srq(c.srq, &attr), 0);
+		ck_assert_uint_eq(attr.max_wr, 8);
+		ck_assert_uint_eq(attr.srq_limit, 3);
+	}
+	for (uint64_t i = 0; i < 5; i++) {
+		ck_assert(!async_ready(c.context));
+		side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+		cq_expect(c.cq, i, IBV_WC_SUCCESS);
+		if (i == 2)
+			async_expect(c.context, IBV_EVENT_SRQ_LIMIT_REACHED, c.srq);
+	}
+	side_free(&c);
+}
+END_TEST
+
 START_TEST(inline_data__is_taken_at_the_post)
 {
 	char text[] = "written before", copy[sizeof text];
@@ -416,6 +525,8 @@ soft_transfer_suite(void)
 	tcase_add_test(tcase, send_with_immediate__is_delivered);
 	tcase_add_test(tcase, scatter_gather__unequal_segments__bytes_in_order);
 	tcase_add_test(tcase, inline_data__is_taken_at_the_post);
+	tcase_add_loop_test(tcase, segments__as_many_as_the_device_takes__bytes_in_order, 0, 2);
+	tcase_add_test(tcase, srq__a_change_that_is_refused__leaves_it_as_it_was);
 	tcase_add_test(tcase, rdma_write__lands_and_takes_no_receive);
 	tcase_add_test(tcase, rdma_write_with_immediate__takes_a_receive);
 	tcase_add_test(tcase, rdma_read__fetches);
