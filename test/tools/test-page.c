@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -358,33 +359,187 @@ holders(void)
 	close(fd);
 }
 
-/* The program has closed all descriptors, and the number is that of a file of its own now. */
+/* A file of the program with some bytes: in the folder of the pages, or elsewhere. */
+#define OWN_BYTES "a file of the program"
+
+static int
+put_own(const char *path)
+{
+	int fd = path ? open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) :
+			memfd_create("own", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, OWN_BYTES, sizeof OWN_BYTES) != (ssize_t)sizeof OWN_BYTES) {
+		perror("a file of the program");
+		exit(99);
+	}
+	return fd;
+}
+
+static bool
+is_unharmed(int fd)
+{
+	char bytes[sizeof OWN_BYTES + 1];
+
+	return pread(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof OWN_BYTES &&
+	       memcmp(bytes, OWN_BYTES, sizeof OWN_BYTES) == 0;
+}
+
+/*
+ * The program has closed all descriptors, and the number is that of a file of its own now, or of none: neither the
+ * device nor the inode alone says that it is the page.
+ */
+/* origin: out33.E4 */
 static void
 lost_descriptor(void)
 {
+	enum { SAME_DEVICE, OTHER_DEVICE, SAME_INODE, NONE, KINDS };
 	static struct dapl_stats_row rows[ROWS_MOST];
 	struct dapl_stats_page page;
+	char own_path[64], page_path[sizeof page.path];
 	struct stat st;
 	int own, number;
 
-	if (dapl_stats_page_open(&page, 100)) {
-		perror(DAPL_STATS_FOLDER);
-		exit(99);
+	snprintf(own_path, sizeof own_path, DAPL_STATS_FOLDER "/test-page-%ld", (long)getpid());
+	for (int kind = 0; kind < KINDS; kind++) {
+		if (dapl_stats_page_open(&page, 100)) {
+			perror(DAPL_STATS_FOLDER);
+			exit(99);
+		}
+		snprintf(page_path, sizeof page_path, "%s", page.path);
+		own = put_own(kind == SAME_DEVICE ? own_path : NULL);
+		number = page.fd;
+		CHECK("the file has the device of the page, or not",
+		    fstat(own, &st) == 0 && (st.st_dev == page.device) == (kind == SAME_DEVICE));
+		/* A file system may give the same number to a file of its own. */
+		if (kind == SAME_INODE)
+			page.inode = st.st_ino;
+		if (kind == NONE)
+			close(number);
+		else
+			dup2(own, number);
+		dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
+		CHECK("rows that have no room are missing",
+		    ((struct dapl_stats_head *)page.map)->count < ROWS_MOST &&
+			((struct dapl_stats_head *)page.map)->count +
+				((struct dapl_stats_head *)page.map)->missing ==
+			    ROWS_MOST);
+		CHECK("a file of the program is not written to", is_unharmed(own));
+		dapl_stats_page_abandon(&page);
+		CHECK("... nor when the process ends", is_unharmed(own));
+		dapl_stats_page_close(&page);
+		CHECK("... nor at the close", is_unharmed(own));
+		CHECK("a descriptor of the program is not closed",
+		    (fstat(number, &st) == 0) == (kind != NONE));
+		/* With another inode the name is not that of the page. */
+		CHECK("the page itself is removed",
+		    (stat(page_path, &st) != 0) == (kind != SAME_INODE));
+		CHECK("... and no other file", kind != SAME_DEVICE || stat(own_path, &st) == 0);
+		unlink(page_path);
+		unlink(own_path);
+		if (kind != NONE)
+			close(number);
+		close(own);
 	}
-	own = put(&(struct file){ .head = { .magic = 0 } }, 100);
-	number = page.fd;
-	dup2(own, number);
-	dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
-	CHECK("rows that have no room are missing",
-	    ((struct dapl_stats_head *)page.map)->count +
-		    ((struct dapl_stats_head *)page.map)->missing ==
-		ROWS_MOST);
-	CHECK(
-	    "a file of the program is not made larger", fstat(own, &st) == 0 && st.st_size == 100);
-	dapl_stats_page_close(&page);
-	CHECK("a descriptor of the program is not closed", fstat(number, &st) == 0);
-	close(number);
-	close(own);
+}
+
+/* ---- patience ---- */
+
+struct becoming {
+	int fd;
+	struct file file;
+};
+
+/* Which states are waited for, and for how long: the patience that is left. */
+/* origin: out33.E3 */
+static void
+patience(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t magic, begun, ended;
+		enum page_state state;
+		bool waits;
+	} cases[] = {
+		{ "a good page", DAPL_STATS_MAGIC, 7, 7, PAGE_READ, false },
+		{ "a page that is being made", 0, 0, 0, PAGE_EMPTY, true },
+		{ "no snapshot yet", DAPL_STATS_MAGIC, 0, 0, PAGE_EMPTY, true },
+		{ "a first snapshot that is being written", DAPL_STATS_MAGIC, 1, 0, PAGE_EMPTY,
+		    true },
+		{ "a snapshot that is being written", DAPL_STATS_MAGIC, 8, 7, PAGE_BUSY, true },
+		{ "no page", 1, 7, 7, PAGE_FOREIGN, false },
+	};
+	struct file file = good();
+	struct page page;
+	int left, fd;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		for (int start = 0; start < 4; start++) {
+			file = good();
+			file.head.magic = cases[i].magic;
+			file.head.begun = cases[i].begun;
+			file.head.ended = cases[i].ended;
+			fd = put(&file, sizeof file);
+			left = start;
+			CHECK(cases[i].what, page_read(fd, &page, &left) == cases[i].state);
+			CHECK(cases[i].what, left == (cases[i].waits ? 0 : start));
+			page_free(&page);
+			close(fd);
+		}
+	file = good();
+	file.head.version++;
+	fd = put(&file, sizeof file);
+	left = 4;
+	CHECK("another version is not waited for",
+	    page_read(fd, &page, &left) == PAGE_OTHER && left == 4);
+	CHECK("an empty file is waited for",
+	    ftruncate(fd, 0) == 0 && page_read(fd, &page, &left) == PAGE_EMPTY && left == 0);
+	close(fd);
+}
+
+static void *
+become(void *arg)
+{
+	struct becoming *becoming = arg;
+
+	/* Some attempts have failed by then. */
+	usleep(20000);
+	(void)!pwrite(becoming->fd, &becoming->file, sizeof becoming->file, 0);
+	return NULL;
+}
+
+/* Each state that passes is over some time, and then the page is read. */
+static void
+waiting(void)
+{
+	static const struct {
+		const char *what;
+		size_t size;
+		uint64_t magic, begun, ended;
+	} cases[] = {
+		{ "an empty file becomes a page", 0, 0, 0, 0 },
+		{ "a page is made", sizeof(struct file), 0, 0, 0 },
+		{ "a first snapshot comes", sizeof(struct file), DAPL_STATS_MAGIC, 0, 0 },
+		{ "a snapshot is finished", sizeof(struct file), DAPL_STATS_MAGIC, 8, 7 },
+	};
+	struct becoming becoming;
+	struct page page;
+	pthread_t thread;
+	struct file file;
+	int left;
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		file = becoming.file = good();
+		file.head.magic = cases[i].magic;
+		file.head.begun = cases[i].begun;
+		file.head.ended = cases[i].ended;
+		becoming.fd = put(&file, cases[i].size);
+		left = 100000;
+		pthread_create(&thread, NULL, become, &becoming);
+		CHECK(cases[i].what, page_read(becoming.fd, &page, &left) == PAGE_READ);
+		pthread_join(thread, NULL);
+		page_free(&page);
+		close(becoming.fd);
+	}
 }
 
 static int
@@ -420,6 +575,8 @@ main(int argc, char **argv)
 	growing_page();
 	holders();
 	lost_descriptor();
+	patience();
+	waiting();
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed != 0;
 }
