@@ -71,6 +71,27 @@ expect_in_order(void)
 	}
 }
 
+/* The last 8 bytes at an address that 8 divides, if they are of the message: they are stored at once. */
+static void
+expect_whole_word(void)
+{
+	const uintptr_t end = (uintptr_t)order[length - 1] + 1;
+	const size_t behind = end % 8, first = length - behind - 8;
+	unsigned char *word = (unsigned char *)(end - behind - 8), bytes[8];
+	uint64_t now;
+	bool is;
+
+	if (length < behind + 8 || order[first] != word || order[length - 1] != word + 7 + behind)
+		return;
+	now = __atomic_load_n((uint64_t *)(void *)word, __ATOMIC_ACQUIRE);
+	memcpy(bytes, &now, sizeof bytes);
+	is = bytes[0] == byte_of(first);
+	for (size_t i = 1; i < 8; i++)
+		ck_assert_msg((bytes[i] == byte_of(first + i)) == is,
+		    "of %zu bytes number %zu is there without number %zu", length,
+		    is ? first : first + i, is ? first + i : first);
+}
+
 static int
 await_stop(pid_t child)
 {
@@ -102,6 +123,7 @@ watch(pid_t child)
 	do {
 		ck_assert_int_eq(ptrace(PTRACE_SINGLESTEP, child, NULL, NULL), 0);
 		expect_in_order();
+		expect_whole_word();
 	} while (await_stop(child) == SIGTRAP);
 	ck_assert_uint_eq(there_from_the_start(), length);
 }
@@ -212,7 +234,7 @@ copy_shapes(void)
 	}
 }
 
-/* origin: attack.K2 */
+/* origin: attack.K2, out33.D8 */
 START_TEST(copy__the_last_8_bytes_are_stored_last)
 {
 	pid_t child;
