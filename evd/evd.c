@@ -179,6 +179,17 @@ evd_set_pool(struct evd_ref ref, struct loop *pool)
 	evd_unlock(evd);
 }
 
+/*
+ * The sink changed only if the CNO is one: upcalls go before it.  Under NOTIFY the queued events would be reported to the
+ * same upcalls again, without end if an upcall does this.
+ */
+static void
+evd_cno_changed(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_sink(evd) != EVD_SINK_UPCALL)
+		evd_sink_changed(evd);
+}
+
 int
 evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie)
 {
@@ -195,7 +206,7 @@ evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HAND
 	evd->listener = listener;
 	evd->listener_cookie = cookie;
 	evd_set_bare(evd);
-	evd_sink_changed(evd);
+	evd_cno_changed(evd);
 out:
 	evd_unlock(evd);
 	return r;
@@ -210,7 +221,7 @@ evd_set_enabled(struct evd_ref ref, bool enabled)
 		return -ENODEV;
 	if (evd->enabled != enabled) {
 		evd->enabled = enabled;
-		evd_sink_changed(evd);
+		evd_cno_changed(evd);
 	}
 	evd_unlock(evd);
 	return 0;

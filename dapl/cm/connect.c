@@ -23,12 +23,12 @@ connect_depth(DAT_COUNT ours, uint8_t theirs)
 }
 
 void
-dapl_connect_param(const struct dapl_ep *ep, uint8_t remote_responder, uint8_t remote_initiator,
-    struct rdma_conn_param *param)
+dapl_connect_param(
+    const struct dapl_ep *ep, uint8_t asked_in, uint8_t asked_out, struct rdma_conn_param *param)
 {
 	*param = (struct rdma_conn_param){
-		.responder_resources = connect_depth(ep->attr.max_rdma_read_in, remote_initiator),
-		.initiator_depth = connect_depth(ep->attr.max_rdma_read_out, remote_responder),
+		.responder_resources = connect_depth(ep->attr.max_rdma_read_in, asked_in),
+		.initiator_depth = connect_depth(ep->attr.max_rdma_read_out, asked_out),
 		.flow_control = 1,
 		.retry_count = RETRY_COUNT,
 		.rnr_retry_count = RETRY_COUNT,

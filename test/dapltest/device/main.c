@@ -21,6 +21,7 @@ main(int argc, char **argv)
 		device_channel_suite,
 		device_errno_suite,
 		device_reason_suite,
+		device_asked_suite,
 		device_refused_suite,
 		device_region_suite,
 		device_removal_suite,

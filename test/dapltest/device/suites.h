@@ -8,6 +8,7 @@
 TCase *device_tcase(Suite *suite, const char *name);
 
 Suite *device_answer_suite(void);
+Suite *device_asked_suite(void);
 Suite *device_async_suite(void);
 Suite *device_channel_suite(void);
 Suite *device_close_suite(void);

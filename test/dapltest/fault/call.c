@@ -13,7 +13,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Guarded by lock: */
 static char failing[40];
 static int failing_error;
-static int spared;		    /* calls that work before it fails */
+static int spared;		   /* calls that work before it fails */
+static struct ibv_send_wr request; /* the last */
+static struct ibv_sge segment;	   /* of it */
+static struct rdma_conn_param connection;
 static struct ibv_context_ops real; /* of the software device, the same for all contexts */
 
 void
@@ -31,6 +34,48 @@ fault_call_spare(int n)
 {
 	pthread_mutex_lock(&lock);
 	spared = n;
+	pthread_mutex_unlock(&lock);
+}
+
+struct ibv_send_wr
+fault_call_last_request(void)
+{
+	struct ibv_send_wr last;
+
+	pthread_mutex_lock(&lock);
+	last = request;
+	pthread_mutex_unlock(&lock);
+	return last;
+}
+
+struct rdma_conn_param
+fault_call_last_connection(void)
+{
+	struct rdma_conn_param last;
+
+	pthread_mutex_lock(&lock);
+	last = connection;
+	pthread_mutex_unlock(&lock);
+	return last;
+}
+
+static void
+note_request(const struct ibv_send_wr *wr)
+{
+	pthread_mutex_lock(&lock);
+	request = *wr;
+	if (wr->num_sge > 0)
+		segment = *wr->sg_list;
+	request.sg_list = &segment;
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+note_connection(const struct rdma_conn_param *param)
+{
+	pthread_mutex_lock(&lock);
+	connection = *param;
+	connection.private_data = NULL;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -106,6 +151,7 @@ int __wrap_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int
 __wrap_rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
+	note_connection(param);
 	return fault_error_of("rdma_connect") ? -1 : __real_rdma_connect(id, param);
 }
 
@@ -114,6 +160,7 @@ int __wrap_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param);
 int
 __wrap_rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
+	note_connection(param);
 	return fault_error_of("rdma_accept") ? -1 : __real_rdma_accept(id, param);
 }
 
@@ -138,6 +185,7 @@ post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	const int error = fault_error_of("ibv_post_send");
 
+	note_request(wr);
 	return error ? error : real.post_send(qp, wr, bad);
 }
 

@@ -221,6 +221,10 @@ void fault_call_fail(const char *call, int error);
 /* But the next n times it works. */
 void fault_call_spare(int n);
 
+/* What ibv_post_send() was given last, with its first segment; and rdma_connect() or rdma_accept(), without private data. */
+struct ibv_send_wr fault_call_last_request(void);
+struct rdma_conn_param fault_call_last_connection(void);
+
 /* ---- threads: thread.c ---- */
 
 /* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */

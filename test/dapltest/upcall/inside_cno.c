@@ -163,6 +163,78 @@ START_TEST(modify_agent_inside__then_triggered__is_called_once)
 }
 END_TEST
 
+/* ---- NOTIFY: events that are left queued are not reported again ---- */
+
+struct notified {
+	DAT_EVD_HANDLE evd;
+	DAT_CNO_HANDLE cno;
+	int change;
+	_Atomic(int) calls;
+};
+
+static void
+change_the_cno(struct notified *n)
+{
+	switch (n->change) {
+	case 0: /* none, as before */
+		dt_ok(dat_evd_modify_cno(n->evd, DAT_HANDLE_NULL));
+		break;
+	case 1:
+		dt_ok(dat_evd_modify_cno(n->evd, n->cno));
+		break;
+	default:
+		dt_ok(dat_evd_disable(n->evd));
+		dt_ok(dat_evd_enable(n->evd));
+		break;
+	}
+}
+
+static void
+leaves_the_event(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	struct notified *n = instance;
+
+	(void)event;
+	(void)more;
+	n->calls++;
+	change_the_cno(n);
+}
+
+/* origin: out33.A10 */
+START_TEST(cno_changed_under_notify__queued_events__are_not_reported_again)
+{
+	struct notified n = { .change = _i };
+	DAT_UPCALL_OBJECT object = { &n, leaves_the_event };
+	DAT_EVD_HANDLE triggered;
+	struct dt_side side;
+	DAT_EVENT event;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_cno_create(side.ia, no_agent, &n.cno));
+	n.evd = dt_evd(&side, DAT_EVD_SOFTWARE_FLAG, 8);
+	dt_ok(dat_evd_modify_upcall(n.evd, DAT_UPCALL_NOTIFY, &object, DAT_UPCALL_INVOC_ANY));
+	dt_post_se(n.evd, 1);
+	dt_await_count(&n.calls, 1);
+	dt_nap_ms(20);
+	ck_assert_int_eq(n.calls, 1);
+	for (int i = 0; i < 5; i++)
+		change_the_cno(&n);
+	dt_nap_ms(20);
+	ck_assert_int_eq(n.calls, 1);
+	dt_post_se(n.evd, 2);
+	dt_await_count(&n.calls, 2);
+	/* Both are there for the CNO when the policy ends. */
+	dt_ok(dat_evd_modify_cno(n.evd, n.cno));
+	dt_ok(dat_evd_modify_upcall(n.evd, DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW));
+	dt_ok(dat_cno_wait(n.cno, DT_FOREVER_MS * 1000u, &triggered));
+	ck_assert_ptr_eq(triggered, n.evd);
+	dt_ok(dat_evd_dequeue(n.evd, &event));
+	dt_ok(dat_evd_dequeue(n.evd, &event));
+	ck_assert_int_eq(n.calls, 2);
+	dt_close(side.ia);
+}
+END_TEST
+
 Suite *
 upcall_inside_cno_suite(void)
 {
@@ -175,5 +247,7 @@ upcall_inside_cno_suite(void)
 	in_every_policy(tc, cno_wait_inside__on_another_evd__wakes);
 	in_every_policy(tc, cno_wait_inside__nothing_comes__ends_in_time);
 	in_every_policy(tc, modify_agent_inside__then_triggered__is_called_once);
+	tcase_add_loop_test(
+	    tc, cno_changed_under_notify__queued_events__are_not_reported_again, 0, 3);
 	return s;
 }
