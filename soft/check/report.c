@@ -157,8 +157,9 @@ soft_report_end(uint64_t waited)
 	int length;
 
 	length = snprintf(line, sizeof line,
-	    "softverbs-run --check: process %d has done nothing for %llu s after its report, and "
-	    "is ended\n",
+	    "softverbs-run --check: process %d has made no progress with its queues for %llu s "
+	    "after "
+	    "its report, and is ended\n",
 	    (int)getpid(), (unsigned long long)(waited / SOFT_SECOND));
 	report_lock();
 	if (!soft_check_settings.json && length > 0)

@@ -166,8 +166,9 @@ keeper_say(const struct idle *idle)
 	if (check && !strcmp(check, "json"))
 		return;
 	length = snprintf(line, sizeof line,
-	    "softverbs-run --check: the other processes of the run have done nothing for %llu s "
-	    "after that, and are ended\n",
+	    "softverbs-run --check: the other processes of the run have made no progress with "
+	    "theirs "
+	    "for %llu s after that, and are ended\n",
 	    (unsigned long long)(idle->length / SECOND));
 	soft_write(STDERR_FILENO, line, (size_t)length, 1000);
 }

@@ -111,6 +111,7 @@ extern "C" {
  *	DAT_PRIVILEGES_VIOLATION		this user may not use the device
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
  *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
+ *	DAT_INSUFFICIENT_RESOURCES/TEVD		the queue would be longer than max_evd_qlen
  *
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */

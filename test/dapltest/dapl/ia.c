@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* dl_iterate_phdr() */
+#include <limits.h>
+
 #include <arpa/inet.h>
 #include <link.h>
 #include <stdlib.h>
@@ -40,6 +42,25 @@ START_TEST(open__bad_arguments__each_gets_its_own_code)
 	    dat_ia_open(name, 8, NULL, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	ck_assert_ptr_eq(ia, (DAT_IA_HANDLE)7);
 	ck_assert_ptr_null(async);
+}
+END_TEST
+
+/* What dat_evd_create() refuses for its length, too. */
+START_TEST(open__longer_than_any_queue__is_refused)
+{
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia = dt_open("soft", &async);
+	DAT_IA_ATTR attr;
+	char name[] = "soft";
+
+	dt_ok(dat_ia_query(ia, &async, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_NONE, NULL));
+	dt_close(ia);
+	async = DAT_HANDLE_NULL;
+	dt_assert_ret(dat_ia_open(name, attr.max_evd_qlen + 1, &async, &ia),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
+	ck_assert_ptr_null(async);
+	dt_assert_ret(dat_ia_open(name, INT_MAX, &async, &ia),
+	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
 }
 END_TEST
 
@@ -423,6 +444,7 @@ dapl_ia_suite(void)
 	TCase *tc = dt_tcase(s, "open");
 
 	tcase_add_test(tc, open__bad_arguments__each_gets_its_own_code);
+	tcase_add_test(tc, open__longer_than_any_queue__is_refused);
 	tcase_add_test(tc, open__unknown_host__is_an_address_error);
 	tcase_add_test(tc, open__unreadable_parameters__are_refused);
 	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 16);
