@@ -112,7 +112,7 @@ expect_operands(const struct ibv_send_wr *wr)
 	}
 }
 
-/* origin: out33.D10 */
+/* origin: out33.D11 */
 START_TEST(post__each_kind_with_each_flag__is_what_the_device_is_asked_for)
 {
 	const bool atomic = kinds[_i].opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
@@ -251,7 +251,7 @@ static const struct {
 };
 #define DEPTHS (sizeof depths / sizeof *depths)
 
-/* origin: out33.D10 */
+/* origin: out33.D11 */
 START_TEST(accept__however_the_request_came__has_the_depths_of_both_ends)
 {
 	const enum way way = (enum way)(_i / (int)DEPTHS);
