@@ -12,6 +12,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -327,7 +328,20 @@ class Trial:
             best = self.object(mutant, where, "-O2", *WARNINGS)
             if best and digest(best) == digest(programs.object(path, "-O2")):
                 return "same"
+            if self.locks_complain(path, where):
+                return "check-locks"
         return "survived"
+
+    def locks_complain(self, path, where):
+        """What test/tree/check-locks says of the mutant; False without clang."""
+        if not shutil.which("clang"):
+            return False
+        top, tree = self.programs.top, self.programs.tree
+        words = ["-fsyntax-only", "-std=gnu11", "-D_GNU_SOURCE=", "-Wno-everything", "-Wthread-safety",
+                 "-Werror=thread-safety", "-iquote", f"{top}/{os.path.dirname(path)}", f"-I{tree}", f"-I{top}",
+                 f"-I{top}/dat/include"]
+        return subprocess.run(["clang", *words, os.path.join(where, path)], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL, check=False).returncode != 0
 
     def prepare(self, program, path, out, where, made):
         """Links what the program needs, and has not got yet."""
