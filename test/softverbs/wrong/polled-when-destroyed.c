@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread is told that there is work, and polls a queue that is destroyed by then. */
+/* A thread that is woken late polls a queue that is destroyed by then. */
 #include "test/softverbs/pair.h"
 
 static pthread_barrier_t barrier;
