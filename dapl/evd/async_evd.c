@@ -33,6 +33,7 @@ dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 		.qlen = qlen, .flags = DAT_EVD_ASYNC_FLAG, .private_channel = true
 	};
 	struct dapl_evd *evd;
+	DAT_RETURN ret;
 	int r;
 
 	ia->async = NULL;
@@ -41,6 +42,9 @@ dapl_ia_attach_async(struct dapl_ia *ia, DAT_COUNT qlen, DAT_EVD_HANDLE given)
 	if (ia->async_elsewhere)
 		return DAT_SUCCESS;
 	if (given == DAT_HANDLE_NULL) {
+		ret = dapl_evd_check_length(ia, qlen);
+		if (ret != DAT_SUCCESS)
+			return ret;
 		r = dapl_evd_create_object(ia, &plan, &evd);
 		if (r)
 			return dapl_err_resource(NULL, r, DAT_RESOURCE_MEMORY);

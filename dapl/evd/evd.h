@@ -114,6 +114,9 @@ void dapl_ia_put_report_room(const struct evd_ref *room, int n) NO_CORE_LOCK;
 void dapl_ia_purge_reports(struct dapl_ia *ia,
     bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LIST_LOCK;
 
+/* Refuses a queue that is longer than the device has any. */
+DAT_RETURN dapl_evd_check_length(const struct dapl_ia *ia, DAT_COUNT qlen);
+
 /*
  * async_evd.c.  Takes over, or creates, the EVD for asynchronous events of an IA that is being
  * opened. A DAT_RETURN: each case has its own.

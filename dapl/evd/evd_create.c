@@ -7,17 +7,27 @@
 #include "dapl/trace/err.h"
 #include "dapl/trace/hint.h"
 
+DAT_RETURN
+dapl_evd_check_length(const struct dapl_ia *ia, DAT_COUNT qlen)
+{
+	if (qlen <= ia->device.max_cqe)
+		return DAT_SUCCESS;
+	dapl_hint("the device has no longer queue than %d", ia->device.max_cqe);
+	return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+}
+
 /* The checks that evd_create and evd_kcreate share.  The numbers of their arguments differ. */
 static DAT_RETURN
 dapl_evd_check_create(
     const struct dapl_ia *ia, DAT_COUNT min_qlen, DAT_EVD_FLAGS flags, DAT_RETURN_SUBTYPE flags_arg)
 {
+	DAT_RETURN ret;
+
 	if (min_qlen <= 0)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
-	if (min_qlen > ia->device.max_cqe)
-		dapl_hint("the device has no longer queue than %d", ia->device.max_cqe);
-	if (min_qlen > ia->device.max_cqe)
-		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
+	ret = dapl_evd_check_length(ia, min_qlen);
+	if (ret != DAT_SUCCESS)
+		return ret;
 	if (!flags || (flags & ~DAPL_EVD_FLAGS_KNOWN))
 		return DAT_ERROR(DAT_INVALID_PARAMETER, flags_arg);
 	return DAT_SUCCESS;

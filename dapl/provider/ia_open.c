@@ -13,7 +13,6 @@
 #include "dapl/stats/publish.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/err.h"
-#include "dapl/trace/hint.h"
 
 /* The functions of higher folders that lower folders call. */
 static const struct dapl_ia_ops ia_ops = {
@@ -61,11 +60,6 @@ ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	}
 	atomic_store_explicit(&ia->parent.bases, 1, memory_order_relaxed);
 	atomic_store_explicit(&ia->parent.deciding, 0, memory_order_relaxed);
-	if (*async_evd == DAT_HANDLE_NULL && qlen > ia->device.max_cqe) {
-		dapl_hint("the device has no longer queue than %d", ia->device.max_cqe);
-		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD);
-		goto close_device;
-	}
 	r = dapl_object_create(&ia->obj, NULL, &provider->table);
 	if (r) {
 		ret = dapl_err_resource(NULL, r, DAT_RESOURCE_MEMORY);

@@ -158,8 +158,7 @@ soft_report_end(uint64_t waited)
 
 	length = snprintf(line, sizeof line,
 	    "softverbs-run --check: process %d has made no progress with its queues for %llu s "
-	    "after "
-	    "its report, and is ended\n",
+	    "after its report, and is ended\n",
 	    (int)getpid(), (unsigned long long)(waited / SOFT_SECOND));
 	report_lock();
 	if (!soft_check_settings.json && length > 0)

@@ -167,8 +167,7 @@ keeper_say(const struct idle *idle)
 		return;
 	length = snprintf(line, sizeof line,
 	    "softverbs-run --check: the other processes of the run have made no progress with "
-	    "theirs "
-	    "for %llu s after that, and are ended\n",
+	    "theirs for %llu s after that, and are ended\n",
 	    (unsigned long long)(idle->length / SECOND));
 	soft_write(STDERR_FILENO, line, (size_t)length, 1000);
 }
