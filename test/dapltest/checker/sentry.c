@@ -38,6 +38,7 @@ WRAP(void, soft_check_count_outstanding, void);
 /* ---- the world of the sentry */
 
 static bool scripted;
+static __thread bool is_sentry; /* the thread: a test that fails ends by _exit(), too */
 static sem_t go, done;
 static bool stop;
 static int status;
@@ -53,10 +54,10 @@ static bool busy; /* as soft_suspect() saw it */
 int
 __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 {
-	if (!scripted)
+	/* The runner sleeps, too. */
+	if (!scripted || request->tv_sec != 0 || request->tv_nsec != TICK)
 		return __real_nanosleep(request, remain);
-	ck_assert_int_eq(request->tv_sec, 0);
-	ck_assert_int_eq(request->tv_nsec, TICK);
+	is_sentry = true;
 	sem_post(&done);
 	sem_wait(&go);
 	if (stop)
@@ -67,7 +68,7 @@ __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 void
 __wrap__exit(int number)
 {
-	if (!scripted)
+	if (!is_sentry)
 		__real__exit(number);
 	status = number;
 	sem_post(&done);
