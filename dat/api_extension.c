@@ -9,6 +9,7 @@
 #include "dat/cancel.h"
 #include "dat/extension.h"
 #include "dat/handle.h"
+#include "dat/log.h"
 #include "dat/lookup.h"
 #include "dat/registry.h"
 
@@ -39,9 +40,11 @@ extension_open(DAT_EXTENDED_OP op, va_list args)
 	place = va_arg(peek, DAT_IA_HANDLE *);
 	va_end(peek);
 	if (name == NULL || strnlen(name, DAT_NAME_MAX_LENGTH) == DAT_NAME_MAX_LENGTH)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+		return LOG_REFUSED("dat_extension_op", DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
+		    "argument 3: the name is NULL, or has more than 255 bytes");
 	if (place == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
+		return LOG_REFUSED("dat_extension_op", DAT_INVALID_PARAMETER, DAT_INVALID_ARG4,
+		    "argument 4: there is no place for the handle of the adapter");
 
 	entry = lookup_provider(name, DAT_VERSION_MAJOR, DAT_VERSION_MINOR, DAT_FALSE);
 	if (entry == NULL)
@@ -79,7 +82,7 @@ extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 	DAT_RETURN ret;
 
 	if (ia_table_begin_close(handle, &own, &entry) < 0)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+		return handle_refuse("dat_extension_op", handle, DAT_INVALID_HANDLE1);
 	ret = HANDLE_CALL(own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);
 	if (DAT_GET_TYPE(ret) != DAT_SUCCESS) {
 		ia_table_cancel_close(handle);
@@ -101,7 +104,7 @@ extension_call(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		return extension_close(handle, op, args);
 	own = handle_resolve(handle);
 	if (handle_provider(own) == NULL)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
+		return handle_refuse("dat_extension_op", handle, DAT_INVALID_HANDLE1);
 	if (!atomic_load(&extensions_allowed))
 		return DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE);
 	return HANDLE_CALL_ANY(own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);

@@ -23,19 +23,25 @@ dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen, DAT_EVD_HAND
 	DAT_RETURN ret;
 
 	if (name == NULL || strnlen(name, DAT_NAME_MAX_LENGTH) == DAT_NAME_MAX_LENGTH)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+		return LOG_REFUSED("dat_ia_open", DAT_INVALID_PARAMETER, DAT_INVALID_ARG1,
+		    "argument 1: the name is NULL, or has more than 255 bytes");
 	if (ia == NULL)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return LOG_REFUSED("dat_ia_open", DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA,
+		    "argument 4: there is no place for the handle of the adapter");
 	if (async_evd == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+		return LOG_REFUSED("dat_ia_open", DAT_INVALID_PARAMETER, DAT_INVALID_ARG3,
+		    "argument 3: there is no place for the handle of the asynchronous EVD, which "
+		    "must hold DAT_HANDLE_NULL or an EVD");
 	if (thread_safety != DAT_FALSE && thread_safety != DAT_TRUE)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7);
+		return LOG_REFUSED("dat_ia_openv", DAT_INVALID_PARAMETER, DAT_INVALID_ARG7,
+		    "argument 7: the thread safety is neither DAT_TRUE nor DAT_FALSE");
 
 	entry = lookup_provider(name, major, minor, thread_safety);
 	if (entry == NULL)
 		return DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED);
 	if (ia_table_reserve(&number) < 0) {
-		ret = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+		ret = LOG_REFUSED("dat_ia_open", DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY,
+		    "no memory, or too many adapters are open");
 		goto release_entry;
 	}
 	evd = *async_evd;
@@ -76,7 +82,7 @@ dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 	DAT_RETURN ret;
 
 	if (ia_table_begin_close(ia, &own, &entry) < 0)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return handle_refuse(__func__, ia, DAT_INVALID_HANDLE_IA);
 	ret = HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ia_close_func, own, flags);
 	if (DAT_GET_TYPE(ret) != DAT_SUCCESS) {
 		ia_table_cancel_close(ia);
@@ -111,10 +117,11 @@ dats_get_ia_handle(DAT_IA_HANDLE in, DAT_IA_HANDLE *out)
 	DAT_IA_HANDLE found;
 
 	if (out == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+		return LOG_REFUSED("dats_get_ia_handle", DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+		    "argument 2: there is no place for the handle");
 	found = (uintptr_t)in < IA_TABLE_LIMIT ? ia_table_get(in) : ia_table_find(in);
 	if (found == NULL)
-		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
+		return handle_refuse("dats_get_ia_handle", in, DAT_INVALID_HANDLE_IA);
 	*out = found;
 	return DAT_SUCCESS;
 }

@@ -9,7 +9,7 @@
 DAT_RETURN
 handle_refuse(const char *call, DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype)
 {
-	const char *prefix = strncmp(call, "dat_", strlen("dat_")) == 0 ? "" : "dat_";
+	const char *prefix = strncmp(call, "dat", strlen("dat")) == 0 ? "" : "dat_";
 	const char *end = strstr(call, "_any");
 	const int length = *prefix && end ? (int)(end - call) : (int)strlen(call);
 

@@ -100,7 +100,8 @@ dat_rearm_set_log(DAT_LOG_FUNC function, DAT_PVOID context)
 	REGISTRY_UNCANCELLED;
 
 	if (log_is_inside)
-		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
+		return LOG_REFUSED("dat_rearm_set_log", DAT_INVALID_STATE, DAT_NO_SUBTYPE,
+		    "the function that is set calls it");
 	pthread_rwlock_wrlock(&log_lock);
 	log_function = function;
 	log_context = context;
@@ -114,7 +115,8 @@ dat_rearm_log(DAT_LOG_LEVEL level, const char *line)
 	REGISTRY_UNCANCELLED;
 
 	if (line == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+		return LOG_REFUSED("dat_rearm_log", DAT_INVALID_PARAMETER, DAT_INVALID_ARG2,
+		    "argument 2: the line is NULL");
 	return log_call_function(level, line) ? (DAT_RETURN)DAT_SUCCESS :
 						DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 }

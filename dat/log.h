@@ -14,4 +14,9 @@
 void log_message(enum log_class class, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The return value of a call that the registry refuses, with the hint why. */
+#define LOG_REFUSED(call, type, subtype, why) \
+	(log_message(LOG_HINTS, "hint: " call "() is refused, " #type " " #subtype ": " why), \
+	    DAT_ERROR(type, subtype))
+
 #endif

@@ -156,9 +156,13 @@ registry_add_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *inf
 	int r = 0;
 
 	if (provider == NULL || provider->ia_open_func == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+		return LOG_REFUSED("dat_registry_add_provider", DAT_INVALID_PARAMETER,
+		    DAT_INVALID_ARG1,
+		    "argument 1: there is no table of functions, or it has no ia_open_func");
 	if (info == NULL || !registry_is_terminated(info))
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+		return LOG_REFUSED("dat_registry_add_provider", DAT_INVALID_PARAMETER,
+		    DAT_INVALID_ARG2,
+		    "argument 2: there is no information, or its name has no end");
 	entry = calloc(1, sizeof *entry);
 	if (entry == NULL)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
@@ -206,7 +210,8 @@ dat_registry_add_ranged_provider(const DAT_PROVIDER *provider, const DAT_PROVIDE
 	REGISTRY_UNCANCELLED;
 
 	if (range == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
+		return LOG_REFUSED("dat_registry_add_ranged_provider", DAT_INVALID_PARAMETER,
+		    DAT_INVALID_ARG3, "argument 3: there is no range");
 	return registry_add_provider(provider, info, range);
 }
 
@@ -218,9 +223,12 @@ dat_registry_remove_provider(const DAT_PROVIDER *provider, const DAT_PROVIDER_IN
 	DAT_RETURN ret = DAT_SUCCESS;
 
 	if (provider == NULL)
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
+		return LOG_REFUSED("dat_registry_remove_provider", DAT_INVALID_PARAMETER,
+		    DAT_INVALID_ARG1, "argument 1: there is no table of functions");
 	if (info == NULL || !registry_is_terminated(info))
-		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
+		return LOG_REFUSED("dat_registry_remove_provider", DAT_INVALID_PARAMETER,
+		    DAT_INVALID_ARG2,
+		    "argument 2: there is no information, or its name has no end");
 
 	pthread_mutex_lock(&registry_lock);
 	entry = registry_find_locked(info);

@@ -287,6 +287,118 @@ START_TEST(variable__bits_without_a_meaning__are_reported_once)
 }
 END_TEST
 
+/* ---- hints ---- */
+
+/* What was heard is one hint, about this call, with these words; then nothing has been heard. */
+static void
+assert_hinted(DAT_RETURN ret, DAT_RETURN expected, const char *call, const char *words)
+{
+	const char *heard = story_heard(), *end = strchr(heard, '\n');
+	char begin[128];
+
+	snprintf(begin, sizeof begin, "dat: hint: %s() is refused, ", call);
+	story_assert_ret(ret, expected);
+	ck_assert_msg(
+	    !strncmp(heard, begin, strlen(begin)) && strstr(heard, words), "%s: %s", call, heard);
+	ck_assert_msg(end && !end[1], "%s: %s", call, heard);
+	story_listen();
+}
+
+#define PARAMETER(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
+#define PARAMETER_SAID(n) "DAT_INVALID_PARAMETER DAT_INVALID_ARG" #n ": argument " #n ": "
+
+/* origin: out33.H2 */
+START_TEST(hints__what_the_registry_itself_refuses__has_a_line)
+{
+	char name[DAT_NAME_MAX_LENGTH + 1] = "";
+	DAT_PROVIDER provider = { 0 };
+	DAT_PROVIDER_INFO info = { 0 };
+	DAT_HA_RELATIONSHIP related;
+	DAT_REARM_RECORD record;
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia, closed;
+	DAT_COUNT n;
+
+	memset(name, 'n', DAT_NAME_MAX_LENGTH);
+	setenv("DAT_DBG_TYPE", "hints", 1);
+	story_conf("x u2.0 threadsafe default %S id.2.0 \"\" \"\"\n");
+	story_listen();
+	closed = story_open("x", DAT_TRUE);
+	story_close(closed);
+	ck_assert_str_eq(story_heard(), "");
+	story_listen();
+	assert_hinted(
+	    dat_ia_open(NULL, 8, &async, &ia), PARAMETER(1), "dat_ia_open", PARAMETER_SAID(1));
+	assert_hinted(
+	    dat_ia_open(name, 8, &async, &ia), PARAMETER(1), "dat_ia_open", PARAMETER_SAID(1));
+	assert_hinted(
+	    dat_ia_open("x", 8, NULL, &ia), PARAMETER(3), "dat_ia_open", PARAMETER_SAID(3));
+	assert_hinted(dat_ia_open("x", 8, &async, NULL),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_ia_open",
+	    "DAT_INVALID_HANDLE DAT_INVALID_HANDLE_IA: argument 4: ");
+	assert_hinted(dat_ia_openv("x", 8, &async, &ia, 2, 0, (DAT_BOOLEAN)7), PARAMETER(7),
+	    "dat_ia_openv", PARAMETER_SAID(7));
+	assert_hinted(dat_ia_close(closed, DAT_CLOSE_ABRUPT_FLAG),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_ia_close",
+	    "no open adapter has the handle 0x");
+	assert_hinted(dat_ia_close(DAT_HANDLE_NULL, DAT_CLOSE_ABRUPT_FLAG),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_ia_close",
+	    "the handle is DAT_HANDLE_NULL");
+	assert_hinted(dats_get_ia_handle(closed, NULL), PARAMETER(2), "dats_get_ia_handle",
+	    PARAMETER_SAID(2));
+	assert_hinted(dats_get_ia_handle(closed, &ia),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dats_get_ia_handle",
+	    "no open adapter");
+	assert_hinted(dat_extension_op(closed, 1),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1), "dat_extension_op",
+	    "no open adapter");
+	assert_hinted(dat_extension_op(closed, DAT_CLOSE_EXTENSION_BASE),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1), "dat_extension_op",
+	    "no open adapter");
+	assert_hinted(dat_extension_op(NULL, DAT_OPEN_EXTENSION_BASE, NULL, &ia), PARAMETER(3),
+	    "dat_extension_op", PARAMETER_SAID(3));
+	assert_hinted(dat_extension_op(NULL, DAT_OPEN_EXTENSION_BASE, name, &ia), PARAMETER(3),
+	    "dat_extension_op", PARAMETER_SAID(3));
+	assert_hinted(dat_extension_op(NULL, DAT_OPEN_EXTENSION_BASE, "x", NULL), PARAMETER(4),
+	    "dat_extension_op", PARAMETER_SAID(4));
+	assert_hinted(dat_registry_list_providers(1, NULL, NULL), PARAMETER(2),
+	    "dat_registry_list_providers", PARAMETER_SAID(2));
+	assert_hinted(dat_registry_list_providers(1, &n, NULL), PARAMETER(3),
+	    "dat_registry_list_providers", PARAMETER_SAID(3));
+	assert_hinted(dat_registry_list_providers(1, &n, (DAT_PROVIDER_INFO *[]){ NULL }),
+	    PARAMETER(3), "dat_registry_list_providers", PARAMETER_SAID(3));
+	assert_hinted(dat_rearm_list_records(-1, &n, &record), PARAMETER(1),
+	    "dat_rearm_list_records", PARAMETER_SAID(1));
+	assert_hinted(dat_rearm_list_records(1, NULL, &record), PARAMETER(2),
+	    "dat_rearm_list_records", PARAMETER_SAID(2));
+	assert_hinted(dat_rearm_list_records(1, &n, NULL), PARAMETER(3), "dat_rearm_list_records",
+	    PARAMETER_SAID(3));
+	assert_hinted(dat_registry_providers_related(NULL, "x", &related), PARAMETER(1),
+	    "dat_registry_providers_related", PARAMETER_SAID(1));
+	assert_hinted(dat_registry_providers_related("x", NULL, &related), PARAMETER(2),
+	    "dat_registry_providers_related", PARAMETER_SAID(2));
+	assert_hinted(dat_registry_providers_related("x", "x", NULL), PARAMETER(3),
+	    "dat_registry_providers_related", PARAMETER_SAID(3));
+	assert_hinted(dat_registry_providers_related("x", "y", &related),
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED),
+	    "dat_registry_providers_related", "in no record");
+	assert_hinted(dat_registry_add_provider(NULL, &info), PARAMETER(1),
+	    "dat_registry_add_provider", PARAMETER_SAID(1));
+	assert_hinted(dat_registry_add_provider(&provider, &info), PARAMETER(1),
+	    "dat_registry_add_provider", PARAMETER_SAID(1));
+	assert_hinted(dat_registry_remove_provider(NULL, &info), PARAMETER(1),
+	    "dat_registry_remove_provider", PARAMETER_SAID(1));
+	assert_hinted(dat_registry_remove_provider(&provider, NULL), PARAMETER(2),
+	    "dat_registry_remove_provider", PARAMETER_SAID(2));
+	assert_hinted(
+	    dat_rearm_log(DAT_LOG_ERROR, NULL), PARAMETER(2), "dat_rearm_log", PARAMETER_SAID(2));
+	/* Asks for the number of records, as programs do. */
+	story_assert_ret(dat_registry_list_providers(0, &n, NULL), PARAMETER(1));
+	ck_assert_str_eq(story_heard(), "");
+	unsetenv("DAT_DBG_TYPE");
+}
+END_TEST
+
 /* ---- texts of others ---- */
 
 /* Bytes that a terminal obeys, or that end a line; and what they are in a line.  DAT.CONF has no line breaks in a field. */
@@ -408,6 +520,7 @@ dat_log_suite(void)
 	tcase_add_test(t, function__that_calls_the_log__is_refused);
 	tcase_add_test(t, function__in_use__is_removed_when_it_has_returned);
 	tcase_add_test(t, line__of_a_provider__reaches_the_function);
+	tcase_add_test(t, hints__what_the_registry_itself_refuses__has_a_line);
 
 	t = story_tcase(suite, "variables");
 	tcase_add_loop_test(
