@@ -271,6 +271,104 @@ START_TEST(conf__parameters_of_4096_bytes__are_refused)
 }
 END_TEST
 
+/* A field as long as it may be, and with a byte more: the name, so that the line is known, is in front. */
+static const struct {
+	const char *before, *name;
+	int most;
+	bool number; /* only so is it a right one */
+	const char *behind;
+} limits[] = {
+	{ "x u2.", "API version", 31 - 3, true, " threadsafe default l id.2.0 a b" },
+	{ "x u2.0 threadsafe default ", "library path", 4095, false, " id.2.0 a b" },
+	{ "x u2.0 threadsafe default l i.0.", "provider version", 255 - 4, true, " a b" },
+	{ "x u2.0 threadsafe default l id.2.0 ", "interface parameters", 4095, false, " b" },
+	{ "x u2.0 threadsafe default l id.2.0 a ", "platform parameters", 4095, false, "" },
+};
+
+/* origin: out33.H3 */
+START_TEST(conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused)
+{
+	const int i = _i / 2, more = _i % 2, field = i == 0 ? 2 : i + 4;
+	char line[8192], fill[4200], reason[128];
+
+	memset(fill, limits[i].number ? '0' : 'p', sizeof fill);
+	snprintf(line, sizeof line, "%s%.*s%s", limits[i].before, limits[i].most + more, fill,
+	    limits[i].behind);
+	if (!more) {
+		strcat(line, "\n");
+		assert_read(line, "x ");
+		return;
+	}
+	snprintf(reason, sizeof reason, "field %d (%s) is longer than %d bytes", field,
+	    limits[i].name, limits[i].number ? field == 2 ? 31 : 255 : limits[i].most);
+	assert_refused(line, reason);
+}
+END_TEST
+
+static const struct {
+	const char *version, *provider;
+	bool good;
+} versions[] = {
+	{ "u4294967295.4294967295", "id.4294967295.4294967295", true },
+	{ "u4294967296.0", "id.2.0", false },
+	{ "u2.0x", "id.2.0", false },
+	{ "u2.0.0", "id.2.0", false },
+	{ "u.0", "id.2.0", false },
+	{ "u2.", "id.2.0", false },
+	{ "u 2.0", "id.2.0", false },
+	{ "U2.0", "id.2.0", false },
+	{ "k2", "id.2.0", false },
+	{ "u2.0", ".2.0", false },
+	{ "u2.0", "id", false },
+	{ "u2.0", "id.2", false },
+	{ "u2.0", "id.4294967296.0", false },
+	{ "u2.0", "id.2.0x", false },
+	{ "u2.0", "id.2.0.0", false },
+	{ "u2.0", "i.d.2.0", false },
+};
+
+/* origin: out33.H3 */
+START_TEST(conf__versions__each_side_of_each_limit)
+{
+	DAT_REARM_RECORD records[2];
+	DAT_COUNT n = -1;
+	char line[256];
+
+	snprintf(line, sizeof line, "x \"%s\" threadsafe default l \"%s\" a b\n",
+	    versions[_i].version, versions[_i].provider);
+	story_conf(line);
+	story_listen();
+	story_assert_ret(dat_rearm_list_records(2, &n, records), DAT_SUCCESS);
+	ck_assert_msg((*story_heard() == '\0') == versions[_i].good, "%s", line);
+	ck_assert_int_eq(n, versions[_i].good);
+	if (versions[_i].good)
+		ck_assert(records[0].version_major == UINT32_MAX &&
+			  records[0].version_minor == UINT32_MAX);
+}
+END_TEST
+
+/* origin: out33.H3 */
+START_TEST(conf__each_blank__separates_fields)
+{
+	assert_read("x\tu2.0\vthreadsafe\fdefault \t\v\fl id.2.0 a b\v\f\n\v\f\n", "x ");
+}
+END_TEST
+
+/* origin: out33.H3 */
+START_TEST(conf__line_of_16_kib__is_read_and_one_byte_more_is_refused)
+{
+	char line[16384 + 2] = "x u2.0 threadsafe default l id.2.0 a b #";
+	size_t n = strlen(line);
+
+	memset(line + n, 'c', 16384 - n);
+	strcpy(line + 16384, _i ? "c" : "\n");
+	if (_i)
+		assert_refused(line, "the line is longer than 16384 bytes");
+	else
+		assert_read(line, "x ");
+}
+END_TEST
+
 START_TEST(conf__line_longer_than_16_kib__is_refused_whole)
 {
 	char line[20000];
@@ -447,6 +545,12 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__empty_library__is_refused);
 	tcase_add_test(t, conf__name_of_256_bytes__is_refused);
 	tcase_add_test(t, conf__parameters_of_4096_bytes__are_refused);
+	tcase_add_loop_test(t, conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused,
+	    0, 2 * sizeof limits / sizeof limits[0]);
+	tcase_add_loop_test(
+	    t, conf__versions__each_side_of_each_limit, 0, sizeof versions / sizeof versions[0]);
+	tcase_add_test(t, conf__each_blank__separates_fields);
+	tcase_add_loop_test(t, conf__line_of_16_kib__is_read_and_one_byte_more_is_refused, 0, 2);
 	tcase_add_test(t, conf__line_longer_than_16_kib__is_refused_whole);
 	tcase_add_test(t, conf__carriage_return__is_refused);
 	tcase_add_test(t, conf__nul_byte__is_refused);
