@@ -9,7 +9,9 @@
 
 extern bool verbs_allow_disassociate_destroy;
 void verbs_register_driver_34(const void *ops);
-void soft_register_driver(const char *name, void *init);
+void verbs_register_driver_65(const void *ops);
+void ibv_register_driver(const char *name, void *init);
+const char *ibv_wr_opcode_str(int opcode);
 void __verbs_log(void *context, unsigned int level, const char *format, ...);
 
 bool verbs_allow_disassociate_destroy;
@@ -20,10 +22,15 @@ verbs_register_driver_34(const void *ops)
 	(void)ops;
 }
 
-/* Of drivers built before 2019. */
-__asm__(".symver soft_register_driver, ibv_register_driver@IBVERBS_1.1");
 void
-soft_register_driver(const char *name, void *init)
+verbs_register_driver_65(const void *ops)
+{
+	(void)ops;
+}
+
+/* Of drivers built before 2019. */
+void
+ibv_register_driver(const char *name, void *init)
 {
 	(void)name, (void)init;
 }
@@ -32,4 +39,12 @@ void
 __verbs_log(void *context, unsigned int level, const char *format, ...)
 {
 	(void)context, (void)level, (void)format;
+}
+
+/* For the messages of drivers. */
+const char *
+ibv_wr_opcode_str(int opcode)
+{
+	(void)opcode;
+	return "unknown";
 }

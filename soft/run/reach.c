@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "reach.h"
 
-#include <config.h>
+#include "elf.h"
+#include "host.h"
+
 
 #include <elf.h>
 #include <endian.h>
@@ -29,8 +31,8 @@ is_program(const char *path)
 }
 
 /* The file that execvp() finds for the name: false if there is none. */
-static bool
-find(const char *program, char path[PATH_MAX])
+bool
+soft_reach_find(const char *program, char path[PATH_MAX])
 {
 	const char *folder = getenv("PATH");
 	size_t length;
@@ -52,27 +54,16 @@ find(const char *program, char path[PATH_MAX])
 
 /* A static program has no dynamic linker.  Nor has the dynamic linker itself, which obeys the library path. */
 static bool
-is_static(const char *path)
+is_static(const char *path, const struct soft_elf *elf)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ElfW(Ehdr) header;
-	ElfW(Phdr) segment;
-	bool without = false;
 
-	if (fd < 0)
+	if (!strncmp(name, "ld-", 3) || !strncmp(name, "ld.so", 5))
 		return false;
-	if (strncmp(name, "ld-", 3) != 0 && strncmp(name, "ld.so", 5) != 0 &&
-	    pread(fd, &header, sizeof header, 0) == sizeof header &&
-	    !memcmp(header.e_ident, ELFMAG, SELFMAG) && header.e_phentsize == sizeof segment)
-		without = true;
-	for (unsigned int i = 0; without && i < header.e_phnum; i++)
-		if (pread(fd, &segment, sizeof segment,
-			(off_t)(header.e_phoff + i * sizeof segment)) != sizeof segment ||
-		    segment.p_type == PT_INTERP)
-			without = false;
-	close(fd);
-	return without;
+	for (size_t i = 0; i < elf->segment_count; i++)
+		if (elf->segments[i].p_type == PT_INTERP)
+			return false;
+	return true;
 }
 
 /* The file gives its program capabilities that this process does not pass on anyway. */
@@ -110,13 +101,50 @@ secure_mode(const char *path)
 	return NULL;
 }
 
+/* The library that the dynamic linker finds by the path in the program before it looks at the library path. */
+static bool
+hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_MAX])
+{
+	const char *folders = soft_elf_entry(elf, DT_RUNPATH) ? NULL : soft_elf_entry(elf, DT_RPATH);
+
+	return folders && (soft_host_find(folders, path, "libibverbs.so.1", library, PATH_MAX) ||
+			      soft_host_find(folders, path, "librdmacm.so.1", library, PATH_MAX));
+}
+
+/* Prints why the program, or a part of it, runs on other libraries.  False if all of it does. */
+static bool
+check_file(const char *program, const char *path, const struct soft_elf *elf)
+{
+	char library[PATH_MAX];
+
+	if (hidden_by_path(path, elf, library)) {
+		fprintf(stderr,
+		    "softverbs-run: %s: its DT_RPATH leads to %s, before softverbs; run a copy with "
+		    "DT_RUNPATH in its place (chrpath -c, or patchelf --set-rpath)\n",
+		    program, library);
+		return false;
+	}
+	if (is_static(path, elf))
+		fprintf(stderr,
+		    "softverbs-run: %s: a program that is static does not run on softverbs\n", program);
+	else if (!soft_elf_has(elf, DT_NEEDED, "libibverbs.so.1") &&
+		 soft_elf_contains(elf, "ibv_open_device"))
+		fprintf(stderr,
+		    "softverbs-run: %s: it has a libibverbs inside, which is not softverbs; link it "
+		    "with the shared one\n",
+		    program);
+	return true;
+}
+
 bool
 soft_reach_check(const char *program)
 {
 	char path[PATH_MAX];
+	struct soft_elf elf;
 	const char *why;
+	bool reached;
 
-	if (!find(program, path))
+	if (!soft_reach_find(program, path))
 		return true;
 	why = secure_mode(path);
 	if (why) {
@@ -126,11 +154,11 @@ soft_reach_check(const char *program)
 		    program, why);
 		return false;
 	}
-	if (is_static(path))
-		fprintf(stderr,
-		    "softverbs-run: %s: a program that is static does not run on softverbs\n",
-		    program);
-	return true;
+	if (!soft_elf_open(&elf, path))
+		return true;
+	reached = check_file(program, path, &elf);
+	soft_elf_close(&elf);
+	return reached;
 }
 
 /* What the dynamic linker replaces in a library path, behind a "$" or in braces. */
@@ -147,10 +175,16 @@ is_token(const char *text)
 }
 
 bool
+soft_reach_has_token(const char *path)
+{
+	for (const char *c = strchr(path, '$'); c; c = strchr(c + 1, '$'))
+		if (is_token(c + 1))
+			return true;
+	return false;
+}
+
+bool
 soft_reach_can_name(const char *folder)
 {
-	for (const char *c = folder; *c; c++)
-		if (*c == ':' || *c == ';' || (*c == '$' && is_token(c + 1)))
-			return false;
-	return true;
+	return !strpbrk(folder, ":;") && !soft_reach_has_token(folder);
 }

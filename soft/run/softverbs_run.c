@@ -5,6 +5,7 @@
  * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes first on its
  * library path.  Its children inherit the path.
  */
+#include "folder.h"
 #include "parent.h"
 #include "reach.h"
 #include "soft/check/moves.h"
@@ -19,9 +20,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Beside the program in a build tree, where "make" links it; else where "make install" puts it. */
-#define FOLDER_IN_BUILD_TREE "lib"
-#define LIBRARY "libibverbs.so.1"
+/* Beside the program in a build tree; else where "make install" puts it. */
+#define LIBRARY "libsoftverbs.so"
+#define LIBRARY_IN_BUILD_TREE ".libs/" LIBRARY
 
 /*
  * Many programs close their listener and open it again for the next connection, while the other end connects: on a
@@ -303,21 +304,19 @@ own_folder(char folder[PATH_MAX])
 		*slash = '\0';
 }
 
-/* The folder of the libraries. */
+/* The path of libsoftverbs.so, of the build tree or installed. */
 static void
-library_folder(char folder[PATH_MAX])
+library_path(char path[PATH_MAX])
 {
-	char own[PATH_MAX], library[PATH_MAX + sizeof "/" LIBRARY];
+	char own[PATH_MAX];
 
 	own_folder(own);
-	if ((size_t)snprintf(folder, PATH_MAX, "%s/" FOLDER_IN_BUILD_TREE, own) < PATH_MAX) {
-		snprintf(library, sizeof library, "%s/" LIBRARY, folder);
-		if (!access(library, R_OK))
-			return;
-	}
-	strcpy(folder, SOFTVERBSDIR);
-	if (access(SOFTVERBSDIR "/" LIBRARY, R_OK))
-		fail(SOFTVERBSDIR "/" LIBRARY, errno);
+	if ((size_t)snprintf(path, PATH_MAX, "%s/" LIBRARY_IN_BUILD_TREE, own) < PATH_MAX &&
+	    !access(path, R_OK))
+		return;
+	strcpy(path, SOFTVERBSDIR "/" LIBRARY);
+	if (access(path, R_OK))
+		fail(path, errno);
 }
 
 /* The child's library path: the folder, and what the user has. */
@@ -340,28 +339,31 @@ set_library_path(const char *folder)
 int
 main(int argc, char **argv)
 {
-	char folder[PATH_MAX];
+	char library[PATH_MAX], *folder;
 
 	argp_err_exit_status = EXIT_USAGE;
 	/* The options of the program are its own. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
-	library_folder(folder);
-	if (!soft_reach_can_name(folder)) {
+	library_path(library);
+	if (soft_reach_has_token(library)) {
 		fprintf(stderr,
-		    "softverbs-run: %s: the dynamic linker cannot look for libraries in a folder "
-		    "with ':', ';' or '$' in its name; move it\n",
-		    folder);
+		    "softverbs-run: %s: the dynamic linker replaces the part of this name with '$'; move it\n",
+		    library);
 		return EXIT_USAGE;
 	}
+	if (!soft_reach_check(program[0]))
+		return EXIT_CANNOT_RUN;
+	folder = soft_folder_make(library, program[0]);
+	if (!folder)
+		return EXIT_USAGE;
 	set_library_path(folder);
+	free(folder);
 	/* As an adapter does. */
 	if (!getenv(LISTENERS_RETURN))
 		set(LISTENERS_RETURN, "1");
 	if (!getenv(RNR_TIMER))
 		set(RNR_TIMER, "1");
-	if (!soft_reach_check(program[0]))
-		return EXIT_CANNOT_RUN;
 	if (check)
 		return soft_parent_run(argv, program);
 	execvp(program[0], program);

@@ -4,13 +4,16 @@
  *
  * A program or library that was linked with one of them loads.  The first call of each prints one line that
  * names it; every call fails in the way that its type allows.  No header is included that declares them: the
- * arguments do not matter.
+ * arguments do not matter.  The same calls with the structures of 2006, which have versions of their own, are refused by
+ * the library in front of this one (stub.h), and end in soft_refused().
  */
 #include "soft/device/unserved.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/types.h>
 
 #define UNSERVED(type, name, result) \
@@ -37,6 +40,26 @@ NOTHING(ibv_unimport_dm)
 NOTHING(ibv_unimport_mr)
 NOTHING(ibv_unimport_pd)
 
+/* ---- functions of releases after 44 ---- */
+
+CODE(_ibv_query_comp_cntr_caps)
+CODE(ibv_dealloc_dmah)
+CODE(ibv_destroy_comp_cntr)
+CODE(ibv_inc_comp_cntr)
+CODE(ibv_inc_err_comp_cntr)
+CODE(ibv_qp_attach_comp_cntr)
+CODE(ibv_query_port_speed)
+CODE(ibv_read_comp_cntr)
+CODE(ibv_read_err_comp_cntr)
+CODE(ibv_set_comp_cntr)
+CODE(ibv_set_err_comp_cntr)
+MINUS(ibv_dm_export_dmabuf_fd)
+MINUS(rdma_query_addrinfo)
+MINUS(rdma_resolve_addrinfo)
+MINUS(rdma_write_cm_event)
+NONE(ibv_alloc_dmah)
+NONE(ibv_create_comp_cntr)
+
 /* ---- copies of what the kernel returns ---- */
 
 NOTHING(ibv_copy_ah_attr_from_kern)
@@ -47,6 +70,9 @@ NOTHING(ibv_copy_qp_attr_from_kern)
 /* ---- sockets over RDMA ---- */
 
 /* The code of librdmacm reaches into ids of its own, which only the kernel's connection manager makes. */
+MINUS(repoll_create)
+MINUS(repoll_ctl)
+MINUS(repoll_wait)
 MINUS(raccept)
 MINUS(rbind)
 MINUS(rclose)
@@ -84,24 +110,31 @@ NOTHING(verbs_init_cq)
 NOTHING(verbs_set_ops)
 NOTHING(verbs_uninit_context)
 CODE(execute_ioctl)
+CODE(ibv_dmabuf_heap_alloc)
+CODE(ibv_dmabuf_heap_cc_shared_init)
+CODE(ibv_dmabuf_heap_destroy)
+CODE(ibv_dmabuf_heap_free)
 CODE(ibv_resolve_eth_l2_from_gid)
 MINUS(ibv_read_ibdev_sysfs_file)
 NUMBER(__ioctl_final_num_attrs)
 CODE(ibv_cmd_advise_mr)
 CODE(ibv_cmd_alloc_dm)
+CODE(ibv_cmd_alloc_dmah)
 CODE(ibv_cmd_alloc_mw)
 CODE(ibv_cmd_alloc_pd)
 CODE(ibv_cmd_attach_mcast)
 CODE(ibv_cmd_close_xrcd)
 CODE(ibv_cmd_create_ah)
+CODE(ibv_cmd_create_comp_cntr)
 CODE(ibv_cmd_create_counters)
 CODE(ibv_cmd_create_cq)
 CODE(ibv_cmd_create_cq_ex)
+CODE(ibv_cmd_create_cq_ex2)
 CODE(ibv_cmd_create_flow)
 CODE(ibv_cmd_create_flow_action_esp)
 CODE(ibv_cmd_create_qp)
-CODE(ibv_cmd_create_qp_ex2)
 CODE(ibv_cmd_create_qp_ex)
+CODE(ibv_cmd_create_qp_ex2)
 CODE(ibv_cmd_create_rwq_ind_table)
 CODE(ibv_cmd_create_srq)
 CODE(ibv_cmd_create_srq_ex)
@@ -110,6 +143,7 @@ CODE(ibv_cmd_dealloc_mw)
 CODE(ibv_cmd_dealloc_pd)
 CODE(ibv_cmd_dereg_mr)
 CODE(ibv_cmd_destroy_ah)
+CODE(ibv_cmd_destroy_comp_cntr)
 CODE(ibv_cmd_destroy_counters)
 CODE(ibv_cmd_destroy_cq)
 CODE(ibv_cmd_destroy_flow)
@@ -119,8 +153,12 @@ CODE(ibv_cmd_destroy_rwq_ind_table)
 CODE(ibv_cmd_destroy_srq)
 CODE(ibv_cmd_destroy_wq)
 CODE(ibv_cmd_detach_mcast)
+CODE(ibv_cmd_export_dmabuf_fd)
 CODE(ibv_cmd_free_dm)
+CODE(ibv_cmd_free_dmah)
 CODE(ibv_cmd_get_context)
+CODE(ibv_cmd_inc_comp_cntr)
+CODE(ibv_cmd_inc_err_comp_cntr)
 CODE(ibv_cmd_modify_cq)
 CODE(ibv_cmd_modify_flow_action_esp)
 CODE(ibv_cmd_modify_qp)
@@ -133,56 +171,64 @@ CODE(ibv_cmd_poll_cq)
 CODE(ibv_cmd_post_recv)
 CODE(ibv_cmd_post_send)
 CODE(ibv_cmd_post_srq_recv)
+CODE(ibv_cmd_qp_attach_comp_cntr)
+CODE(ibv_cmd_query_comp_cntr_caps)
 CODE(ibv_cmd_query_context)
 CODE(ibv_cmd_query_device_any)
 CODE(ibv_cmd_query_mr)
 CODE(ibv_cmd_query_port)
+CODE(ibv_cmd_query_port_speed)
 CODE(ibv_cmd_query_qp)
 CODE(ibv_cmd_query_srq)
+CODE(ibv_cmd_read_comp_cntr)
 CODE(ibv_cmd_read_counters)
+CODE(ibv_cmd_read_err_comp_cntr)
 CODE(ibv_cmd_reg_dm_mr)
 CODE(ibv_cmd_reg_dmabuf_mr)
 CODE(ibv_cmd_reg_mr)
+CODE(ibv_cmd_reg_mr_ex)
 CODE(ibv_cmd_req_notify_cq)
 CODE(ibv_cmd_rereg_mr)
 CODE(ibv_cmd_resize_cq)
+CODE(ibv_cmd_set_comp_cntr)
+CODE(ibv_cmd_set_err_comp_cntr)
 
-/* ---- the interface of 2006 ---- */
+/* ---- what only the libraries of the host have ---- */
 
-/* Programs built before libibverbs 1.1 have other structures. */
-#define OLD(kind, name) \
-	kind(soft_old_##name) __asm__(".symver soft_old_" #name ", " #name "@IBVERBS_1.0");
+/* A function of a release that is younger than this file, by the library that soft_stub_image() made. */
+struct refused {
+	atomic_flag printed;
+	char name[];
+};
 
-OLD(NOTHING, ibv_ack_async_event)
-OLD(NOTHING, ibv_ack_cq_events)
-OLD(NONE, ibv_alloc_pd)
-OLD(CODE, ibv_attach_mcast)
-OLD(CODE, ibv_close_device)
-OLD(NONE, ibv_create_ah)
-OLD(NONE, ibv_create_cq)
-OLD(NONE, ibv_create_qp)
-OLD(NONE, ibv_create_srq)
-OLD(CODE, ibv_dealloc_pd)
-OLD(CODE, ibv_dereg_mr)
-OLD(CODE, ibv_destroy_ah)
-OLD(CODE, ibv_destroy_cq)
-OLD(CODE, ibv_destroy_qp)
-OLD(CODE, ibv_destroy_srq)
-OLD(CODE, ibv_detach_mcast)
-OLD(NOTHING, ibv_free_device_list)
-OLD(CODE, ibv_get_async_event)
-OLD(CODE, ibv_get_cq_event)
-OLD(NUMBER, ibv_get_device_guid)
-OLD(NONE, ibv_get_device_list)
-OLD(NONE, ibv_get_device_name)
-OLD(CODE, ibv_modify_qp)
-OLD(CODE, ibv_modify_srq)
-OLD(NONE, ibv_open_device)
-OLD(CODE, ibv_query_device)
-OLD(CODE, ibv_query_gid)
-OLD(CODE, ibv_query_pkey)
-OLD(CODE, ibv_query_port)
-OLD(CODE, ibv_query_qp)
-OLD(CODE, ibv_query_srq)
-OLD(NONE, ibv_reg_mr)
-OLD(CODE, ibv_resize_cq)
+long soft_refused(struct refused *function);
+
+/* Names of functions that return an object, or NULL. */
+static bool
+makes_object(const char *name)
+{
+	static const char *const verbs[] = { "alloc_", "create_", "import_", "open_", "reg_" };
+
+	if (strncmp(name, "ibv_", 4) != 0)
+		return false;
+	for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+		if (!strncmp(name + 4, verbs[i], strlen(verbs[i])))
+			return true;
+	return false;
+}
+
+/*
+ * What the function fails with.  No header tells its type: NULL for one that makes an object, -1 for one of librdmacm,
+ * as all of these, else the error.
+ */
+long
+soft_refused(struct refused *function)
+{
+	/* As that of a release that is known (private.c): it succeeds without a word. */
+	if (!strncmp(function->name, "verbs_register_driver_", strlen("verbs_register_driver_")))
+		return 0;
+	soft_unserved(&function->printed, function->name);
+	if (makes_object(function->name))
+		return 0;
+	return function->name[0] == 'r' ? -1 : EOPNOTSUPP;
+}

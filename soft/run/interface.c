@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "interface.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+soft_interface_free(struct soft_interface *interface)
+{
+	for (size_t i = 0; i < interface->version_count; i++)
+		free(interface->versions[i]);
+	for (size_t i = 0; i < interface->symbol_count; i++)
+		free((char *)interface->symbols[i].name);
+	free(interface->versions);
+	free(interface->symbols);
+	*interface = (struct soft_interface){ .soname = interface->soname };
+}
+
+/* The array with room for one entry more, or NULL and a note. */
+static void *
+grow(struct soft_interface *interface, void *array, size_t count, size_t size)
+{
+	void *larger = reallocarray(array, count + 1, size);
+
+	if (!larger)
+		interface->without_memory = true;
+	return larger;
+}
+
+/* The index of the version, or -1. */
+static unsigned int
+find_version(const struct soft_interface *interface, const char *version)
+{
+	for (size_t i = 0; version && i < interface->version_count; i++)
+		if (!strcmp(interface->versions[i], version))
+			return (unsigned int)i;
+	return -1u;
+}
+
+void
+soft_interface_add_version(struct soft_interface *interface, const char *version)
+{
+	char **versions, *copy;
+
+	if (find_version(interface, version) != -1u)
+		return;
+	versions = grow(interface, interface->versions, interface->version_count, sizeof *versions);
+	if (!versions)
+		return;
+	interface->versions = versions;
+	copy = strdup(version);
+	if (copy)
+		versions[interface->version_count++] = copy;
+	else
+		interface->without_memory = true;
+}
+
+static bool
+has_symbol(const struct soft_interface *interface, const char *name, unsigned int version)
+{
+	for (size_t i = 0; i < interface->symbol_count; i++)
+		if (interface->symbols[i].version == version && !strcmp(interface->symbols[i].name, name))
+			return true;
+	return false;
+}
+
+static void
+add_symbol(struct soft_interface *interface, const struct soft_elf_symbol *symbol, unsigned int version)
+{
+	struct soft_stub_symbol *symbols;
+	char *name;
+
+	if (has_symbol(interface, symbol->name, version))
+		return;
+	symbols = grow(interface, interface->symbols, interface->symbol_count, sizeof *symbols);
+	if (!symbols)
+		return;
+	interface->symbols = symbols;
+	name = strdup(symbol->name);
+	if (!name) {
+		interface->without_memory = true;
+		return;
+	}
+	symbols[interface->symbol_count++] = (struct soft_stub_symbol){ .name = name,
+		.version = version,
+		.hidden = symbol->hidden,
+		.data = symbol->type == STT_OBJECT ? symbol->size : 0 };
+}
+
+/* True if the file defines the name for programs that are linked today. */
+static bool
+defines(const struct soft_elf *elf, const char *name)
+{
+	struct soft_elf_symbol symbol;
+
+	for (size_t i = 0; i < elf->symbol_count; i++)
+		if (soft_elf_defined(elf, i, &symbol) && !symbol.hidden && !strcmp(symbol.name, name))
+			return true;
+	return false;
+}
+
+/* One that soft_stub_image() made, for a softverbs-run that started this one: all that it defines is refused. */
+static bool
+is_stub(const struct soft_elf *library)
+{
+	const char *needed = soft_elf_entry(library, DT_NEEDED);
+	const char *slash = needed ? strrchr(needed, '/') : NULL;
+
+	return slash && !strcmp(slash, "/libsoftverbs.so");
+}
+
+void
+soft_interface_add_library(
+    struct soft_interface *interface, const struct soft_elf *library, const struct soft_elf *served)
+{
+	const bool stub = is_stub(library);
+	struct soft_elf_symbol symbol;
+	const char *version;
+
+	for (unsigned int i = 2; i <= soft_elf_last_version(library); i++)
+		if ((version = soft_elf_version(library, i)))
+			soft_interface_add_version(interface, version);
+	for (size_t i = 0; i < library->symbol_count; i++) {
+		if (!soft_elf_defined(library, i, &symbol))
+			continue;
+		/* A hidden one beside one of today is the same call with other structures. */
+		if (defines(served, symbol.name) &&
+		    !(symbol.hidden && (stub || defines(library, symbol.name))))
+			continue;
+		add_symbol(interface, &symbol, find_version(interface, soft_elf_version(library, symbol.version)));
+	}
+}
+
+static bool
+add_need(const char *version, void *interface)
+{
+	soft_interface_add_version(interface, version);
+	return true;
+}
+
+void
+soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program)
+{
+	soft_elf_needed_versions(program, interface->soname, add_need, interface);
+}
