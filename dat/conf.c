@@ -75,6 +75,9 @@ conf_shown(const char *field, char out[static 44])
 	return out;
 }
 
+/* Of UTF-8. */
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 enum line_result { LINE_GOOD, LINE_BAD, LINE_END, LINE_BROKEN };
 
 /* Reads one line.  A bad line has caused a message when this returns. */
@@ -107,6 +110,10 @@ conf_read_line(struct parser *p)
 		return LINE_END;
 	p->bytes++;
 	p->text[p->length] = '\0';
+	/* Editors of other systems begin a text with this mark, which is no part of it. */
+	if (p->line == 1 && strncmp(p->text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+		memmove(p->text, p->text + strlen(BYTE_ORDER_MARK),
+		    (p->length -= strlen(BYTE_ORDER_MARK)) + 1);
 	if (reason == NULL && memchr(p->text, '\0', p->length) != NULL)
 		reason = "the line has a NUL byte in it";
 	if (reason == NULL && memchr(p->text, '\r', p->length) != NULL)

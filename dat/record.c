@@ -14,7 +14,9 @@
 #include "dat/log.h"
 #include "dat/record.h"
 
-#define LAST_RESORT "/etc/dat.conf"
+/* Where the file is looked for without DAT_OVERRIDE: as configured, by the contract, and where distributions keep it. */
+static const char *const places[] = { REARM_DAT_CONF, "/etc/dat.conf", "/etc/rdma/dat.conf" };
+#define PLACES (sizeof places / sizeof *places)
 
 /* How many entries of a long file a message shows. */
 enum { SHOWN_NAMES = 8, SHOWN_LINES = 4 };
@@ -30,7 +32,7 @@ struct record_source {
 /* Guarded by `reading` until `known` is set; fixed from then on. */
 static struct {
 	bool known;
-	struct record_source sources[2]; /* all but the last one have no record */
+	struct record_source sources[PLACES]; /* all but the last one have no record */
 	int source_count;
 	struct record *first, *last; /* in the order of the file, then the one without a file */
 	struct hash keys, names;     /* the first record of each */
@@ -201,15 +203,15 @@ static int
 record_read_files(void)
 {
 	const char *override = secure_getenv("DAT_OVERRIDE");
-	int r;
+	int r = 0;
 
 	file.source_count = 0;
 	if (override != NULL)
 		return record_read_file(override, true);
-	r = record_read_file(REARM_DAT_CONF, false);
 	/* A file that was left empty does not hide the one that has the records. */
-	if (r == 0 && file.first == NULL && strcmp(REARM_DAT_CONF, LAST_RESORT) != 0)
-		r = record_read_file(LAST_RESORT, false);
+	for (size_t i = 0; i < PLACES && r == 0 && file.first == NULL; i++)
+		if (i == 0 || strcmp(places[i], REARM_DAT_CONF) != 0)
+			r = record_read_file(places[i], false);
 	return r == 0 ? record_add_builtin() : r;
 }
 
@@ -438,14 +440,14 @@ record_add_names(const char *name, char *text, size_t size)
 		}
 		if (total > n)
 			record_add(text, size, " and %zu more", total - n);
-	} else if (file.source_count == 1) {
-		record_add(text, size, "there is no record in ");
-		record_add_useless(&file.sources[0], text, size);
 	} else {
-		record_add(text, size, "there is no record, neither in ");
-		record_add_useless(&file.sources[0], text, size);
-		record_add(text, size, " nor in ");
-		record_add_useless(&file.sources[1], text, size);
+		for (int i = 0; i < file.source_count; i++) {
+			record_add(text, size, "%s",
+			    i > 0		  ? " nor in " :
+			    file.source_count > 1 ? "there is no record, neither in " :
+						    "there is no record in ");
+			record_add_useless(&file.sources[i], text, size);
+		}
 	}
 	if (builtin != NULL)
 		record_add(text, size, "; %s is built in", builtin->info.ia_name);

@@ -5,6 +5,8 @@
  * Functions of libibverbs 1.17 and 1.15.  The headers of older releases do not declare them, so those of this release
  * are not included, and the structures stand here.
  */
+#include "soft/device/cancel.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,7 +35,14 @@ struct registration {
 	struct ibv_buf *buf;
 };
 
-enum { MASK_IOVA = 1, MASK_ADDR = 2, MASK_FD = 4, MASK_FD_OFFSET = 8, MASK_DMAH = 16, MASK_BUF = 32 };
+enum {
+	MASK_IOVA = 1,
+	MASK_ADDR = 2,
+	MASK_FD = 4,
+	MASK_FD_OFFSET = 8,
+	MASK_DMAH = 16,
+	MASK_BUF = 32
+};
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
 struct ibv_mr *ibv_reg_mr_iova2(
@@ -56,6 +65,7 @@ fail(int error)
 void *
 ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
 {
+	SOFT_UNCANCELLED;
 	struct ibv_buf *made;
 	void *addr;
 
@@ -77,6 +87,7 @@ ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
 void
 ibv_free_buf(struct ibv_buf *buf)
 {
+	SOFT_UNCANCELLED;
 	if (!buf)
 		return;
 	munmap(buf->addr, buf->size);
@@ -89,12 +100,14 @@ is_within(const struct ibv_buf *buf, const void *addr, size_t length)
 {
 	const uintptr_t offset = (uintptr_t)addr - (uintptr_t)buf->addr;
 
-	return (uintptr_t)addr >= (uintptr_t)buf->addr && offset <= buf->size && length <= buf->size - offset;
+	return (uintptr_t)addr >= (uintptr_t)buf->addr && offset <= buf->size &&
+	       length <= buf->size - offset;
 }
 
 struct ibv_mr *
 ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
 {
+	SOFT_UNCANCELLED;
 	if (!buf || buf->pd != pd || !is_within(buf, addr, length))
 		return fail(EINVAL);
 	return ibv_reg_mr(pd, addr, length, access);
@@ -111,14 +124,17 @@ ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
 struct ibv_mr *
 ibv_reg_mr_ex(struct ibv_pd *pd, struct registration *attr)
 {
+	SOFT_UNCANCELLED;
 	const uint64_t mask = attr->comp_mask;
 
-	if (mask & ~(uint64_t)(MASK_IOVA | MASK_ADDR | MASK_FD | MASK_FD_OFFSET | MASK_DMAH | MASK_BUF))
+	if (mask &
+	    ~(uint64_t)(MASK_IOVA | MASK_ADDR | MASK_FD | MASK_FD_OFFSET | MASK_DMAH | MASK_BUF))
 		return fail(EOPNOTSUPP);
 	if (mask & MASK_BUF) {
 		if (!(mask & MASK_ADDR) || mask & (MASK_FD | MASK_FD_OFFSET))
 			return fail(EINVAL);
-		if (!attr->buf || attr->buf->pd != pd || !is_within(attr->buf, attr->addr, attr->length))
+		if (!attr->buf || attr->buf->pd != pd ||
+		    !is_within(attr->buf, attr->addr, attr->length))
 			return fail(EINVAL);
 	}
 	/* As the other ways to register memory of dma-bufs, and steering tags, which this device does not have. */
@@ -127,6 +143,7 @@ ibv_reg_mr_ex(struct ibv_pd *pd, struct registration *attr)
 	if (!(mask & MASK_ADDR))
 		return fail(EINVAL);
 	if (mask & MASK_IOVA)
-		return ibv_reg_mr_iova2(pd, attr->addr, attr->length, attr->iova, (unsigned int)attr->access);
+		return ibv_reg_mr_iova2(
+		    pd, attr->addr, attr->length, attr->iova, (unsigned int)attr->access);
 	return ibv_reg_mr(pd, attr->addr, attr->length, attr->access);
 }

@@ -36,7 +36,8 @@ at_address(const struct soft_elf *elf, size_t address, size_t size, size_t *left
 			continue;
 		if (left)
 			*left = segment->p_filesz - within;
-		if (segment->p_offset > elf->size || segment->p_filesz > elf->size - segment->p_offset)
+		if (segment->p_offset > elf->size ||
+		    segment->p_filesz > elf->size - segment->p_offset)
 			return NULL;
 		return at_offset(elf, segment->p_offset + within, size);
 	}
@@ -112,11 +113,13 @@ find_tables(struct soft_elf *elf)
 		elf->strings = at_address(elf, address, elf->string_size, NULL);
 	elf->symbol_count = count_symbols(elf);
 	if (entry_value(elf, DT_SYMTAB, &address) && elf->symbol_count < elf->size)
-		elf->symbols = at_address(elf, address, elf->symbol_count * sizeof *elf->symbols, NULL);
+		elf->symbols =
+		    at_address(elf, address, elf->symbol_count * sizeof *elf->symbols, NULL);
 	if (!elf->symbols)
 		elf->symbol_count = 0;
 	if (entry_value(elf, DT_VERSYM, &address))
-		elf->indices = at_address(elf, address, elf->symbol_count * sizeof *elf->indices, NULL);
+		elf->indices =
+		    at_address(elf, address, elf->symbol_count * sizeof *elf->indices, NULL);
 }
 
 /* The headers: false if the file is of another kind. */
@@ -136,7 +139,8 @@ read_headers(struct soft_elf *elf)
 	for (size_t i = 0; i < elf->segment_count; i++)
 		if (elf->segments[i].p_type == PT_DYNAMIC) {
 			elf->dynamic_count = elf->segments[i].p_filesz / sizeof *elf->dynamic;
-			elf->dynamic = at_offset(elf, elf->segments[i].p_offset, elf->segments[i].p_filesz);
+			elf->dynamic =
+			    at_offset(elf, elf->segments[i].p_offset, elf->segments[i].p_filesz);
 		}
 	if (!elf->dynamic)
 		elf->dynamic_count = 0;
@@ -198,11 +202,12 @@ soft_elf_defined(const struct soft_elf *elf, size_t index, struct soft_elf_symbo
 
 /* The entry of a version, from the one before or from the first; NULL at the end. */
 static const ElfW(Verdef) *
-next_version(const struct soft_elf *elf, const ElfW(Verdef) *before, size_t *address)
+    next_version(const struct soft_elf *elf, const ElfW(Verdef) * before, size_t *address)
 {
 	if (!before)
-		return entry_value(elf, DT_VERDEF, address) ? at_address(elf, *address, sizeof *before, NULL)
-							   : NULL;
+		return entry_value(elf, DT_VERDEF, address) ?
+			   at_address(elf, *address, sizeof *before, NULL) :
+			   NULL;
 	if (!before->vd_next)
 		return NULL;
 	*address += before->vd_next;
@@ -212,10 +217,11 @@ next_version(const struct soft_elf *elf, const ElfW(Verdef) *before, size_t *add
 const char *
 soft_elf_version(const struct soft_elf *elf, unsigned int index)
 {
-	const ElfW(Verdaux) *name;
+	const ElfW(Verdaux) * name;
 	size_t address;
 
-	for (const ElfW(Verdef) *v = next_version(elf, NULL, &address); v; v = next_version(elf, v, &address)) {
+	for (const ElfW(Verdef) *v = next_version(elf, NULL, &address); v;
+	     v = next_version(elf, v, &address)) {
 		if (v->vd_ndx != index || v->vd_flags & VER_FLG_BASE)
 			continue;
 		name = at_address(elf, address + v->vd_aux, sizeof *name, NULL);
@@ -230,7 +236,8 @@ soft_elf_last_version(const struct soft_elf *elf)
 	unsigned int last = 1;
 	size_t address;
 
-	for (const ElfW(Verdef) *v = next_version(elf, NULL, &address); v; v = next_version(elf, v, &address))
+	for (const ElfW(Verdef) *v = next_version(elf, NULL, &address); v;
+	     v = next_version(elf, v, &address))
 		if (v->vd_ndx > last)
 			last = v->vd_ndx;
 	return last;
@@ -240,23 +247,24 @@ void
 soft_elf_needed_versions(const struct soft_elf *elf, const char *library,
     bool (*each)(const char *version, void *argument), void *argument)
 {
-	const ElfW(Verneed) *need;
-	const ElfW(Vernaux) *version;
+	const ElfW(Verneed) * need;
+	const ElfW(Vernaux) * version;
 	const char *name;
 	size_t at, inner;
 
 	if (!entry_value(elf, DT_VERNEED, &at))
 		return;
 	for (need = at_address(elf, at, sizeof *need, NULL); need;
-	     need = need->vn_next ? at_address(elf, at += need->vn_next, sizeof *need, NULL) : NULL) {
+	     need = need->vn_next ? at_address(elf, at += need->vn_next, sizeof *need, NULL) :
+				    NULL) {
 		name = string(elf, need->vn_file);
 		if (!name || strcmp(name, library) != 0)
 			continue;
 		inner = at + need->vn_aux;
 		for (version = at_address(elf, inner, sizeof *version, NULL); version;
-		     version = version->vna_next
-			 ? at_address(elf, inner += version->vna_next, sizeof *version, NULL)
-			 : NULL) {
+		     version = version->vna_next ? at_address(elf, inner += version->vna_next,
+						       sizeof *version, NULL) :
+						   NULL) {
 			name = string(elf, version->vna_name);
 			if (name && !each(name, argument))
 				return;
@@ -276,7 +284,8 @@ bool
 soft_elf_has(const struct soft_elf *elf, ElfW(Sxword) tag, const char *text)
 {
 	for (size_t i = 0; i < elf->dynamic_count && elf->dynamic[i].d_tag != DT_NULL; i++) {
-		const char *here = elf->dynamic[i].d_tag == tag ? string(elf, elf->dynamic[i].d_un.d_val) : NULL;
+		const char *here =
+		    elf->dynamic[i].d_tag == tag ? string(elf, elf->dynamic[i].d_un.d_val) : NULL;
 
 		if (here && !strcmp(here, text))
 			return true;
@@ -286,11 +295,12 @@ soft_elf_has(const struct soft_elf *elf, ElfW(Sxword) tag, const char *text)
 
 /* A name in the table of strings of a section, or NULL. */
 static const char *
-section_string(const struct soft_elf *elf, const ElfW(Shdr) *strings, size_t offset)
+section_string(const struct soft_elf *elf, const ElfW(Shdr) * strings, size_t offset)
 {
 	const char *text = at_offset(elf, strings->sh_offset & ~(size_t)1, strings->sh_size);
 
-	if (!text || offset >= strings->sh_size || !memchr(text + offset, '\0', strings->sh_size - offset))
+	if (!text || offset >= strings->sh_size ||
+	    !memchr(text + offset, '\0', strings->sh_size - offset))
 		return NULL;
 	return text + (strings->sh_offset & 1) + offset;
 }
@@ -299,18 +309,22 @@ bool
 soft_elf_contains(const struct soft_elf *elf, const char *function)
 {
 	const ElfW(Ehdr) *header = at_offset(elf, 0, sizeof *header);
-	const ElfW(Shdr) *sections = at_offset(elf, header->e_shoff, header->e_shnum * sizeof *sections);
+	const ElfW(Shdr) *sections =
+	    at_offset(elf, header->e_shoff, header->e_shnum * sizeof *sections);
 
 	for (size_t i = 0; sections && i < header->e_shnum; i++) {
 		const size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
-		const ElfW(Sym) *symbols = at_offset(elf, sections[i].sh_offset, sections[i].sh_size);
+		const ElfW(Sym) *symbols =
+		    at_offset(elf, sections[i].sh_offset, sections[i].sh_size);
 
-		if (sections[i].sh_type != SHT_SYMTAB || !symbols || sections[i].sh_link >= header->e_shnum)
+		if (sections[i].sh_type != SHT_SYMTAB || !symbols ||
+		    sections[i].sh_link >= header->e_shnum)
 			continue;
 		for (size_t s = 0; s < count; s++) {
-			const char *name = symbols[s].st_shndx == SHN_UNDEF
-					       ? NULL
-					       : section_string(elf, &sections[sections[i].sh_link], symbols[s].st_name);
+			const char *name = symbols[s].st_shndx == SHN_UNDEF ?
+					       NULL :
+					       section_string(elf, &sections[sections[i].sh_link],
+						   symbols[s].st_name);
 
 			if (name && !strcmp(name, function))
 				return true;

@@ -16,14 +16,14 @@
 struct soft_elf {
 	const unsigned char *map;
 	size_t size;
-	const ElfW(Phdr) *segments;
+	const ElfW(Phdr) * segments;
 	size_t segment_count;
-	const ElfW(Dyn) *dynamic; /* NULL in a static program */
+	const ElfW(Dyn) * dynamic; /* NULL in a static program */
 	size_t dynamic_count;
 	const char *strings;
 	size_t string_size;
-	const ElfW(Sym) *symbols;
-	const ElfW(Half) *indices; /* the version of each symbol, or NULL */
+	const ElfW(Sym) * symbols;
+	const ElfW(Half) * indices; /* the version of each symbol, or NULL */
 	size_t symbol_count;
 };
 
@@ -34,9 +34,9 @@ void soft_elf_close(struct soft_elf *elf);
 /* A symbol that the file defines for others. */
 struct soft_elf_symbol {
 	const char *name;
-	unsigned int version;      /* an index for soft_elf_version() */
-	bool hidden;               /* only for those who were linked with this version */
-	unsigned char type;        /* STT_FUNC or another */
+	unsigned int version; /* an index for soft_elf_version() */
+	bool hidden;	      /* only for those who were linked with this version */
+	unsigned char type;   /* STT_FUNC or another */
 	size_t size;
 };
 

@@ -157,7 +157,8 @@ make_in(const char *parent, const struct image images[LIBRARIES], const char **w
 static char *
 make(const struct image images[LIBRARIES])
 {
-	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp", getenv("HOME") };
+	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp",
+		getenv("HOME") };
 	const char *why[sizeof places / sizeof *places] = { 0 };
 	char *path;
 

@@ -32,8 +32,8 @@ soft_host_find(const char *folders, const char *program, const char *name, char 
 	for (;; folders += length + 1) {
 		length = strcspn(folders, ":;");
 		skip = origin_length(folders);
-		printed = snprintf(path, size, "%.*s%.*s/%s", skip ? own : 0, program, (int)(length - skip),
-		    folders + skip, name);
+		printed = snprintf(path, size, "%.*s%.*s/%s", skip ? own : 0, program,
+		    (int)(length - skip), folders + skip, name);
 		if (length && printed > 0 && (size_t)printed < size && !access(path, R_OK))
 			return true;
 		if (!folders[length])
@@ -89,12 +89,14 @@ add_built_with(struct soft_interface *interface)
 }
 
 bool
-soft_host_read(struct soft_interface *interfaces, size_t count, const char *served_path, const char *program_name)
+soft_host_read(struct soft_interface *interfaces, size_t count, const char *served_path,
+    const char *program_name)
 {
 	const char *folders = getenv("LD_LIBRARY_PATH");
 	char path[PATH_MAX], library[PATH_MAX];
 	struct soft_elf served, program;
-	const bool is_program = soft_reach_find(program_name, path) && soft_elf_open(&program, path);
+	const bool is_program =
+	    soft_reach_find(program_name, path) && soft_elf_open(&program, path);
 	bool with_memory = true;
 
 	if (!soft_elf_open(&served, served_path)) {
@@ -106,7 +108,8 @@ soft_host_read(struct soft_interface *interfaces, size_t count, const char *serv
 	for (size_t i = 0; i < count; i++) {
 		struct soft_interface *interface = &interfaces[i];
 
-		if (folders && soft_host_find(folders, path, interface->soname, library, sizeof library))
+		if (folders &&
+		    soft_host_find(folders, path, interface->soname, library, sizeof library))
 			add_file(interface, library, &served);
 		else
 			add_installed(interface, &served);

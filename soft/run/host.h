@@ -21,6 +21,7 @@ bool soft_host_read(
  * The file `name` in the first folder of a library path that has it, with $ORIGIN as the folder of `program`: false if no
  * folder has one.
  */
-bool soft_host_find(const char *folders, const char *program, const char *name, char *path, size_t size);
+bool soft_host_find(
+    const char *folders, const char *program, const char *name, char *path, size_t size);
 
 #endif

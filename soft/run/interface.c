@@ -60,13 +60,15 @@ static bool
 has_symbol(const struct soft_interface *interface, const char *name, unsigned int version)
 {
 	for (size_t i = 0; i < interface->symbol_count; i++)
-		if (interface->symbols[i].version == version && !strcmp(interface->symbols[i].name, name))
+		if (interface->symbols[i].version == version &&
+		    !strcmp(interface->symbols[i].name, name))
 			return true;
 	return false;
 }
 
 static void
-add_symbol(struct soft_interface *interface, const struct soft_elf_symbol *symbol, unsigned int version)
+add_symbol(
+    struct soft_interface *interface, const struct soft_elf_symbol *symbol, unsigned int version)
 {
 	struct soft_stub_symbol *symbols;
 	char *name;
@@ -95,7 +97,8 @@ defines(const struct soft_elf *elf, const char *name)
 	struct soft_elf_symbol symbol;
 
 	for (size_t i = 0; i < elf->symbol_count; i++)
-		if (soft_elf_defined(elf, i, &symbol) && !symbol.hidden && !strcmp(symbol.name, name))
+		if (soft_elf_defined(elf, i, &symbol) && !symbol.hidden &&
+		    !strcmp(symbol.name, name))
 			return true;
 	return false;
 }
@@ -128,7 +131,8 @@ soft_interface_add_library(
 		if (defines(served, symbol.name) &&
 		    !(symbol.hidden && (stub || defines(library, symbol.name))))
 			continue;
-		add_symbol(interface, &symbol, find_version(interface, soft_elf_version(library, symbol.version)));
+		add_symbol(interface, &symbol,
+		    find_version(interface, soft_elf_version(library, symbol.version)));
 	}
 }
 

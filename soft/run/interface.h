@@ -26,8 +26,8 @@ void soft_interface_free(struct soft_interface *interface);
 void soft_interface_add_version(struct soft_interface *interface, const char *version);
 
 /* Adds what a library of this name defines and `served`, the library of softverbs, does not. */
-void soft_interface_add_library(
-    struct soft_interface *interface, const struct soft_elf *library, const struct soft_elf *served);
+void soft_interface_add_library(struct soft_interface *interface, const struct soft_elf *library,
+    const struct soft_elf *served);
 
 /* Adds the versions of the library that a program was linked with. */
 void soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program);

@@ -4,7 +4,6 @@
 #include "elf.h"
 #include "host.h"
 
-
 #include <elf.h>
 #include <endian.h>
 #include <fcntl.h>
@@ -105,7 +104,8 @@ secure_mode(const char *path)
 static bool
 hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_MAX])
 {
-	const char *folders = soft_elf_entry(elf, DT_RUNPATH) ? NULL : soft_elf_entry(elf, DT_RPATH);
+	const char *folders =
+	    soft_elf_entry(elf, DT_RUNPATH) ? NULL : soft_elf_entry(elf, DT_RPATH);
 
 	return folders && (soft_host_find(folders, path, "libibverbs.so.1", library, PATH_MAX) ||
 			      soft_host_find(folders, path, "librdmacm.so.1", library, PATH_MAX));
@@ -119,18 +119,21 @@ check_file(const char *program, const char *path, const struct soft_elf *elf)
 
 	if (hidden_by_path(path, elf, library)) {
 		fprintf(stderr,
-		    "softverbs-run: %s: its DT_RPATH leads to %s, before softverbs; run a copy with "
+		    "softverbs-run: %s: its DT_RPATH leads to %s, before softverbs; run a copy "
+		    "with "
 		    "DT_RUNPATH in its place (chrpath -c, or patchelf --set-rpath)\n",
 		    program, library);
 		return false;
 	}
 	if (is_static(path, elf))
 		fprintf(stderr,
-		    "softverbs-run: %s: a program that is static does not run on softverbs\n", program);
+		    "softverbs-run: %s: a program that is static does not run on softverbs\n",
+		    program);
 	else if (!soft_elf_has(elf, DT_NEEDED, "libibverbs.so.1") &&
 		 soft_elf_contains(elf, "ibv_open_device"))
 		fprintf(stderr,
-		    "softverbs-run: %s: it has a libibverbs inside, which is not softverbs; link it "
+		    "softverbs-run: %s: it has a libibverbs inside, which is not softverbs; link "
+		    "it "
 		    "with the shared one\n",
 		    program);
 	return true;

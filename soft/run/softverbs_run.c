@@ -348,7 +348,8 @@ main(int argc, char **argv)
 	library_path(library);
 	if (soft_reach_has_token(library)) {
 		fprintf(stderr,
-		    "softverbs-run: %s: the dynamic linker replaces the part of this name with '$'; move it\n",
+		    "softverbs-run: %s: the dynamic linker replaces the part of this name with "
+		    "'$'; move it\n",
 		    library);
 		return EXIT_USAGE;
 	}

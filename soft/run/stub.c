@@ -30,7 +30,20 @@
 /* Of this program: the processor and its flags. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-enum { HASH, SYMBOLS, STRINGS, INDICES, VERSIONS, RELOCATION, CODE, DYNAMIC, SLOT, RECORDS, NAMES, PARTS };
+enum {
+	HASH,
+	SYMBOLS,
+	STRINGS,
+	INDICES,
+	VERSIONS,
+	RELOCATION,
+	CODE,
+	DYNAMIC,
+	SLOT,
+	RECORDS,
+	NAMES,
+	PARTS
+};
 
 /* Offsets of the parts in the file, and where the next string, record and zeros go. */
 struct layout {
@@ -64,9 +77,10 @@ address(size_t offset, const struct layout *layout)
 static bool
 write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
-	static const unsigned char text[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0, 0, 0, 0, 0xff,
-		0x25, 0, 0, 0, 0 };
-	const uint32_t to_record = (uint32_t)(record - (at + 11)), to_slot = (uint32_t)(slot - (at + 17));
+	static const unsigned char text[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0, 0, 0, 0,
+		0xff, 0x25, 0, 0, 0, 0 };
+	const uint32_t to_record = (uint32_t)(record - (at + 11)),
+		       to_slot = (uint32_t)(slot - (at + 17));
 
 	if (code) {
 		memcpy(code, text, sizeof text);
@@ -131,8 +145,7 @@ hash(const char *name)
 	return h;
 }
 
-static ElfW(Word)
-add_string(struct layout *layout, const char *text)
+static ElfW(Word) add_string(struct layout *layout, const char *text)
 {
 	const size_t at = layout->string;
 
@@ -199,8 +212,10 @@ add_symbol(struct layout *layout, size_t index, const struct soft_stub_symbol *s
 		write_code(layout->image + code, code, address(record, layout),
 		    address(layout->part[SLOT], layout));
 	}
-	memcpy(layout->image + layout->part[SYMBOLS] + SYMBOL(index) * sizeof entry, &entry, sizeof entry);
-	memcpy(layout->image + layout->part[INDICES] + SYMBOL(index) * sizeof version, &version, sizeof version);
+	memcpy(layout->image + layout->part[SYMBOLS] + SYMBOL(index) * sizeof entry, &entry,
+	    sizeof entry);
+	memcpy(layout->image + layout->part[INDICES] + SYMBOL(index) * sizeof version, &version,
+	    sizeof version);
 	add_to_hash(layout, SYMBOL(index), symbol->name);
 }
 
@@ -225,7 +240,8 @@ write_tables(struct layout *layout)
 	add_version(layout, 0, stub->soname, false);
 	add_version(layout, 1, FIRST_VERSION, !stub->version_count);
 	for (size_t i = 0; i < stub->version_count; i++)
-		add_version(layout, i + OWN_VERSIONS, stub->versions[i], i + 1 == stub->version_count);
+		add_version(
+		    layout, i + OWN_VERSIONS, stub->versions[i], i + 1 == stub->version_count);
 	for (size_t i = 0; i < stub->symbol_count; i++)
 		if (is_there(&stub->symbols[i]))
 			add_symbol(layout, i, &stub->symbols[i]);
@@ -296,7 +312,8 @@ write_sections(struct layout *layout)
 		*header = (ElfW(Shdr)){ .sh_name = (ElfW(Word))name,
 			.sh_type = sections[i].type,
 			.sh_flags = sections[i].flags,
-			.sh_addr = sections[i].flags & SHF_ALLOC ? address(layout->part[i], layout) : 0,
+			.sh_addr =
+			    sections[i].flags & SHF_ALLOC ? address(layout->part[i], layout) : 0,
 			.sh_offset = layout->part[i],
 			.sh_size = layout->size[i],
 			.sh_link = sections[i].linked < 0 ? 0 : SECTION(sections[i].linked),
@@ -314,7 +331,11 @@ write_headers(struct layout *layout)
 {
 	const size_t second = layout->part[DYNAMIC];
 	const ElfW(Phdr) segments[SEGMENTS] = {
-		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_filesz = second, .p_memsz = second, .p_align = PAGE },
+		{ .p_type = PT_LOAD,
+		    .p_flags = PF_R | PF_X,
+		    .p_filesz = second,
+		    .p_memsz = second,
+		    .p_align = PAGE },
 		{ .p_type = PT_LOAD,
 		    .p_flags = PF_R | PF_W,
 		    .p_offset = second,
@@ -357,7 +378,8 @@ lay_out(struct layout *layout)
 {
 	const struct soft_stub *stub = layout->stub;
 	const size_t symbols = SYMBOL(stub->symbol_count);
-	size_t strings = 1 + sizeof REFUSE + sizeof FIRST_VERSION + 2 * (strlen(stub->soname) + 1) + strlen(stub->needed) + 1;
+	size_t strings = 1 + sizeof REFUSE + sizeof FIRST_VERSION + 2 * (strlen(stub->soname) + 1) +
+			 strlen(stub->needed) + 1;
 	size_t records = 0, *size = layout->size;
 
 	for (size_t i = 0; i < stub->version_count; i++)
@@ -370,7 +392,8 @@ lay_out(struct layout *layout)
 	size[SYMBOLS] = symbols * sizeof(ElfW(Sym));
 	size[STRINGS] = strings;
 	size[INDICES] = symbols * sizeof(ElfW(Half));
-	size[VERSIONS] = (stub->version_count + OWN_VERSIONS) * (sizeof(ElfW(Verdef)) + sizeof(ElfW(Verdaux)));
+	size[VERSIONS] =
+	    (stub->version_count + OWN_VERSIONS) * (sizeof(ElfW(Verdef)) + sizeof(ElfW(Verdaux)));
 	size[RELOCATION] = sizeof(ElfW(Rela));
 	size[CODE] = stub->symbol_count * ENTRY_SIZE;
 	size[DYNAMIC] = 16 * sizeof(ElfW(Dyn));
@@ -386,7 +409,8 @@ lay_out(struct layout *layout)
 	layout->end = layout->headers + (PARTS + 1) * sizeof(ElfW(Shdr));
 	layout->string = 1;
 	layout->record = layout->part[RECORDS];
-	layout->zeros = up(layout->end, 64); /* after what is in the file: the segment has all of it */
+	layout->zeros =
+	    up(layout->end, 64); /* after what is in the file: the segment has all of it */
 }
 
 unsigned char *

@@ -19,8 +19,8 @@
 struct soft_stub_symbol {
 	const char *name;
 	unsigned int version; /* an index of versions, or -1 for none */
-	bool hidden;          /* of an old interface: only for programs that were linked with it */
-	size_t data;          /* bytes of zeros, or 0 for a function */
+	bool hidden;	      /* of an old interface: only for programs that were linked with it */
+	size_t data;	      /* bytes of zeros, or 0 for a function */
 };
 
 struct soft_stub {

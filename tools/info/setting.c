@@ -26,8 +26,9 @@ struct group {
 
 static const struct setting of_registry[] = {
 	{ "DAT_OVERRIDE", "FILE", NULL, NULL,
-	    "The file that is read in place of dat.conf in the directory for configuration and of "
-	    "/etc/dat.conf; rearm-soft is then not built in" },
+	    "The file that is read in place of dat.conf in the directory for configuration, in "
+	    "/etc and "
+	    "in /etc/rdma; rearm-soft is then not built in" },
 	{ "DAT_DBG_TYPE",
 	    "words or a number: none, errors (1), general (2), conf (4), registry (8), "
 	    "connections (0x10), calls (0x20), hints (0x40), all",

@@ -52,6 +52,21 @@ START_TEST(conf__last_line_without_newline__is_read)
 }
 END_TEST
 
+START_TEST(conf__byte_order_mark__is_no_part_of_the_first_line)
+{
+	assert_read("\xef\xbb\xbf" GOOD("x") GOOD("y"), "x y ");
+	assert_read("\xef\xbb\xbf# a comment\n" GOOD("x"), "x ");
+	assert_read("\xef\xbb\xbf", "");
+}
+END_TEST
+
+/* There it is a character of the name. */
+START_TEST(conf__byte_order_mark_of_another_line__is_no_mark)
+{
+	assert_read(GOOD("x") "\xef\xbb\xbf" GOOD("y"), "x \xef\xbb\xbfy ");
+}
+END_TEST
+
 /* clause: b.1.3 */
 START_TEST(conf__comments_and_blank_lines__are_nothing)
 {
@@ -513,6 +528,8 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__empty_file__lists_nothing);
 	tcase_add_test(t, conf__good_lines__keep_their_order);
 	tcase_add_test(t, conf__last_line_without_newline__is_read);
+	tcase_add_test(t, conf__byte_order_mark__is_no_part_of_the_first_line);
+	tcase_add_test(t, conf__byte_order_mark_of_another_line__is_no_mark);
 	tcase_add_test(t, conf__comments_and_blank_lines__are_nothing);
 	tcase_add_test(t, conf__comment_behind_a_record__is_nothing);
 	tcase_add_test(t, conf__hash_within_a_field__belongs_to_it);
