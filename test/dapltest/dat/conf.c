@@ -55,7 +55,17 @@ END_TEST
 START_TEST(conf__byte_order_mark__is_no_part_of_the_first_line)
 {
 	assert_read("\xef\xbb\xbf" GOOD("x") GOOD("y"), "x y ");
+}
+END_TEST
+
+START_TEST(conf__byte_order_mark_before_a_comment__is_no_part_of_it)
+{
 	assert_read("\xef\xbb\xbf# a comment\n" GOOD("x"), "x ");
+}
+END_TEST
+
+START_TEST(conf__byte_order_mark_alone__is_nothing)
+{
 	assert_read("\xef\xbb\xbf", "");
 }
 END_TEST
@@ -529,6 +539,8 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__good_lines__keep_their_order);
 	tcase_add_test(t, conf__last_line_without_newline__is_read);
 	tcase_add_test(t, conf__byte_order_mark__is_no_part_of_the_first_line);
+	tcase_add_test(t, conf__byte_order_mark_before_a_comment__is_no_part_of_it);
+	tcase_add_test(t, conf__byte_order_mark_alone__is_nothing);
 	tcase_add_test(t, conf__byte_order_mark_of_another_line__is_no_mark);
 	tcase_add_test(t, conf__comments_and_blank_lines__are_nothing);
 	tcase_add_test(t, conf__comment_behind_a_record__is_nothing);
