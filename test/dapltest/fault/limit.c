@@ -152,7 +152,16 @@ __wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t
 	return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
 }
 
-/* The header calls this one, also in place of ibv_reg_mr(), where the compiler does not know the access. */
+/* The header calls the one or the other for a region that is not zero-based, by what the compiler knows of the access. */
+#undef ibv_reg_mr
+struct ibv_mr *__real_ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access);
+struct ibv_mr *__wrap_ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access);
+struct ibv_mr *
+__wrap_ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access)
+{
+	return fault_error_of("ibv_reg_mr") ? NULL : __real_ibv_reg_mr(pd, address, length, access);
+}
+
 struct ibv_mr *__real_ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *address, size_t length, uint64_t iova, unsigned int access);
 struct ibv_mr *__wrap_ibv_reg_mr_iova2(
