@@ -2,8 +2,7 @@
 /*
  * buffer -- memory that ibv_alloc_buf() has for a program, and the registration by ibv_reg_mr_ex()
  *
- * Functions of libibverbs 1.17 and 1.15.  The headers of older releases do not declare them, so those of this release
- * are not included, and the structures stand here.
+ * Functions of libibverbs 1.17 and 1.15.  The headers of older releases do not declare them, so the structures stand here.
  */
 #include "soft/device/cancel.h"
 
@@ -13,16 +12,25 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-struct ibv_pd;
-struct ibv_mr;
-
 struct ibv_buf {
 	struct ibv_pd *pd;
 	void *addr;
 	size_t size;
 };
 
-/* struct ibv_mr_init_attr */
+/* Of enum ibv_mr_init_attr_mask. */
+enum {
+	MASK_IOVA = 1,
+	MASK_ADDR = 2,
+	MASK_FD = 4,
+	MASK_FD_OFFSET = 8,
+	MASK_DMAH = 16,
+	MASK_BUF = 32
+};
+
+struct ibv_mr_init_attr;
+
+/* All of struct ibv_mr_init_attr; releases before 1.17 end before the last member. */
 struct registration {
 	size_t length;
 	int access;
@@ -35,25 +43,13 @@ struct registration {
 	struct ibv_buf *buf;
 };
 
-enum {
-	MASK_IOVA = 1,
-	MASK_ADDR = 2,
-	MASK_FD = 4,
-	MASK_FD_OFFSET = 8,
-	MASK_DMAH = 16,
-	MASK_BUF = 32
-};
-
-struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access);
-struct ibv_mr *ibv_reg_mr_iova2(
-    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access);
-
+#undef ibv_reg_mr
 void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf);
 void ibv_free_buf(struct ibv_buf *buf);
 struct ibv_mr *ibv_reg_buf_mr(
     struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access);
 int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf);
-struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct registration *attr);
+struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr);
 
 static void *
 fail(int error)
@@ -122,9 +118,10 @@ ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
 }
 
 struct ibv_mr *
-ibv_reg_mr_ex(struct ibv_pd *pd, struct registration *attr)
+ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
 {
 	SOFT_UNCANCELLED;
+	const struct registration *attr = (const struct registration *)init_attr;
 	const uint64_t mask = attr->comp_mask;
 
 	if (mask &

@@ -24,7 +24,7 @@
  * The first version of the file.  The dynamic linker gives a function of it to callers that name no version, as
  * libsoftverbs.so does: so nothing has this version.
  */
-#define FIRST_VERSION "SOFTVERBS"
+#define FIRST_VERSION "softverbs"
 #define OWN_VERSIONS 2 /* the file itself is the one before */
 
 /* Of this program: the processor and its flags. */

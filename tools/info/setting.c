@@ -83,6 +83,9 @@ static const struct setting of_run[] = {
 	    "softverbs-run puts a folder in front of it, in which softverbs has the names of "
 	    "libibverbs and librdmacm" },
 	{ "PATH", "DIRECTORIES", NULL, NULL, "Where softverbs-run looks for the program" },
+	{ "HOME", "DIRECTORY", NULL, NULL,
+	    "Where softverbs-run puts that folder if no library can be loaded from "
+	    "XDG_RUNTIME_DIR, TMPDIR, /tmp and /var/tmp" },
 	{ "SYSFS_PATH", "DIRECTORY", "/sys", NULL, "What ibv_get_sysfs_path() returns" },
 	{ "SOFTVERBS_CHECK", "text or json", NULL, NULL,
 	    "softverbs-run --check: how reports are printed" },
