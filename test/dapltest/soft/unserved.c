@@ -261,6 +261,13 @@ leave_multicast(void)
 	return minus(rdma_leave_multicast(id, (struct sockaddr *)&address));
 }
 
+/* Questions whether the device can. */
+static int
+ask_reg_dmabuf_mr(void)
+{
+	return none(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, -1, 0));
+}
+
 #define CALL(prefix, name) \
 	{ \
 		name, #prefix #name ":" \
@@ -275,7 +282,6 @@ static const struct {
 	CALL(ibv_, reg_dmabuf_mr),
 	CALL(ibv_, import_device),
 	CALL(ibv_, set_ece),
-	CALL(ibv_, query_ece),
 	CALL(ibv_, advise_mr),
 	CALL(ibv_, alloc_null_mr),
 	CALL(ibv_, create_counters),
@@ -297,6 +303,9 @@ static const struct {
 	CALL(rdma_, join_multicast),
 	CALL(rdma_, join_multicast_ex),
 	CALL(rdma_, leave_multicast),
+	/* these without a word */
+	{ ask_reg_dmabuf_mr, NULL },
+	{ query_ece, NULL },
 };
 #define CALLS ((int)(sizeof calls / sizeof calls[0]))
 
@@ -327,6 +336,10 @@ START_TEST(call__fails_and_is_named_once)
 	const char *text = printed_by(_i);
 	const char *newline = strchr(text, '\n');
 
+	if (!calls[_i].name) {
+		ck_assert_str_eq(text, "");
+		return;
+	}
 	ck_assert_msg(!strncmp(text, "softverbs: ", 11), "%s printed '%s'", calls[_i].name, text);
 	ck_assert_msg(!strncmp(text + 11, calls[_i].name, strlen(calls[_i].name)),
 	    "%s printed '%s'", calls[_i].name, text);
