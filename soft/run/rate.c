@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The rates of links, as numbers. */
+#include "soft/device/cancel.h"
+
 #include <infiniband/verbs.h>
 
 /* The multiples of 2.5 Gbit/s, and Mbit/s; a multiple of 0 has no number. */
@@ -68,4 +70,28 @@ mbps_to_ibv_rate(int mbps)
 		if (rates[i].mbps == mbps)
 			return rates[i].rate;
 	return IBV_RATE_MAX;
+}
+
+/* Of libibverbs 1.16, in units of 100 Mbit/s. */
+int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed);
+
+int
+ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
+{
+	SOFT_UNCANCELLED;
+	/* By the bits of active_width and active_speed. */
+	static const unsigned int lanes[] = { 1, 4, 8, 12, 2 };
+	static const unsigned int speeds[] = { 25, 50, 100, 100, 140, 250, 500, 1000, 2000 };
+	struct ibv_port_attr port;
+	const int r =
+	    port_num > UINT8_MAX ? EINVAL : ___ibv_query_port(context, (uint8_t)port_num, &port);
+
+	if (r)
+		return r;
+	*port_speed = 0;
+	for (size_t w = 0; w < sizeof lanes / sizeof *lanes; w++)
+		for (size_t s = 0; s < sizeof speeds / sizeof *speeds; s++)
+			if (port.active_width == 1 << w && port.active_speed == 1 << s)
+				*port_speed = (uint64_t)lanes[w] * speeds[s];
+	return 0;
 }
