@@ -654,18 +654,21 @@ soft_link_read_to_end(struct soft_link *link)
 void
 soft_link_close(struct soft_link *link)
 {
-	struct soft_link_message *message;
+	struct soft_link_message *message, *next;
 	struct soft_turn *turn;
 
 	link_lock(link);
 	link->dead = true;
+	/* Nothing is added to a link that is dead. */
+	message = STAILQ_FIRST(&link->messages);
+	STAILQ_INIT(&link->messages);
 	link_unlock(link);
 	while ((turn = link_next_turn(&link->requesters)))
 		soft_handlers->requester.put(turn);
 	while ((turn = link_next_turn(&link->responders)))
 		soft_handlers->responder.put(turn);
-	while ((message = STAILQ_FIRST(&link->messages))) {
-		STAILQ_REMOVE_HEAD(&link->messages, next);
+	for (; message; message = next) {
+		next = STAILQ_NEXT(message, next);
 		free(message);
 	}
 	soft_watch_remove(&link->watch);
