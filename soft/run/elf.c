@@ -243,33 +243,54 @@ soft_elf_last_version(const struct soft_elf *elf)
 	return last;
 }
 
-void
-soft_elf_needed_versions(const struct soft_elf *elf, const char *library,
-    bool (*each)(const char *version, void *argument), void *argument)
+/* The list of versions that the file needs of the library, or NULL. */
+static const ElfW(Vernaux) *
+    versions_of(const struct soft_elf *elf, const char *library, size_t *address)
 {
 	const ElfW(Verneed) * need;
-	const ElfW(Vernaux) * version;
 	const char *name;
-	size_t at, inner;
+	size_t at;
 
 	if (!entry_value(elf, DT_VERNEED, &at))
-		return;
+		return NULL;
 	for (need = at_address(elf, at, sizeof *need, NULL); need;
 	     need = need->vn_next ? at_address(elf, at += need->vn_next, sizeof *need, NULL) :
 				    NULL) {
 		name = string(elf, need->vn_file);
-		if (!name || strcmp(name, library) != 0)
-			continue;
-		inner = at + need->vn_aux;
-		for (version = at_address(elf, inner, sizeof *version, NULL); version;
-		     version = version->vna_next ? at_address(elf, inner += version->vna_next,
-						       sizeof *version, NULL) :
-						   NULL) {
-			name = string(elf, version->vna_name);
-			if (name && !each(name, argument))
-				return;
+		if (name && !strcmp(name, library)) {
+			*address = at + need->vn_aux;
+			return at_address(elf, *address, sizeof(ElfW(Vernaux)), NULL);
 		}
 	}
+	return NULL;
+}
+
+bool
+soft_elf_needed_version(const struct soft_elf *elf, const char *library, size_t n,
+    const char **version, unsigned int *index)
+{
+	size_t at;
+	const ElfW(Vernaux) *entry = versions_of(elf, library, &at);
+
+	for (; entry && n > 0; n--)
+		entry = entry->vna_next ?
+			    at_address(elf, at += entry->vna_next, sizeof *entry, NULL) :
+			    NULL;
+	if (!entry)
+		return false;
+	*version = string(elf, entry->vna_name);
+	*index = entry->vna_other & 0x7fff;
+	return *version;
+}
+
+const char *
+soft_elf_needed(const struct soft_elf *elf, size_t index, unsigned int *version)
+{
+	if (index >= elf->symbol_count || elf->symbols[index].st_shndx != SHN_UNDEF ||
+	    !elf->indices)
+		return NULL;
+	*version = elf->indices[index] & 0x7fff;
+	return string(elf, elf->symbols[index].st_name);
 }
 
 const char *

@@ -47,9 +47,15 @@ bool soft_elf_defined(const struct soft_elf *elf, size_t index, struct soft_elf_
 const char *soft_elf_version(const struct soft_elf *elf, unsigned int index);
 unsigned int soft_elf_last_version(const struct soft_elf *elf);
 
-/* Calls for each version that the file needs of the library, until one call returns false. */
-void soft_elf_needed_versions(const struct soft_elf *elf, const char *library,
-    bool (*each)(const char *version, void *argument), void *argument);
+/*
+ * The entry `n` of the versions that the file needs of the library: false if there are no more.  `index` is that of the
+ * symbols that need it.
+ */
+bool soft_elf_needed_version(const struct soft_elf *elf, const char *library, size_t n,
+    const char **version, unsigned int *index);
+
+/* The name of a symbol that the file needs, and the index of its version; NULL if it defines the symbol. */
+const char *soft_elf_needed(const struct soft_elf *elf, size_t index, unsigned int *version);
 
 /* The string of the first entry with this tag (DT_RPATH), or NULL. */
 const char *soft_elf_entry(const struct soft_elf *elf, ElfW(Sxword) tag);

@@ -73,9 +73,10 @@ add_program(struct soft_interface *interface, const char *path, const struct sof
 	const char *folders = soft_elf_entry(program, DT_RUNPATH);
 	char library[PATH_MAX];
 
-	soft_interface_add_needs(interface, program);
+	/* First: it has types and sizes. */
 	if (folders && soft_host_find(folders, path, interface->soname, library, sizeof library))
 		add_file(interface, library, served);
+	soft_interface_add_needs(interface, program, served);
 }
 
 static void

@@ -136,15 +136,31 @@ soft_interface_add_library(
 	}
 }
 
-static bool
-add_need(const char *version, void *interface)
+/* What the program needs of a version.  A hidden one is of an old interface, which the library of the host has, if any. */
+static void
+add_needed_symbols(struct soft_interface *interface, const struct soft_elf *program,
+    const struct soft_elf *served, unsigned int index, unsigned int version)
 {
-	soft_interface_add_version(interface, version);
-	return true;
+	for (size_t i = 0; i < program->symbol_count; i++) {
+		unsigned int needed;
+		const char *name = soft_elf_needed(program, i, &needed);
+
+		if (name && needed == index && !defines(served, name))
+			add_symbol(interface, &(struct soft_elf_symbol){ .name = name }, version);
+	}
 }
 
 void
-soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program)
+soft_interface_add_needs(
+    struct soft_interface *interface, const struct soft_elf *program, const struct soft_elf *served)
 {
-	soft_elf_needed_versions(program, interface->soname, add_need, interface);
+	const char *version;
+	unsigned int index;
+
+	for (size_t n = 0; soft_elf_needed_version(program, interface->soname, n, &version, &index);
+	     n++) {
+		soft_interface_add_version(interface, version);
+		add_needed_symbols(
+		    interface, program, served, index, find_version(interface, version));
+	}
 }

@@ -29,7 +29,8 @@ void soft_interface_add_version(struct soft_interface *interface, const char *ve
 void soft_interface_add_library(struct soft_interface *interface, const struct soft_elf *library,
     const struct soft_elf *served);
 
-/* Adds the versions of the library that a program was linked with. */
-void soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program);
+/* Adds the versions of the library that a program was linked with, and what it needs of them and `served` does not have. */
+void soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program,
+    const struct soft_elf *served);
 
 #endif
