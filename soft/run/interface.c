@@ -121,7 +121,8 @@ soft_interface_add_library(
 	struct soft_elf_symbol symbol;
 	const char *version;
 
-	for (unsigned int i = 2; i <= soft_elf_last_version(library); i++)
+	/* A stub begins with a version that nothing has. */
+	for (unsigned int i = stub ? 3 : 2; i <= soft_elf_last_version(library); i++)
 		if ((version = soft_elf_version(library, i)))
 			soft_interface_add_version(interface, version);
 	for (size_t i = 0; i < library->symbol_count; i++) {
