@@ -94,7 +94,7 @@ soft_host_read(struct soft_interface *interfaces, size_t count, const char *serv
     const char *program_name)
 {
 	const char *folders = getenv("LD_LIBRARY_PATH");
-	char path[PATH_MAX], library[PATH_MAX];
+	char path[PATH_MAX] = "", library[PATH_MAX];
 	struct soft_elf served, program;
 	const bool is_program =
 	    soft_reach_find(program_name, path) && soft_elf_open(&program, path);

@@ -6,7 +6,6 @@
 
 #include <elf.h>
 #include <endian.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <linux/capability.h>
