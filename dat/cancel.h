@@ -10,23 +10,41 @@
 
 #include <pthread.h>
 
-static inline int
+/*
+ * Ends the calling thread if a request to cancel it is on its way; for one whose type was asynchronous before.  glibc
+ * before 2.41 sends it as a signal, which would end the thread in its next cancellation point, even where
+ * cancellation is disabled.
+ */
+void cancel_settle(void);
+
+/* How the thread is cancelled outside of the call. */
+struct cancel {
+	int state, type;
+};
+
+static inline struct cancel
 cancel_disable(void)
 {
-	int state;
+	struct cancel was;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	return state;
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was.type);
+	if (was.type != PTHREAD_CANCEL_DEFERRED)
+		cancel_settle();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was.state);
+	return was;
 }
 
 static inline void
-cancel_restore(const int *state)
+cancel_restore(const struct cancel *was)
 {
-	pthread_setcancelstate(*state, NULL);
+	pthread_setcancelstate(was->state, NULL);
+	if (was->type != PTHREAD_CANCEL_DEFERRED)
+		pthread_setcanceltype(was->type, NULL);
 }
 
 /* The first declaration of a function; until its end. */
 #define REGISTRY_UNCANCELLED \
-	const int uncancelled_ __attribute__((cleanup(cancel_restore), unused)) = cancel_disable()
+	const struct cancel uncancelled_ __attribute__((cleanup(cancel_restore), unused)) = \
+	    cancel_disable()
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE /* ppoll() */
 #include "evd/os.h"
 
 /*
@@ -31,8 +32,20 @@ os_unlock_waited(struct os_mutex *m)
 #endif
 
 /*
- * The system call is no cancellation point, so the thread can be cancelled at any time while it sleeps.  That
- * loses nothing: neither call takes anything from the kernel, and what woke the thread is seen by leave().
+ * glibc before 2.41 sends a thread of the asynchronous type a signal.  One that comes after the type was changed
+ * would end the thread in its next cancellation point, even where cancellation is disabled.  So the next one is
+ * here: none of the C library returns before such a signal has come.
+ */
+void
+os_cancel_settle(void)
+{
+	(void)poll(NULL, 0, 0);
+	pthread_testcancel();
+}
+
+/*
+ * A sleep on a futex is no cancellation point, so the thread can be cancelled at any time in it.  That loses
+ * nothing: the call takes nothing from the kernel, and what woke the thread is seen by leave().
  */
 static void
 os_sleep_begin(void)
@@ -44,6 +57,7 @@ static void
 os_sleep_end(void)
 {
 	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
+	os_cancel_settle();
 }
 
 int
@@ -64,14 +78,13 @@ int
 os_poll_or_leave(
     struct pollfd *fds, unsigned int n, uint64_t deadline, const struct os_leave *leave)
 {
+	struct timespec ts;
 	volatile int r; /* as there */
 
 	pthread_cleanup_push(leave->leave, leave->arg);
-	os_sleep_begin();
-	r = os_poll(fds, n, deadline);
-	os_sleep_end();
+	r = ppoll(fds, n, os_time_left(deadline, &ts), NULL);
 	pthread_cleanup_pop(0);
-	return r;
+	return r < 0 ? -errno : r;
 }
 
 struct start {

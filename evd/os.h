@@ -138,6 +138,12 @@ struct os_leave {
 	void *arg;
 };
 
+/*
+ * Cancels the calling thread at once if a request to do so is on its way to it; for a thread whose type was
+ * asynchronous before.
+ */
+void os_cancel_settle(void);
+
 /* The same, but a cancelled thread leaves. */
 int os_flag_wait_or_leave(
     struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_leave *leave);
@@ -310,24 +316,30 @@ os_close(int fd)
 	pthread_setcancelstate(state, NULL);
 }
 
+/* The time that is left until `deadline`, or NULL if that is UINT64_MAX. */
+static inline struct timespec *
+os_time_left(uint64_t deadline, struct timespec *ts)
+{
+	uint64_t now;
+
+	if (deadline == UINT64_MAX)
+		return NULL;
+	now = os_clock_ns();
+	now = deadline > now ? deadline - now : 0;
+	ts->tv_sec = (time_t)(now / OS_NS_PER_S);
+	ts->tv_nsec = (long)(now % OS_NS_PER_S);
+	return ts;
+}
+
 /*
  * Waits until `deadline` (as os_clock_ns(); UINT64_MAX: no limit).  > 0 ready, 0 timed out, -errno.
  */
 static inline int
 os_poll(struct pollfd *fds, unsigned int n, uint64_t deadline)
 {
-	struct timespec ts, *timeout = NULL;
-	uint64_t now;
-	long r;
+	struct timespec ts;
+	long r = syscall(SYS_ppoll, fds, n, os_time_left(deadline, &ts), NULL, 0);
 
-	if (deadline != UINT64_MAX) {
-		now = os_clock_ns();
-		now = deadline > now ? deadline - now : 0;
-		ts.tv_sec = (time_t)(now / OS_NS_PER_S);
-		ts.tv_nsec = (long)(now % OS_NS_PER_S);
-		timeout = &ts;
-	}
-	r = syscall(SYS_ppoll, fds, n, timeout, NULL, 0);
 	return r < 0 ? -errno : (int)r;
 }
 

@@ -17,29 +17,41 @@
 #ifndef REARM_DAPL_CANCEL_H
 #define REARM_DAPL_CANCEL_H
 
+#include "evd/os.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-static inline int
+/* How the thread is cancelled outside of the call. */
+struct dapl_cancel {
+	int state, type;
+};
+
+static inline struct dapl_cancel
 dapl_cancel_disable(void)
 {
-	int state;
+	struct dapl_cancel was;
 
-	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	return state;
+	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was.type);
+	if (was.type != PTHREAD_CANCEL_DEFERRED)
+		os_cancel_settle();
+	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was.state);
+	return was;
 }
 
 static inline void
-dapl_cancel_restore(const int *state)
+dapl_cancel_restore(const struct dapl_cancel *was)
 {
-	(void)pthread_setcancelstate(*state, NULL);
+	(void)pthread_setcancelstate(was->state, NULL);
+	if (was->type != PTHREAD_CANCEL_DEFERRED)
+		(void)pthread_setcanceltype(was->type, NULL);
 }
 
 /* The first declaration of a function; until its end. */
 #define DAPL_UNCANCELLED \
-	const int uncancelled_ __attribute__((cleanup(dapl_cancel_restore), unused)) = \
-	    dapl_cancel_disable()
+	const struct dapl_cancel uncancelled_ \
+	    __attribute__((cleanup(dapl_cancel_restore), unused)) = dapl_cancel_disable()
 
 /* Ends the thread if it was cancelled before. */
 static inline int
@@ -49,6 +61,8 @@ dapl_cancel_defer(void)
 
 	pthread_testcancel();
 	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	if (type != PTHREAD_CANCEL_DEFERRED)
+		os_cancel_settle();
 	return type;
 }
 
@@ -75,15 +89,18 @@ void dapl_cancel_expect(uint32_t vendor);
 static inline int
 dapl_post_begin(void)
 {
-	return __builtin_expect(dapl_posts_may_cancel, false) ? dapl_cancel_disable() :
-								PTHREAD_CANCEL_DISABLE;
+	int state = PTHREAD_CANCEL_DISABLE;
+
+	if (__builtin_expect(dapl_posts_may_cancel, false))
+		(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
 }
 
 static inline void
 dapl_post_end(int state)
 {
 	if (__builtin_expect(state != PTHREAD_CANCEL_DISABLE, false))
-		dapl_cancel_restore(&state);
+		(void)pthread_setcancelstate(state, NULL);
 }
 
 #endif

@@ -133,10 +133,10 @@ event_await(struct soft_id *id)
 }
 
 int
-soft_event_complete(struct soft_id *id, const int *state)
+soft_event_complete(struct soft_id *id, const struct soft_cancel *was)
 {
 	if (!id->sync)
 		return 0;
-	soft_cancel_restore(state);
+	soft_cancel_restore(was);
 	return event_await(id);
 }

@@ -6,11 +6,12 @@
 #define SOFT_CM_GET_EVENT_H
 
 #include "cm.h"
+#include "soft/device/cancel.h"
 
 /*
- * For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno.  `state` is the caller's
+ * For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno.  `was` is the caller's
  * `uncancelled_` (device/cancel.h): the wait is a cancellation point, where its caller was not cancelled so far.
  */
-int soft_event_complete(struct soft_id *id, const int *state) SOFT_NO_CM_LOCK;
+int soft_event_complete(struct soft_id *id, const struct soft_cancel *was) SOFT_NO_CM_LOCK;
 
 #endif

@@ -21,25 +21,42 @@
 
 #include <pthread.h>
 
-static inline int
+/*
+ * Ends the calling thread if a request to cancel it is on its way; for one whose type was asynchronous before.  glibc
+ * before 2.41 sends it as a signal, which would end the thread in its next cancellation point, even where
+ * cancellation is disabled.
+ */
+void soft_cancel_settle(void);
+
+/* How the thread is cancelled outside of the call. */
+struct soft_cancel {
+	int state, type;
+};
+
+static inline struct soft_cancel
 soft_cancel_disable(void)
 {
-	int state;
+	struct soft_cancel was;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	return state;
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was.type);
+	if (was.type != PTHREAD_CANCEL_DEFERRED)
+		soft_cancel_settle();
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was.state);
+	return was;
 }
 
 static inline void
-soft_cancel_restore(const int *state)
+soft_cancel_restore(const struct soft_cancel *was)
 {
-	pthread_setcancelstate(*state, NULL);
+	pthread_setcancelstate(was->state, NULL);
+	if (was->type != PTHREAD_CANCEL_DEFERRED)
+		pthread_setcanceltype(was->type, NULL);
 }
 
 /* The first declaration of a function; until its end. */
 #define SOFT_UNCANCELLED \
-	const int uncancelled_ __attribute__((cleanup(soft_cancel_restore), unused)) = \
-	    soft_cancel_disable()
+	const struct soft_cancel uncancelled_ \
+	    __attribute__((cleanup(soft_cancel_restore), unused)) = soft_cancel_disable()
 
 /* Ends the thread if it was cancelled before. */
 static inline int
@@ -49,6 +66,8 @@ soft_cancel_defer(void)
 
 	pthread_testcancel();
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	if (type != PTHREAD_CANCEL_DEFERRED)
+		soft_cancel_settle();
 	return type;
 }
 

@@ -3,8 +3,12 @@
  * Threads of the program that are cancelled.  dat_evd_wait() and dat_cno_wait() are the only calls in which a thread
  * ends; what it waited for stays usable, and no event is lost.  Every other call returns.
  */
+#define _GNU_SOURCE /* ppoll() */
 #include <dat2/dat_registry.h>
+#include <poll.h>
 
+#include "fault/fault.h"
+#include "lib/late.h"
 #include "suites.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
@@ -204,6 +208,59 @@ START_TEST(cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger
 		ck_assert_ptr_null(end);
 	}
 	waiter_close(&w[0], &pair);
+}
+END_TEST
+
+/* A request to cancel that is on its way for long: the signal that the C library sends for it is blocked. */
+struct late {
+	struct waiter waiter;
+	_Atomic(bool) blocked, disabled, over;
+};
+
+static void *
+late_run(void *arg)
+{
+	struct late *late = arg;
+	const struct timespec soon = { 0, 1000000 };
+	sigset_t no_signals;
+	int state;
+
+	sigemptyset(&no_signals);
+	fault_channel_let_signals();
+	late->blocked = late_block();
+	(void)wait_for_one(&late->waiter, DAT_TIMEOUT_INFINITE);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	late->disabled = true;
+	(void)ppoll(NULL, 0, &soon, &no_signals);
+	late->over = true;
+	pthread_setcancelstate(state, NULL);
+	return NULL;
+}
+
+/* origin: out33.F1B */
+START_TEST(wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_in_no_other_call)
+{
+	struct late late = { .over = false };
+	struct dt_pair pair;
+	void *end;
+
+	waiter_open(&late.waiter, &pair, (enum object)_i, PTHREAD_CANCEL_DEFERRED);
+	ck_assert_int_eq(pthread_create(&late.waiter.thread, NULL, late_run, &late), 0);
+	while (!late.blocked)
+		dt_nap_ms(1);
+	dt_nap_ms(20);
+	ck_assert_int_eq(pthread_cancel(late.waiter.thread), 0);
+	waiter_event(&late.waiter, &pair);
+	/* Now it waits for the signal, or goes on without it. */
+	for (int i = 0; i < 100 && !late.over; i++)
+		dt_nap_ms(1);
+	ck_assert_int_eq(late_arrive(late.waiter.thread), 0);
+	ck_assert_int_eq(pthread_join(late.waiter.thread, &end), 0);
+	ck_assert(!late.disabled || late.over);
+	if (!late.waiter.taken)
+		dt_ok(wait_for_one(&late.waiter, DT_FOREVER_MS * 1000));
+	waiter_check(&late.waiter, &pair);
+	waiter_close(&late.waiter, &pair);
 }
 END_TEST
 
@@ -441,6 +498,69 @@ START_TEST(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed)
 }
 END_TEST
 
+/* A thread of the asynchronous type, with a request on its way, in a call of each library. */
+enum { CALL_OF_THE_REGISTRY, CALL_OF_THE_PROVIDER, WAIT_OF_THE_PROVIDER, LATE_CALLS };
+
+struct late_call {
+	struct dt_side *side;
+	int number;
+	_Atomic(bool) blocked, cancelled, returned;
+};
+
+static void *
+late_call_run(void *arg)
+{
+	struct late_call *call = arg;
+	DAT_PROVIDER_INFO info, *list[] = { &info };
+	DAT_EVENT event;
+	DAT_COUNT n;
+	DAT_PZ_HANDLE pz;
+	int type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	call->blocked = late_block();
+	while (!call->cancelled)
+		continue;
+	switch (call->number) {
+	case CALL_OF_THE_REGISTRY:
+		(void)dat_registry_list_providers(1, &n, list);
+		break;
+	case CALL_OF_THE_PROVIDER:
+		(void)dat_pz_create(call->side->ia, &pz);
+		break;
+	default:
+		(void)dat_evd_wait(call->side->recv, 0, 1, &event, &n);
+	}
+	call->returned = true;
+	return NULL;
+}
+
+/* origin: out33.F1B */
+START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
+{
+	struct dt_pair pair;
+	struct late_call call = { .side = &pair.b, .number = _i };
+	pthread_t thread;
+	void *end;
+
+	contract_side(&pair.a, 0);
+	contract_side(&pair.b, 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, late_call_run, &call), 0);
+	while (!call.blocked)
+		dt_nap_ms(1);
+	ck_assert_int_eq(pthread_cancel(thread), 0);
+	call.cancelled = true;
+	for (int i = 0; i < 100 && !call.returned; i++)
+		dt_nap_ms(1);
+	ck_assert(!call.returned);
+	ck_assert_int_eq(late_arrive(thread), 0);
+	ck_assert_int_eq(pthread_join(thread, &end), 0);
+	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
+	dt_side_close(&pair.a);
+	dt_side_close(&pair.b);
+}
+END_TEST
+
 Suite *
 contract_cancel_suite(void)
 {
@@ -451,8 +571,13 @@ contract_cancel_suite(void)
 	    tc, wait__its_thread_is_cancelled__ends_and_leaves_the_object_usable, 0, WAITS);
 	tcase_add_loop_test(tc,
 	    wait__its_thread_is_cancelled_when_an_event_comes__returns_it_or_leaves_it, 0, OBJECTS);
+	tcase_add_loop_test(tc,
+	    wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_in_no_other_call,
+	    0, OBJECTS);
 	tcase_add_loop_test(
 	    tc, cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger, 0, 2);
+	tcase_add_loop_test(
+	    tc, call__of_a_thread_to_which_the_signal_comes_late__begins_after_it, 0, LATE_CALLS);
 	tcase_add_loop_test(
 	    tc, call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed, 0, CALLS);
 	return s;

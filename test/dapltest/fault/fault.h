@@ -28,6 +28,9 @@ void fault_channel_fail(int error);
 /* The next read of a channel by this thread finds it cancelled; a read is a cancellation point. */
 void fault_channel_cancel_self(void);
 
+/* In each read by this thread the blocked signals come that were sent to it. */
+void fault_channel_let_signals(void);
+
 /* How often this thread has read a channel. */
 unsigned int fault_channel_reads(void);
 

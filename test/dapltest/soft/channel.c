@@ -9,6 +9,8 @@
 
 #include "soft/cq/cq.h"
 
+#include "lib/late.h"
+
 #include <fcntl.h>
 #include <stdatomic.h>
 
@@ -405,6 +407,44 @@ START_TEST(posting_thread__can_be_cancelled_and_the_device_goes_on)
 }
 END_TEST
 
+static _Atomic(bool) late_blocked, late_cancelled, late_returned;
+
+static void *
+late_call(void *unused)
+{
+	struct ibv_pd *pd;
+	int type;
+
+	(void)unused;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	late_blocked = late_block();
+	while (!late_cancelled)
+		continue;
+	pd = ibv_alloc_pd(a.context);
+	late_returned = pd;
+	return NULL;
+}
+
+/* origin: out33.F1B */
+START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
+{
+	pthread_t thread;
+	void *end;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, late_call, NULL), 0);
+	while (!late_blocked)
+		sleep_ms(1);
+	ck_assert_int_eq(pthread_cancel(thread), 0);
+	late_cancelled = true;
+	for (int i = 0; i < 100 && !late_returned; i++)
+		sleep_ms(1);
+	ck_assert(!late_returned);
+	ck_assert_int_eq(late_arrive(thread), 0);
+	ck_assert_int_eq(pthread_join(thread, &end), 0);
+	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
+}
+END_TEST
+
 START_TEST(descriptors__are_closed_on_exec)
 {
 	ck_assert_int_eq(fcntl(b.channel->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
@@ -532,6 +572,8 @@ soft_channel_suite(void)
 	if (!STORY_ASAN) {
 		tcase_add_test(tcase, blocked_reader__can_be_cancelled_and_the_device_goes_on);
 		tcase_add_test(tcase, posting_thread__can_be_cancelled_and_the_device_goes_on);
+		tcase_add_test(
+		    tcase, call__of_a_thread_to_which_the_signal_comes_late__begins_after_it);
 	}
 	tcase_add_test(tcase, descriptors__are_closed_on_exec);
 	tcase_add_test(tcase, arm_poll_wait__against_a_flood__nothing_is_lost);

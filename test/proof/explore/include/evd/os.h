@@ -142,6 +142,7 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_flag_wait(flag, value, deadline) world_flag_wait((flag), (value), (deadline), OS_SITE)
 #define os_flag_wait_or_leave(flag, value, deadline, leave) \
 	world_flag_wait_or_leave((flag), (value), (deadline), (leave), OS_SITE)
+#define os_cancel_settle() ((void)0) /* no thread is of the asynchronous type */
 #define os_flag_wake(flag) world_flag_wake((flag), OS_SITE)
 #define os_thread_start(thread, body, arg) world_thread_start((thread), (body), (arg), OS_SITE)
 #define os_thread_join(thread) world_thread_join((thread), OS_SITE)
