@@ -86,14 +86,23 @@ machine_switch(struct context *from, struct context *to)
 	context_jump(&from->sp, to->sp);
 }
 #else
+/* Not in the caller: getcontext() may return twice, and a variable that changed before may be lost then. */
+static __attribute__((noinline)) ucontext_t *
+machine_room(struct context *c)
+{
+	if (!c->fallback)
+		c->fallback = calloc(1, sizeof(ucontext_t));
+	if (!c->fallback)
+		abort();
+	return c->fallback;
+}
+
 static void
 machine_make(struct context *c)
 {
-	ucontext_t *u = c->fallback;
+	ucontext_t *const u = machine_room(c);
 
-	if (!u)
-		u = c->fallback = calloc(1, sizeof *u);
-	if (!u || getcontext(u))
+	if (getcontext(u))
 		abort();
 	u->uc_stack.ss_sp = c->stack;
 	u->uc_stack.ss_size = c->size;
@@ -104,9 +113,7 @@ machine_make(struct context *c)
 static void
 machine_switch(struct context *from, struct context *to)
 {
-	if (!from->fallback)
-		from->fallback = calloc(1, sizeof(ucontext_t));
-	if (!from->fallback || swapcontext(from->fallback, to->fallback))
+	if (swapcontext(machine_room(from), to->fallback))
 		abort();
 }
 #endif
