@@ -172,8 +172,18 @@ read_proc(const char *file, char *line, size_t size)
 static bool
 waiter_sleeps(void)
 {
-	static const long calls[] = { SYS_poll, SYS_ppoll, SYS_select, SYS_pselect6, SYS_epoll_wait,
-		SYS_epoll_pwait, SYS_read, SYS_futex };
+	static const long calls[] = {
+#ifdef SYS_poll /* as the next two, not on every processor */
+		SYS_poll,
+#endif
+#ifdef SYS_select
+		SYS_select,
+#endif
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+		SYS_ppoll, SYS_pselect6, SYS_epoll_pwait, SYS_read, SYS_futex
+	};
 	char line[512], *end, *state;
 	long number;
 
