@@ -8,8 +8,9 @@
  * the check and the sleep is kept by the park.  Therefore park_reset() is called before the check,
  * never after it.
  *
- * A thread that waits for nothing else sleeps on a flag in memory: one system call, or two
- * where it can be cancelled, and one for the thread that wakes it.  A thread that also waits for descriptors sleeps on them and on an eventfd.
+ * A thread that waits for nothing else sleeps on a flag in memory: one system call, or two where it
+ * can be cancelled, and one for the thread that wakes it.  A thread that also waits for descriptors
+ * sleeps on them and on an eventfd.
  * To wake a thread that is not asleep takes no system call.
  *
  * On a thread of a loop park_sleep() also pumps that loop, because no other thread does: it reads
