@@ -13,6 +13,7 @@ main(int argc, char **argv)
 		checker_sentry_suite,
 		checker_judge_suite,
 		checker_print_suite,
+		checker_report_suite,
 		NULL,
 	};
 

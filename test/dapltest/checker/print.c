@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * What a report looks like: each field has a number of its own.  And that it is made once, and counted; and times that are fair.
- */
-#include <fcntl.h>
-#include <pthread.h>
+/* What a report looks like: each field has a number of its own. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,18 +8,9 @@
 
 #include "fake.h"
 #include "suites.h"
-#include "soft/check/fair.h"
 #include "soft/check/print.h"
 #include "soft/check/settings.h"
-#include "soft/check/tally.h"
-
-void __real_soft_report(enum soft_kind kind, struct soft_check_queue *queue,
-    const struct soft_check_state *state, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-void __real_soft_report_object(enum soft_kind kind, const char *object,
-    const struct soft_site *site, const char *format, ...) __attribute__((format(printf, 4, 5)));
-unsigned int __real_soft_reports(void);
-void __real_soft_report_end(uint64_t waited);
+#include "soft/check/symbol.h"
 
 static struct soft_check_queue *queue;
 static struct soft_check_state state;
@@ -60,6 +48,13 @@ set_out(void) UNCHECKED
 		.program = " PROGRAM" };
 }
 
+/* The address after a call in a function of the C library, which is not the checker's; and of this test. */
+static void *
+frame_of(void *function, unsigned int call)
+{
+	return (char *)function + call + 1;
+}
+
 static char text[8192];
 
 static const char *
@@ -94,11 +89,49 @@ START_TEST(json__each_field__its_own_value)
 	    "\"destroy\":{\"thread\":44,\"ago\":4.000000,\"backtrace\":[]}},\"rule\":\"The event "
 	    "of");
 	assert_has("\"mend\":\"Wait for the channels");
+	state.armed = SOFT_ARMED_SOLICITED;
+	printed(true, SOFT_EVENT_UNREAD);
+	assert_has("\"armed\":true,");
 	state.armed = SOFT_UNARMED;
 	queue->armed.thread = 0;
 	printed(true, SOFT_EVENT_UNREAD);
 	assert_has("\"armed\":false,");
 	assert_has("\"arm\":null,\"event\":{");
+}
+END_TEST
+
+/* Names of programs and files have any bytes; what is no character of UTF-8 is replaced, byte by byte. */
+START_TEST(json__strings__are_utf_8)
+{
+#define NO "\xef\xbf\xbd"
+	static const struct {
+		const char *bytes, *printed;
+	} rows[] = {
+		{ "a\"b\\c", "a\\\"b\\\\c" },
+		{ "\x01\x1f\x7f ~", "\\u0001\\u001f\\u007f ~" },
+		{ "\x80\xbf\xbf", NO NO NO },
+		{ "\xc1\xbf\xc2\x80\xdf\xbf", NO NO "\xc2\x80\xdf\xbf" },
+		{ "\xe0\x9f\xbf\xe0\xa0\x80", NO NO NO "\xe0\xa0\x80" },
+		{ "\xed\x9f\xbf\xed\xa0\x80\xed\xbf\xbf\xee\x80\x80",
+		    "\xed\x9f\xbf" NO NO NO NO NO NO "\xee\x80\x80" },
+		{ "\xf0\x8f\xbf\xbf\xf0\x90\x80\x80", NO NO NO NO "\xf0\x90\x80\x80" },
+		{ "\xf4\x8f\xbf\xbf\xf4\x90\x80\x80", "\xf4\x8f\xbf\xbf" NO NO NO NO },
+		{ "\xf8\x90\x80\x80\x80", NO NO NO NO NO },
+		{ "\xe2\x82", NO NO },
+	};
+#undef NO
+	char *const name = program_invocation_short_name;
+	char bytes[32], part[128];
+
+	set_out();
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		snprintf(bytes, sizeof bytes, "%s", rows[i].bytes);
+		program_invocation_short_name = bytes;
+		printed(true, SOFT_EVENT_UNREAD);
+		program_invocation_short_name = name;
+		snprintf(part, sizeof part, "\"program\":\"%s\",", rows[i].printed);
+		assert_has(part);
+	}
 }
 END_TEST
 
@@ -114,6 +147,8 @@ START_TEST(text__each_field__its_own_value)
 	    "softverbs-run --check: stranded: completion queue 2 of process %d (", (int)getpid());
 	assert_has(part);
 	assert_has("  what:   What happened.\n");
+	assert_has("\n  rule:   ");
+	assert_has("\n  mend:   ");
 	assert_has("  last poll:  by thread 41, 1.000 s ago: found 36 of 37\n"
 		   "  last arm:   by thread 42, 2.000 s ago\n"
 		   "  last event: by thread 43, 3.000 s ago\n"
@@ -205,6 +240,8 @@ END_TEST
 START_TEST(object__each_field__its_own_value)
 {
 	struct soft_site site = { .thread = 45 };
+	char path[PATH_MAX], line[PATH_MAX + 128];
+	uint64_t offset;
 	FILE *stream;
 
 	set_out();
@@ -227,129 +264,94 @@ START_TEST(object__each_field__its_own_value)
 			assert_has(
 			    "  what:   It waits.\n  destroyed:  by thread 45, 5.000 s ago\n");
 			assert_has("  rule:   A call that");
+			assert_has("  mend:   Acknowledge each");
 			assert_has("  replay: REPLAY PROGRAM\n");
 		}
 	}
+	if (!soft_symbol_line_source((void *)(uintptr_t)set_out, path, sizeof path, &offset))
+		return; /* built without -g */
+	site.depth = 2;
+	site.frames[0] = frame_of((void *)(uintptr_t)abort, 0);
+	site.frames[1] = frame_of((void *)(uintptr_t)set_out, 0);
+	stream = fmemopen(text, sizeof text, "w");
+	soft_print_object(stream, false, SOFT_NEVER_ACKNOWLEDGED, "thing 9", &site, "It waits.");
+	fclose(stream);
+	snprintf(line, sizeof line, "  lines:  addr2line -pfie %s 0x%llx\n  rule:", path,
+	    (unsigned long long)offset);
+	assert_has(line);
 }
 END_TEST
 
-/* ---- reports */
+/* ---- frames */
 
-START_TEST(report__of_a_queue_and_a_kind__once__and_counted)
+/* The checker is linked into this program: its frames and those of the tests are own ones, which count after another alone. */
+START_TEST(frames__the_first_that_are_own__are_left_out)
 {
-	char path[] = "/tmp/test-checker-XXXXXX";
-	const int fd = mkostemp(path, O_CLOEXEC);
-	const unsigned int told = soft_tally->reports;
-	int lines = 0;
-	FILE *file;
-
-	ck_assert_int_ge(fd, 0);
 	set_out();
-	soft_check_settings.report = path;
-	soft_check_settings.json = true;
-	for (int i = 0; i < 3; i++) {
-		__real_soft_report(SOFT_STRANDED, queue, &state, "one");
-		__real_soft_report(SOFT_CONNECTION_ENDED, queue, &state, "two");
-		__real_soft_report(
-		    SOFT_STRANDED, soft_check_queue_of(&fake_cq[0]), &state, "three");
+	queue->polled.depth = 4;
+	queue->polled.frames[0] = frame_of((void *)(uintptr_t)soft_print_text, 1);
+	queue->polled.frames[1] = frame_of((void *)(uintptr_t)set_out, 1);
+	queue->polled.frames[2] = frame_of((void *)(uintptr_t)abort, 0);
+	queue->polled.frames[3] = frame_of((void *)(uintptr_t)set_out, 2);
+	queue->armed.depth = 1;
+	queue->armed.frames[0] = frame_of((void *)(uintptr_t)soft_print_text, 1);
+	printed(false, SOFT_STRANDED);
+	assert_has(
+	    "found 36 of 37\n                abort+0x0 (libc.so.6)\n                set_out+0x2 (");
+	assert_has(")\n  last arm:   by thread 42, 2.000 s ago\n  last event:");
+	printed(true, SOFT_STRANDED);
+	assert_has("\"ago\":1.000000,\"backtrace\":[{\"function\":\"abort+0x0 (libc.so.6)\"},"
+		   "{\"function\":\"set_out+0x2 (");
+	assert_has(")\"}]},\"arm\":{\"thread\":42,\"ago\":2.000000,\"backtrace\":[]}");
+}
+END_TEST
+
+/* Each address once, of one file, and not too many. */
+START_TEST(frames__their_lines__by_one_command)
+{
+	struct soft_site *sites[3];
+	char path[PATH_MAX], line[PATH_MAX + 512];
+	unsigned int found = 0;
+	uint64_t offset;
+	int length;
+
+	set_out();
+	if (!soft_symbol_line_source((void *)(uintptr_t)set_out, path, sizeof path, &offset))
+		return; /* built without -g */
+	sites[0] = &queue->polled;
+	sites[1] = &queue->armed;
+	sites[2] = &queue->event;
+	length = snprintf(line, sizeof line, "  lines:  addr2line -pfie %s", path);
+	for (int s = 0; s < 3; s++) {
+		sites[s]->depth = 8;
+		sites[s]->frames[0] = frame_of((void *)(uintptr_t)abort, 0);
+		for (unsigned int f = 1; f < 8; f++) {
+			/* Each one twice, but the last. */
+			const unsigned int call = ((unsigned int)s * 7 + f - 1) / 2;
+
+			sites[s]->frames[f] = frame_of((void *)(uintptr_t)set_out, call);
+			if (call < found)
+				continue;
+			found++;
+			length += snprintf(line + length, sizeof line - (size_t)length, " 0x%llx",
+			    (unsigned long long)(offset + call));
+		}
 	}
-	ck_assert_uint_eq(__real_soft_reports(), 3);
-	/* Of an object each is another one. */
-	for (int i = 0; i < 2; i++)
-		__real_soft_report_object(
-		    SOFT_NEVER_ACKNOWLEDGED, "thing", &queue->polled, "%d", i);
-	ck_assert_uint_eq(__real_soft_reports(), 5);
-	ck_assert_uint_eq(soft_tally->reports, told + 5);
-	ck_assert_uint_eq(soft_tally->ended, 0);
-	__real_soft_report_end(SOFT_SECOND);
-	ck_assert_uint_eq(soft_tally->ended, 1);
-	ck_assert_uint_eq(soft_tally->reports, told + 5);
-	file = fdopen(fd, "r");
-	while (fgets(text, sizeof text, file))
-		lines++;
-	fclose(file);
-	unlink(path);
-	/* JSON has no line for the end. */
-	ck_assert_int_eq(lines, 5);
-	soft_reports_reset();
-	ck_assert_uint_eq(__real_soft_reports(), 0);
-}
-END_TEST
-
-START_TEST(report__the_end__says_how_long)
-{
-	char path[] = "/tmp/test-checker-XXXXXX";
-	const int fd = mkostemp(path, O_CLOEXEC);
-	FILE *file = fdopen(fd, "r");
-
-	set_out();
-	soft_check_settings.report = path;
-	__real_soft_report_end(3999ull * SOFT_MILLISECOND);
-	ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
-	assert_has("has made no progress with its queues for 3 s after its report, and is ended\n");
-	fclose(file);
-	unlink(path);
-}
-END_TEST
-
-/* ---- times that are fair */
-
-static atomic_bool over;
-static atomic_int spinning;
-
-static void *
-spin(void *unused)
-{
-	(void)unused;
-	spinning++;
-	while (!over)
-		;
-	return NULL;
-}
-
-START_TEST(fair__is_over__after_its_length_where_nothing_runs)
-{
-	struct soft_fair fair;
-
-	fake_now = 50ull * SOFT_SECOND;
-	soft_fair_begin(&fair, SOFT_MILLISECOND);
-	ck_assert_uint_eq(fair.begin, 50ull * SOFT_SECOND);
-	ck_assert_uint_eq(fair.length, SOFT_MILLISECOND);
-	fake_now += SOFT_MILLISECOND - 1;
-	ck_assert(!soft_fair_is_over(&fair));
-	fake_now++;
-	ck_assert(SOFT_TSAN || soft_fair_is_over(&fair));
-	fake_now = 0;
-}
-END_TEST
-
-/* Threads that want to run have not had their time; but for 200 ms at most. */
-START_TEST(fair__is_not_over__until_threads_have_had_the_processor)
-{
-	struct soft_fair fair;
-	pthread_t thread;
-
-	over = false;
-	spinning = 0;
-	pthread_create(&thread, NULL, spin, NULL);
-	while (!spinning)
-		;
-	fake_now = 50ull * SOFT_SECOND;
-	soft_fair_begin(&fair, 3000ull * SOFT_SECOND);
-	fake_now += 3000ull * SOFT_SECOND;
-	ck_assert(!soft_fair_is_over(&fair));
-	fake_now += 200 * SOFT_MILLISECOND - 1;
-	ck_assert(!soft_fair_is_over(&fair));
-	fake_now++;
-	ck_assert(soft_fair_is_over(&fair));
-	/* It is over when the process has had as much. */
-	soft_fair_begin(&fair, SOFT_MILLISECOND);
-	fake_now += 2 * SOFT_MILLISECOND;
-	while (!soft_fair_is_over(&fair))
-		;
-	over = true;
-	pthread_join(thread, NULL);
-	fake_now = 0;
+	snprintf(line + length, sizeof line - (size_t)length, "\n  rule:");
+	printed(false, SOFT_STRANDED);
+	assert_has(line);
+	/* With more of them 16 are printed. */
+	queue->destroying.depth = 9;
+	queue->destroying.frames[0] = frame_of((void *)(uintptr_t)abort, 0);
+	for (unsigned int f = 1; f < 9; f++) {
+		queue->destroying.frames[f] = frame_of((void *)(uintptr_t)set_out, 100 + f);
+		if (found++ < 16)
+			length += snprintf(line + length, sizeof line - (size_t)length, " 0x%llx",
+			    (unsigned long long)(offset + 100 + f));
+	}
+	snprintf(line + length, sizeof line - (size_t)length, "\n  rule:");
+	printed(false, SOFT_STRANDED);
+	assert_has(line);
 }
 END_TEST
 
@@ -360,13 +362,12 @@ checker_print_suite(void)
 	TCase *tcase = runner_tcase(suite, "print");
 
 	tcase_add_test(tcase, json__each_field__its_own_value);
+	tcase_add_test(tcase, json__strings__are_utf_8);
 	tcase_add_test(tcase, text__each_field__its_own_value);
 	tcase_add_test(tcase, text__long_lines__are_wrapped);
 	tcase_add_test(tcase, replay__options_of_each_kind);
 	tcase_add_test(tcase, object__each_field__its_own_value);
-	tcase_add_test(tcase, report__of_a_queue_and_a_kind__once__and_counted);
-	tcase_add_test(tcase, report__the_end__says_how_long);
-	tcase_add_test(tcase, fair__is_over__after_its_length_where_nothing_runs);
-	tcase_add_test(tcase, fair__is_not_over__until_threads_have_had_the_processor);
+	tcase_add_test(tcase, frames__the_first_that_are_own__are_left_out);
+	tcase_add_test(tcase, frames__their_lines__by_one_command);
 	return suite;
 }

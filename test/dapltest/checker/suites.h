@@ -11,5 +11,6 @@ Suite *checker_view_suite(void);
 Suite *checker_sentry_suite(void);
 Suite *checker_judge_suite(void);
 Suite *checker_print_suite(void);
+Suite *checker_report_suite(void);
 
 #endif
