@@ -131,6 +131,12 @@ runner_await_threads(int expected)
 	return runner_count_threads();
 }
 
+int
+runner_threads_before(void)
+{
+	return threads_before;
+}
+
 static void
 leak_teardown(void)
 {

@@ -73,4 +73,7 @@ void runner_count_anew(void);
  */
 int runner_await_threads(int expected);
 
+/* How many threads there were when the test began. */
+int runner_threads_before(void);
+
 #endif

@@ -2,6 +2,7 @@
 /*
  * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing else
  */
+#include "feature.h"
 #include "story.h"
 
 #include <sys/wait.h>
@@ -275,9 +276,11 @@ soft_child_suite(void)
 	Suite *suite = suite_create("soft-child");
 	TCase *tcase = runner_tcase(suite, "child");
 
-	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
 	tcase_add_test(tcase, fork__child_makes_an_object__EIO);
 	tcase_add_test(tcase, fork__child_uses_an_object__EIO);
+	if (!feature_child())
+		runner_leave_out(tcase, FEATURE_NO_CHILD);
+	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
 	tcase_add_loop_test(tcase, fork__child_without_standard_input__has_a_device, 0, 4);
 	return suite;
 }

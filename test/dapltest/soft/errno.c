@@ -6,6 +6,7 @@
  * the last column says where.  test/tree/check-errno makes doc/errno-softverbs.md of the rows; each is one line.
  * Only public calls are used, so the rows hold for a kernel device, too.
  */
+#include "feature.h"
 #include "story.h"
 
 #include <fcntl.h>
@@ -755,9 +756,14 @@ END_TEST
 /* Only a process that has no privilege can see this, so a child gives up its own. */
 START_TEST(bind__port_below_1024__needs_the_capability)
 {
-	const pid_t child = fork();
+	pid_t child;
 	int status;
 
+	if (!feature_child()) {
+		runner_skip(FEATURE_NO_CHILD);
+		return;
+	}
+	child = fork();
 	if (!child) {
 		struct rdma_event_channel *own;
 		struct rdma_cm_id *mine;

@@ -36,11 +36,12 @@ struct held {
 	unsigned int context, pd, channel, cq, srq;
 };
 
+/* `threads` as there. */
 static struct held
-held_now(void)
+held_now(int threads)
 {
 	return (struct held){
-		.process = starve_held_now(-1),
+		.process = starve_held_now(threads),
 		.context = context ? soft_context_of(context)->refs : 0,
 		.pd = pd ? soft_pd_of(pd)->users : 0,
 		.channel = channel ? (unsigned int)channel->refcnt : 0,
@@ -55,7 +56,7 @@ expect_held(const struct held *before, const char *when)
 	struct held now;
 
 	starve_expect_held(&before->process, when);
-	now = held_now();
+	now = held_now(-1);
 #define SAME(member) \
 	ck_assert_msg(now.member == before->member, "%u of " #member ", not %u, %s (failed: %s)", \
 	    now.member, before->member, when, starve_failing)
@@ -710,9 +711,9 @@ START_TEST(call__anything_missing__fails_and_leaves_nothing)
 	ck_assert_msg(!r, "%s: %s", calls[_i].name, strerror(r));
 	calls[_i].undo();
 	without();
-	nothing = held_now();
+	nothing = held_now(runner_threads_before());
 	calls[_i].with();
-	before = held_now();
+	before = held_now(-1);
 	for (n = 1; n < FAILURES_MAX; n++) {
 		starve_countdown = n;
 		starve_failed = 0;

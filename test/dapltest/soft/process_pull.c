@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "feature.h"
 #include "pull_story.h"
 #include "turn.h"
 #include "soft/qp/answers.h"
@@ -308,6 +309,10 @@ START_TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
 {
 	struct ibv_wc wc;
 
+	if (!feature_read()) {
+		runner_skip(FEATURE_NO_READ);
+		return;
+	}
 	own_begin(reading_and_sending, NULL);
 	side_receive(&own, 9, 0, 8);
 	other_meet();

@@ -7,6 +7,7 @@
  * the process that opened it.
  */
 #include "asleep.h"
+#include "feature.h"
 #include "story.h"
 
 #include "soft/device/ready.h"
@@ -453,26 +454,14 @@ START_TEST(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost)
 }
 END_TEST
 
-/* An emulator, or a policy of the host, may forbid it. */
-static bool
-may_trace(void)
-{
-	const pid_t pid = fork();
-	int status;
-
-	if (pid == 0)
-		_exit(ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0);
-	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
-}
-
 Suite *
 soft_ready_suite(void)
 {
 	Suite *suite = suite_create("soft-ready");
 	TCase *tcase = runner_tcase(suite, "calls");
 
-	if (!may_trace())
-		runner_leave_out(tcase, "no process may trace another here (ptrace)");
+	if (!feature_trace())
+		runner_leave_out(tcase, FEATURE_NO_TRACE);
 	tcase_add_test(tcase, no_event__asking_is_one_read);
 	tcase_add_test(tcase, three_events__one_write);
 	tcase_add_test(tcase, three_events_are_read__the_descriptor_is_emptied_once);

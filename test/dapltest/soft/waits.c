@@ -134,7 +134,7 @@ START_TEST(wait__however_it_ends__leaves_nothing)
 	/* Once for the tables that stay. */
 	begin(wait);
 	pair_free(&a, &b);
-	before = starve_held_now(-1);
+	before = starve_held_now(runner_threads_before());
 	for (int order = 0; order < 2; order++) {
 		begin(wait);
 		end(wait, way);

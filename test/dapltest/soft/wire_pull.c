@@ -2,6 +2,7 @@
 /*
  * wire_pull -- a peer that asks to pull what it reads
  */
+#include "feature.h"
 #include "line.h"
 #include "wire_story.h"
 
@@ -499,11 +500,16 @@ soft_wire_pull_suite(void)
 	tcase_add_test(tcase, message__could_not_be_pulled_once__those_behind_it_are_pulled);
 	tcase_add_test(tcase, message__cannot_be_pulled__none_is_any_more);
 	tcase_add_test(tcase, message__with_data__cannot_be_pulled__ends_the_link);
-	tcase_add_loop_test(tcase,
-	    long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled, 0,
-	    2 * FRAMES);
 	tcase_add_loop_test(
 	    tcase, long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled, 0, 2);
 	tcase_add_test(tcase, message__could_not_be_pulled__the_first_after_a_reset_is_pulled);
+	tcase = runner_tcase(suite, "whole");
+	if (feature_read())
+		tcase_add_checked_fixture(tcase, setup_pulled, teardown_pulled);
+	else
+		runner_leave_out(tcase, FEATURE_NO_READ);
+	tcase_add_loop_test(tcase,
+	    long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled, 0,
+	    2 * FRAMES);
 	return suite;
 }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+#include "feature.h"
+
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* In a child, which ends with 0 if it can. */
+static bool
+in_child(int (*body)(void))
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(body());
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static int
+be_traced(void)
+{
+	return ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0;
+}
+
+bool
+feature_trace(void)
+{
+	return in_child(be_traced);
+}
+
+bool
+feature_read(void)
+{
+	char from = 1, to = 0;
+	const struct iovec here = { &to, 1 }, there = { &from, 1 };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == 1 && to == 1;
+}
+
+bool
+feature_filter(void)
+{
+	return prctl(PR_GET_SECCOMP) >= 0;
+}
+
+static void *
+end_at_once(void *unused)
+{
+	return unused;
+}
+
+static void *
+stay(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+static int
+make_thread(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, end_at_once, NULL) || pthread_join(thread, NULL);
+}
+
+static int
+make_process(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, stay, NULL) || !in_child(make_thread);
+}
+
+bool
+feature_child(void)
+{
+	return in_child(make_process);
+}

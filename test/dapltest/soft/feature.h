@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * feature -- what a test needs of the system, and an emulator or a policy of the host may not have
+ *
+ * Each function tries it.
+ */
+#ifndef SOFT_TEST_FEATURE_H
+#define SOFT_TEST_FEATURE_H
+
+#include <stdbool.h>
+
+#define FEATURE_NO_TRACE "no process may trace another here (ptrace)"
+#define FEATURE_NO_READ "no process may read the memory of another here (process_vm_readv)"
+#define FEATURE_NO_FILTER "system calls cannot be filtered here (seccomp)"
+#define FEATURE_NO_CHILD "the child of a process with threads cannot make a thread here"
+
+bool feature_trace(void);
+bool feature_read(void);
+bool feature_filter(void);
+bool feature_child(void);
+
+#endif
