@@ -2,8 +2,8 @@
 /*
  * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing else
  */
-#include "feature.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include <sys/wait.h>
 

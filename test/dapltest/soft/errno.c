@@ -6,8 +6,8 @@
  * the last column says where.  test/tree/check-errno makes doc/errno-softverbs.md of the rows; each is one line.
  * Only public calls are used, so the rows hold for a kernel device, too.
  */
-#include "feature.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include <fcntl.h>
 #include <sys/wait.h>

@@ -3,8 +3,8 @@
 /*
  * memory -- what can be registered
  */
-#include "feature.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -7,11 +7,11 @@
  * descriptor that the other sends may take as long to close as it likes; here, 1000 seconds.  What many callers need
  * of the kernel is there before they call.
  */
-#include "feature.h"
 #include "line.h"
 #include "other.h"
 #include "story.h"
 #include "turn.h"
+#include "lib/feature.h"
 
 #include "soft/device/knock.h"
 #include "soft/device/names.h"

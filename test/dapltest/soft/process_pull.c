@@ -7,9 +7,9 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "feature.h"
 #include "pull_story.h"
 #include "turn.h"
+#include "lib/feature.h"
 #include "soft/qp/answers.h"
 #include "soft/qp/qp.h"
 #include "soft/wire/input.h"

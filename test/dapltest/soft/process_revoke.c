@@ -2,9 +2,9 @@
 /*
  * process_revoke -- memory that a program takes back while another process may read it
  */
-#include "feature.h"
 #include "mw_story.h"
 #include "pull_story.h"
+#include "lib/feature.h"
 #include "soft/qp/qp.h"
 #include "soft/wire/input.h"
 #include "soft/wire/peer.h"

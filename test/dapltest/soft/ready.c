@@ -7,8 +7,8 @@
  * the process that opened it.
  */
 #include "asleep.h"
-#include "feature.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include "soft/device/ready.h"
 

@@ -2,9 +2,9 @@
 /*
  * wire_pull -- a peer that asks to pull what it reads
  */
-#include "feature.h"
 #include "line.h"
 #include "wire_story.h"
+#include "lib/feature.h"
 
 #include "soft/wire/grant.h"
 #include "soft/wire/peer.h"

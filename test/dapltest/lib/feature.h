@@ -4,8 +4,8 @@
  *
  * Each function tries it.
  */
-#ifndef SOFT_TEST_FEATURE_H
-#define SOFT_TEST_FEATURE_H
+#ifndef REARM_TEST_FEATURE_H
+#define REARM_TEST_FEATURE_H
 
 #include <stdbool.h>
 
