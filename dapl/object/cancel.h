@@ -28,14 +28,24 @@ struct dapl_cancel {
 	int state, type;
 };
 
+/* Returns the type that the thread had. */
+static inline int
+dapl_cancel_change_type(void)
+{
+	int type;
+
+	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	if (type != PTHREAD_CANCEL_DEFERRED)
+		os_cancel_settle();
+	return type;
+}
+
 static inline struct dapl_cancel
 dapl_cancel_disable(void)
 {
 	struct dapl_cancel was;
 
-	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was.type);
-	if (was.type != PTHREAD_CANCEL_DEFERRED)
-		os_cancel_settle();
+	was.type = dapl_cancel_change_type();
 	(void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was.state);
 	return was;
 }
@@ -57,13 +67,8 @@ dapl_cancel_restore(const struct dapl_cancel *was)
 static inline int
 dapl_cancel_defer(void)
 {
-	int type;
-
 	pthread_testcancel();
-	(void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
-	if (type != PTHREAD_CANCEL_DEFERRED)
-		os_cancel_settle();
-	return type;
+	return dapl_cancel_change_type();
 }
 
 static inline void

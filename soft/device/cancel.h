@@ -33,14 +33,24 @@ struct soft_cancel {
 	int state, type;
 };
 
+/* Returns the type that the thread had. */
+static inline int
+soft_cancel_change_type(void)
+{
+	int type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	if (type != PTHREAD_CANCEL_DEFERRED)
+		soft_cancel_settle();
+	return type;
+}
+
 static inline struct soft_cancel
 soft_cancel_disable(void)
 {
 	struct soft_cancel was;
 
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was.type);
-	if (was.type != PTHREAD_CANCEL_DEFERRED)
-		soft_cancel_settle();
+	was.type = soft_cancel_change_type();
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was.state);
 	return was;
 }
@@ -62,13 +72,8 @@ soft_cancel_restore(const struct soft_cancel *was)
 static inline int
 soft_cancel_defer(void)
 {
-	int type;
-
 	pthread_testcancel();
-	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
-	if (type != PTHREAD_CANCEL_DEFERRED)
-		soft_cancel_settle();
-	return type;
+	return soft_cancel_change_type();
 }
 
 static inline void
