@@ -2,6 +2,8 @@
 /* waiter -- a thread of the consumer takes triggers, at once or after it slept */
 #include "cno/body.h"
 
+#include "evd/channel.h"
+
 /* Removes the oldest triggered EVD.  An agent that was installed when the trigger came is still
  * due. */
 static struct evd *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* close -- the part of closing an adapter that concerns its EVDs */
-#include "evd/trigger.h"
+#include "evd/frame.h"
+#include "evd/sink.h"
 
 void
 evd_set_closing(struct evd_ref ref)

@@ -30,7 +30,6 @@
 #ifndef REARM_EVD_EVD_H
 #define REARM_EVD_EVD_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +40,7 @@
 
 #include "evd/annotate.h"
 #include "evd/attention.h"
+#include "evd/device.h"
 #include "evd/job.h"
 #include "evd/loop.h"
 #include "evd/os.h"
@@ -56,72 +56,6 @@ struct lead;
 struct evd_ref {
 	struct evd *evd;
 	uint64_t serial;
-};
-
-/* A side effect of a completion.  It runs after the trigger lock was dropped (see `effect` below).
- */
-struct evd_effect {
-	int code; /* 0: none */
-	void *object;
-	uint64_t stamp; /* shows the owner that `object` was freed and reused meanwhile */
-};
-
-/*
- * The result of a device call: a count >= 0, -errno, or EVD_DEVICE_LOST if the completion queue has
- * overrun and yields nothing more.  It has a type of its own, so that an error of the device cannot
- * be mistaken for a result of the core.  The core returns -EIO for any error of the device and
- * -EOVERFLOW for a lost queue.
- */
-struct evd_device_result {
-	int value;
-};
-
-#define EVD_DEVICE_LOST INT_MIN
-
-typedef struct evd_device_result evd_poll_function(void *source, struct evd_batch *batch);
-typedef struct evd_device_result evd_poll_into_function(
-    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
-typedef void evd_convert(
-    void *source, const struct evd_record *record, DAT_EVENT *event, struct evd_effect *effect);
-
-/*
- * evd_source_ops -- the device side of an EVD
- *
- * poll     LOCKED.  Polls up to batch->room completions, oldest first, and returns the number.  For
- *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
- *          a hold, or drops it (queue.h).
- * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes up to *made events
- *          at once: builds the events of the first completions in `events`, with evd_handle, and
- *          returns their number in *made.  It ends before a completion that wakes no sink, that has
- *          an effect or that does not become an event now: that one, and all that are left, are
- *          handled as poll does.  NULL: the source has no such function.
- * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
- *          an event of this kind has, but not evd_handle.  The object that the record names is still
- *          valid, because freeing it purges the queue under the same lock.  May set *effect, which
- *          is clear.
- * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited
- *          one.  Returns 0 if armed, > 0 if armed and completions may be queued already.  An armed
- *          queue is armed again only to widen the request from solicited completions to all.
- * ack      LOCKED.  Acknowledges n notifications that were read from the channel.
- * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
- *          blocking: 1 if it read one, 0 if there is none, or -errno if the channel can never be
- *          read again.  NULL unless a channel_fd is given.
- * effect   Not locked.  Runs the side effect that convert requested, on the thread that took the
- *          event, before the caller or the upcall of that thread gets the event.  May post to any
- *          EVD.
- *
- * exact_hint: an arm that returns 0 proves that the completion queue was empty at that moment, so
- * the code that issued the arm may skip the poll that follows it.
- */
-struct evd_source_ops {
-	evd_poll_function *poll;
-	evd_poll_into_function *poll_into;
-	evd_convert *convert;
-	struct evd_device_result (*arm)(void *source, bool solicited_only);
-	void (*ack)(void *source, unsigned int n);
-	int (*read)(void *source);
-	void (*effect)(void *source, const struct evd_effect *effect);
-	bool exact_hint;
 };
 
 /*
@@ -270,25 +204,6 @@ int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event)
  */
 int evd_reserve(struct evd_ref ref, int n) NO_CORE_LOCK;
 
-/*
- * The place of an event in the order of its endpoint.  Events of other endpoints, and events that
- * belong to no endpoint, are not affected.
- *
- * A barrier follows all completions that the device has produced, or will produce for a queue pair
- * in the error state.  It becomes available when, after the post, the device queue was seen empty
- * or as many completions were polled as it can hold.  Later events of the endpoint wait with the
- * barrier.
- *
- * A hold is released when the event gets its place in the queue; the completions in it follow the
- * event.
- */
-struct evd_order {
-	const void *endpoint; /* any value that is unique to the endpoint; NULL: none */
-	bool barrier;
-	struct evd_hold *hold; /* or NULL */
-	bool unsignalled;      /* the event wakes no sink; it has an endpoint */
-};
-
 /* As evd_post(), for an event of an endpoint.  The hold is released also if the event is refused.
  */
 int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
@@ -351,30 +266,8 @@ void evd_purge_endpoint(
  */
 void evd_copy(struct evd_ref ref, void *to, const void *from, size_t size) NO_CORE_LOCK;
 
-/*
- * evd_hold -- the completions of one endpoint that wait for its ESTABLISHED
- *
- * Guarded by the trigger lock of the EVD that receives the completions.
- */
-struct evd_hold {
-	bool active;
-	bool listed; /* in the list of released holds of the EVD */
-	struct evd_hold *next;
-	unsigned int capacity, head, count;
-	unsigned int numbered; /* how many of them are released; they come first */
-	struct evd_item *items;
-};
-
-int evd_hold_init(struct evd_hold *hold, unsigned int capacity);
-void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
 /* From now on the source may keep completions in the hold. */
 void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold) NO_CORE_LOCK;
-/* LOCKED (for a source that polls). */
-static inline bool
-evd_hold_is_active(const struct evd_hold *hold)
-{
-	return hold->active;
-}
 
 /*
  * Makes the hold long enough for `capacity` completions; what it holds keeps its order.  The caller

@@ -37,37 +37,3 @@ lead_must_read(struct lead *lead)
 {
 	return lead && os_flag_get(&lead->state) != LEAD_OVER;
 }
-
-static int
-lead_read_one(void *arg)
-{
-	struct lead *lead = arg;
-	struct evd_ref ref;
-	int r = lead->read(lead->arg, &ref);
-
-	if (r == 1)
-		evd_notified_to_report(ref);
-	return r;
-}
-
-/* A channel that cannot be read may stay readable.  The loop handles that. */
-bool
-lead_read(struct lead *lead)
-{
-	if (loop_read_some(&lead->pace, lead_read_one, lead) >= 0)
-		return true;
-	lead_give_up(lead);
-	return false;
-}
-
-void
-lead_read_all(struct lead *lead)
-{
-	int n = 0, r;
-
-	do
-		r = lead_read_one(lead);
-	while (r == 1 && ++n < LOOP_READS);
-	if (r < 0)
-		lead_give_up(lead);
-}

@@ -28,7 +28,11 @@
 
 #include <stdbool.h>
 
-#include "evd/evd.h"
+#include "evd/annotate.h"
+#include "evd/loop.h"
+#include "evd/os.h"
+
+struct evd_ref;
 
 enum lead_state { LEAD_FREE, LEAD_TAKEN, LEAD_OVER };
 
@@ -70,14 +74,5 @@ void lead_end(struct lead *lead);
 
 /* Whether a thread that does not sleep has to read the channel, because the loop does not. */
 bool lead_must_read(struct lead *lead);
-
-/*
- * Reads notifications, and reports to the CNOs what they are for.  lead_read() is for the thread that
- * leads, when the descriptor is readable; lead_read_all() reads all that are there, for any thread.
- * False: the channel cannot be read.  It may stay readable, so the thread does not watch it any longer;
- * the loop does.
- */
-bool lead_read(struct lead *lead) NO_CORE_LOCK;
-void lead_read_all(struct lead *lead) NO_CORE_LOCK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/posted.h"
 
-#include "evd/evd.h"
+#include "evd/annotate.h"
 #include "evd/os.h"
 
 /* ---- lists ---- */

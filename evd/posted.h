@@ -18,7 +18,25 @@
 #include <dat2/udat.h>
 
 struct evd_hold;
-struct evd_order;
+
+/*
+ * The place of an event in the order of its endpoint.  Events of other endpoints, and events that
+ * belong to no endpoint, are not affected.
+ *
+ * A barrier follows all completions that the device has produced, or will produce for a queue pair
+ * in the error state.  It becomes available when, after the post, the device queue was seen empty
+ * or as many completions were polled as it can hold.  Later events of the endpoint wait with the
+ * barrier.
+ *
+ * A hold is released when the event gets its place in the queue; the completions in it follow the
+ * event.
+ */
+struct evd_order {
+	const void *endpoint; /* any value that is unique to the endpoint; NULL: none */
+	bool barrier;
+	struct evd_hold *hold; /* or NULL */
+	bool unsignalled;      /* the event wakes no sink; it has an endpoint */
+};
 
 struct evd_posted {
 	DAT_EVENT event;

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "evd/evd.h"
 #include "evd/os.h"
 
 int

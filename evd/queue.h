@@ -31,8 +31,6 @@
 #include "evd/annotate.h"
 #include "evd/posted.h"
 
-struct evd_hold;
-
 /*
  * What a source queues for one completion.  Only the source knows the contents: it writes the
  * record when it polls, and reads it when the completion leaves.
@@ -48,6 +46,29 @@ struct evd_item {
 };
 
 #define EVD_ITEM_UNSIGNALLED 1 /* the record wakes no sink */
+
+/*
+ * evd_hold -- the completions of one endpoint that wait for its ESTABLISHED
+ *
+ * Guarded by the trigger lock of the EVD that receives the completions.
+ */
+struct evd_hold {
+	bool active;
+	bool listed; /* in the list of released holds of the EVD */
+	struct evd_hold *next;
+	unsigned int capacity, head, count;
+	unsigned int numbered; /* how many of them are released; they come first */
+	struct evd_item *items;
+};
+
+int evd_hold_init(struct evd_hold *hold, unsigned int capacity);
+void evd_hold_fini(struct evd_hold *hold); /* after evd_purge() */
+/* LOCKED (for a source that polls). */
+static inline bool
+evd_hold_is_active(const struct evd_hold *hold)
+{
+	return hold->active;
+}
 
 struct evd_queue {
 	unsigned int qlen;  /* length of the ring, in records, and of the posted events */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* resize -- changes the length of the queue of an EVD, or of its parts */
-#include "evd/trigger.h"
+#include "evd/rearm.h"
 
 /*
  * Checks whether the queue may have this length.  Polls first: completions of the device count as

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* run -- a thread of a loop runs the job of an EVD */
-#include "evd/trigger.h"
+#include "evd/run.h"
+
+#include "evd/take.h"
+#include "evd/upcall.h"
 
 #define FAULT_DELAY_MIN_NS 1000000u
 #define FAULT_DELAY_MAX_NS 1000000000u

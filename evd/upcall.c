@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* upcall -- claims events, and calls the function of the consumer with them */
-#include "evd/trigger.h"
+#include "evd/upcall.h"
+
+#include "evd/frame.h"
+#include "evd/take.h"
 
 /*
  * Under MANY another thread may claim the next event during the upcall that begins now: the job is

@@ -1,67 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* wait -- a thread of the consumer takes events, at once or after it slept */
-#include "evd/dequeue.h"
-
-/*
- * Polls for the dequeue of an empty queue.  Usually once; more only if a batch was full, perhaps of
- * completions that make no event.
- */
-static int
-evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
-	int r = 0;
-
-	if (evd->cfg.ops)
-		r = evd_poll_once(evd);
-	if (r > 0)
-		r = evd_poll(evd, 1);
-	evd->calls.dequeue_polls += evd->calls.polls - polls;
-	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
-	return r;
-}
-
-int
-evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
-{
-	struct evd *evd = ref.evd;
-	struct evd_effect effect;
-	int r = 0;
-
-	if (evd->direct != ref.serial) {
-		r = evd_is(ref) ? -EBUSY : -ENODEV; /* a thread waits, or the EVD was freed */
-		evd->calls.dequeues += r == -EBUSY;
-		evd_unlock(evd);
-		return r;
-	}
-	evd->calls.dequeues++;
-	if (evd_queue_count(&evd->queue) == 0)
-		r = evd_dequeue_poll(evd);
-	effect.code = 0;
-	if (evd_queue_count(&evd->queue) == 0) {
-		if (evd->overflowed)
-			r = -EOVERFLOW;
-		else if (r == 0)
-			r = -EAGAIN;
-		evd_error_returned(evd);
-	} else {
-		(void)evd_take(evd, event, &effect);
-		evd->calls.dequeued++;
-		r = 0;
-	}
-	if (effect.code)
-		evd_leave_with_effect(evd, &effect);
-	else
-		evd_unlock(evd); /* no free can have begun in this section */
-	return r;
-}
-
-int
-evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
-{
-	evd_lock(ref.evd);
-	return evd_dequeue_locked(ref, event);
-}
+#include "evd/fast.h"
 
 static inline void
 evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)

@@ -5,7 +5,7 @@
  * They are apart from the other calls of EVDs, because they know the records of completions: they
  * build the event of a plain one straight from its record, in the memory of the program.
  */
-#include "evd/dequeue.h"
+#include "evd/fast.h"
 
 #include "dapl/api.h"
 #include "dapl/object/cancel.h"

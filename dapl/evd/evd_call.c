@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "evd/enter.h"
+#include "evd/fast.h"
 
 #include "dapl/api.h"
 #include "dapl/object/cancel.h"

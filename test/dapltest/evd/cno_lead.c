@@ -3,7 +3,7 @@
 #include "cno_story.h"
 #include "suites.h"
 
-#include "evd/lead.h"
+#include "evd/channel.h"
 
 #define EVDS 3
 #define CNOS 2

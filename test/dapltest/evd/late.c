@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cno/cno.h"
-#include "evd/dequeue.h"
+#include "evd/fast.h"
 #include "evd/loop_body.h"
 
 #include "suites.h"

@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "evd/trigger.h"
+#include "evd/sink.h"
 
 /* ---- the tape ---- */
 

@@ -126,7 +126,7 @@ inline destroy_c()
 	fi
 }
 
-/* mark_dead(), evd/evd.c and cno/cno.c */
+/* mark_dead(), evd/life.c and cno/cno.c */
 inline mark_a_dead()
 {
 	a_alive = 0; a_freed = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dequeue -- the short way out of an EVD
+ * fast -- the short ways into and out of an EVD
  *
  * Most events are taken while completions, or software events, and nothing else are queued.
  * This header is for a front end that has a function of its own for that case: the parts are inline, and nothing in
@@ -16,13 +16,12 @@
  *
  * No free can begin in this section, so that no thread waits for its end.
  */
-#ifndef REARM_EVD_DEQUEUE_H
-#define REARM_EVD_DEQUEUE_H
+#ifndef REARM_EVD_FAST_H
+#define REARM_EVD_FAST_H
 
-#include "evd/trigger.h"
+#include "evd/take.h"
 
-/* As evd_dequeue(), for a caller that has the lock; drops it. */
-int evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event) RELEASE(core_locks.trigger);
+/* ---- dequeue ---- */
 
 /* Whether the EVD has no waiter, and two completions or more, and no other events. */
 static inline bool
@@ -51,16 +50,6 @@ evd_take_direct_software(struct evd *evd, DAT_EVENT *event) REQUIRES(core_locks.
 {
 	evd_copy_software(event, evd_posted_take(&evd->queue.posted));
 	evd->taken_directly++;
-}
-
-/* As evd_is_direct(), for a wait for one event, which must be allowed. */
-static inline bool
-evd_is_direct_for_wait(struct evd_ref ref) REQUIRES(core_locks.trigger)
-{
-	const struct evd *evd = ref.evd;
-
-	return evd_is_direct(ref) && evd->waitable && !evd->closing &&
-	       !evd_policy_calls(evd->policy);
 }
 
 /* The oldest record. */
@@ -98,7 +87,19 @@ evd_take_direct_last(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd->taken_directly++;
 }
 
-/* The same for a wait.  Returns how many events are left, as far as is known without a poll. */
+/* ---- wait ---- */
+
+/* As evd_is_direct(), for a wait for one event, which must be allowed. */
+static inline bool
+evd_is_direct_for_wait(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	return evd_is_direct(ref) && evd->waitable && !evd->closing &&
+	       !evd_policy_calls(evd->policy);
+}
+
+/* As evd_take_direct().  Returns how many events are left, as far as is known without a poll. */
 static inline int
 evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 {
@@ -125,23 +126,6 @@ int evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool 
 int evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
     RELEASE(core_locks.trigger);
 
-/* Without another poll: the next wait or dequeue finds what the device has. */
-static inline int
-evd_known_more(const struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	return (int)evd_queue_count(&evd->queue);
-}
-
-/* The EVD has its other sink again, if it has one and the wait blocked. */
-static inline void
-evd_wait_over(struct evd *evd, bool blocked) REQUIRES(core_locks.trigger)
-{
-	if (blocked && !evd->bare && evd->alive) {
-		evd_set_bare(evd);
-		evd_sink_changed(evd);
-	}
-}
-
 /* For a queue that has only completions. */
 static inline int
 evd_wait_take(struct evd *evd, bool blocked) RELEASE(core_locks.trigger)
@@ -155,6 +139,28 @@ evd_wait_take(struct evd *evd, bool blocked) RELEASE(core_locks.trigger)
 	evd_wait_over(evd, blocked);
 	evd_unlock(evd); /* no free can have begun in this section */
 	return more;
+}
+
+/* ---- post a software event: evd_post() does the same for any event ---- */
+
+/* The place of one more software event, which the caller writes; NULL if there is no room. */
+static inline DAT_EVENT *
+evd_enter_software(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	if (evd_posted_count(&evd->queue.posted) == 0)
+		evd->refusing = false;
+	return evd_queue_post_free(&evd->queue);
+}
+
+/* It is written: wakes the sink, and drops the lock. */
+static inline void
+evd_entered_software(struct evd *evd) RELEASE(core_locks.trigger)
+{
+	evd->counters.software_events++;
+	evd_attend(evd, EVD_HAS_ENTERED);
+	if (evd_sink(evd) != EVD_SINK_NONE)
+		evd_wake_sink(evd);
+	evd_unlock(evd);
 }
 
 #endif
