@@ -27,6 +27,7 @@ PROVIDERS = "dapl device endpoint contract upcall peer debug wild api stock".spl
 # The programs of each area; those that judge it best come first.
 AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS}
 NAMES_MAX = 200  # of one call of a program
+CANCEL = re.compile(r"_UNCANCELLED|_CANCEL_POINT")
 SLOW = 40  # seconds a test alone may take
 
 
@@ -96,7 +97,7 @@ class Programs:
         self.files = [p for p in (soft if area == "soft" else provider) if p.startswith(area + "/")]
 
     def sources(self, name):
-        words = self.value(f"test_{name}_SOURCES").split() + ["lib/runner.c", "lib/selection.c"]
+        words = self.value(f"test_{name}_SOURCES").split() + self.value("librunner_la_SOURCES").split()
         return [f"test/dapltest/{p}" for p in words if p.endswith(".c")]
 
     def value(self, variable, default=None):
@@ -330,6 +331,8 @@ class Trial:
                 return "same"
             if self.locks_complain(path, where):
                 return "check-locks"
+            if CANCEL.search(mutant[3]) and self.cancel_complains(path, where):
+                return "check-cancel"
         return "survived"
 
     def locks_complain(self, path, where):
@@ -342,6 +345,23 @@ class Trial:
                  f"-I{top}/dat/include"]
         return subprocess.run(["clang", *words, os.path.join(where, path)], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL, check=False).returncode != 0
+
+    def cancel_complains(self, path, where):
+        """What test/tree/check-cancel says of a tree with the mutant; of sources, as it finds no objects there."""
+        top, tree = self.programs.top, f"{where}/tree"
+        for entry in ("configure.ac", "test/common", "test/tree", "dapl", "soft", "dat"):
+            os.makedirs(os.path.dirname(f"{tree}/{entry}"), exist_ok=True)
+            if os.path.isfile(f"{top}/{entry}"):
+                shutil.copy(f"{top}/{entry}", f"{tree}/{entry}")
+            else:
+                shutil.copytree(f"{top}/{entry}", f"{tree}/{entry}", ignore=shutil.ignore_patterns("*.o", ".libs"))
+        check = [f"{tree}/test/tree/check-cancel"]
+        quietly = {"env": dict(os.environ, SOURCE=tree, BUILD=tree), "stdout": subprocess.DEVNULL,
+                   "stderr": subprocess.DEVNULL, "check": False}
+        if subprocess.run(check, **quietly).returncode:
+            return False
+        shutil.copy(os.path.join(where, path), f"{tree}/{path}")
+        return subprocess.run(check, **quietly).returncode != 0
 
     def prepare(self, program, path, out, where, made):
         """Links what the program needs, and has not got yet."""
