@@ -5,6 +5,9 @@
 #include "story.h"
 #include "lib/feature.h"
 
+#include "soft/qp/qp.h"
+#include "soft/qp/qp_table.h"
+
 #include <sys/wait.h>
 
 /* Everything that a context has. */
@@ -16,6 +19,7 @@ static struct ibv_td *thread_domain;
 static struct ibv_pd *parent_domain;
 static struct ibv_cq_ex *cq_ex;
 static struct ibv_qp_ex *qp_ex;
+static uint32_t last_index; /* of its queue pairs */
 static int stage;
 
 static void
@@ -28,7 +32,7 @@ make_objects(void)
 	struct ibv_port_attr port;
 
 	pair_make(&a, &b, NULL);
-	ck_assert_int_eq(ibv_query_port(a.context, 1, &port), 0);
+	ck_assert_int_eq(ibv_query_port(a.context, 1, (void *)&port), 0);
 	address.dlid = port.lid;
 	srq = ibv_create_srq(a.pd, &srq_init);
 	mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_2);
@@ -52,6 +56,7 @@ make_objects(void)
 			   .pd = a.pd,
 			   .send_ops_flags = IBV_QP_EX_WITH_SEND }));
 	ck_assert_ptr_nonnull(qp_ex);
+	last_index = qp_ex->qp_base.qp_num % SOFT_MAX_QP;
 }
 
 static void
@@ -197,6 +202,9 @@ use_a_device(void)
 	struct side c, d;
 
 	pair_make(&c, &d, NULL);
+	/* The parent had more queue pairs than the child has made. */
+	ck_assert_ptr_null(
+	    soft_qp_table_find(soft_qpn_slot(c.qp->qp_num) << SOFT_QPN_INDEX_BITS | last_index));
 	side_receive(&d, 1, 0, 8);
 	side_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
 	cq_expect(c.cq, 2, IBV_WC_SUCCESS);

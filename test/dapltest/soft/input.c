@@ -16,9 +16,11 @@
 #include "soft/wire/input.h"
 #include "soft/wire/peer.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -499,6 +501,40 @@ END_TEST
 
 /* --- a full ring */
 
+/* How many descriptors the epoll instances of this process watch for room, as the kernel shows them. */
+static int
+watched_for_room(void)
+{
+	DIR *folder = opendir("/proc/self/fdinfo");
+	const struct dirent *entry;
+	char path[300], text[256];
+	unsigned int events;
+	int found = 0;
+	FILE *file;
+
+	ck_assert_ptr_nonnull(folder);
+	while ((entry = readdir(folder))) {
+		snprintf(path, sizeof path, "/proc/self/fdinfo/%s", entry->d_name);
+		file = fopen(path, "re");
+		while (file && fgets(text, sizeof text, file))
+			found +=
+			    sscanf(text, "tfd: %*d events: %x", &events) == 1 && events & EPOLLOUT;
+		if (file)
+			fclose(file);
+	}
+	closedir(folder);
+	return found;
+}
+
+/* A socket that has room and is watched for it keeps the progress thread busy. */
+static void
+expect_nobody_waits_for_room(void)
+{
+	for (int i = 0; i < (int)runner_stretch(10000) && watched_for_room(); i++)
+		sleep_ms(1);
+	ck_assert_int_eq(watched_for_room(), 0);
+}
+
 START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 {
 	const struct soft_welcome_frame welcome = welcome_of_rings();
@@ -530,6 +566,7 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	ck_assert_int_eq(soft_ring_put(&back.out, &frame, NULL, 0), 0);
 	for (uint64_t i = 0; i < 16; i++)
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	expect_nobody_waits_for_room();
 	close(link);
 	soft_rings_unmap(&back);
 }
