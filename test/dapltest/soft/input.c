@@ -530,7 +530,7 @@ watched_for_room(void)
 static void
 expect_nobody_waits_for_room(void)
 {
-	for (int i = 0; i < (int)runner_stretch(10000) && watched_for_room(); i++)
+	for (int i = 0; i < (int)runner_stretch(3000) && watched_for_room(); i++)
 		sleep_ms(1);
 	ck_assert_int_eq(watched_for_room(), 0);
 }
