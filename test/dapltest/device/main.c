@@ -33,6 +33,7 @@ main(int argc, char **argv)
 		device_listen_suite,
 		device_lock_suite,
 		device_moderation_suite,
+		device_name_suite,
 		device_order_suite,
 		device_close_suite,
 		device_window_suite,

@@ -18,6 +18,7 @@ Suite *device_limit_suite(void);
 Suite *device_listen_suite(void);
 Suite *device_lock_suite(void);
 Suite *device_moderation_suite(void);
+Suite *device_name_suite(void);
 Suite *device_order_suite(void);
 Suite *device_reason_suite(void);
 Suite *device_refused_suite(void);
