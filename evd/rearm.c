@@ -186,18 +186,6 @@ evd_poll_and_arm(struct evd *evd, bool found_empty)
 	return r < 0 ? r : evd_wants_upcall(evd);
 }
 
-/* Polls until the device queue is empty or the ring is full: 0 or an error as evd_poll(). */
-static inline int
-evd_poll_all(struct evd *evd) REQUIRES(core_locks.trigger)
-{
-	int r;
-
-	do
-		r = evd_poll_once(evd);
-	while (r > 0);
-	return r;
-}
-
 /*
  * After a notification there is a completion.  So a run for a CNO arms first: then one poll finds all,
  * and none follows.  Some devices answer an arm with a notification at once if completions were not polled.
@@ -227,13 +215,13 @@ evd_poll_to_report(struct evd *evd)
 	if (!evd->cfg.ops)
 		return 0;
 	if (polls)
-		r = evd_poll_all(evd);
+		r = evd_poll(evd, UINT_MAX);
 	if (r < 0)
 		return r;
 	before = evd->queue.polled;
 	armed = evd_arm(evd, &exact);
 	if (!polls || (armed > 0 && !exact))
-		r = evd_poll_all(evd);
+		r = evd_poll(evd, UINT_MAX);
 	if (armed > 0 && polls && evd->queue.polled != before)
 		evd_note_race(evd);
 	if (notified && r == 0 && evd->queue.polled == polled &&

@@ -52,7 +52,8 @@
 int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Polls until `enough` signalled events are queued, the device queue is empty or the ring is full.
+ * Polls until `enough` signalled events are queued (UINT_MAX: all), the device queue is empty or the
+ * ring is full.
  * 0; -EIO: the device failed, or completed more receives than were posted; -EOVERFLOW: its queue
  * overran.  A caller that reports the error calls evd_error_returned().
  */
