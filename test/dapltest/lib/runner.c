@@ -28,6 +28,8 @@ static struct {
 	unsigned int n_tests;  /* of the suite that were selected */
 	const TCase *left_out; /* its tests are skipped for this reason */
 	const char *reason;
+	unsigned int share, shares; /* of the tests that are selected only each SHARESth is run; 0 shares: all */
+	unsigned int n_selected;    /* of all suites */
 } adding;
 
 /* The tests that are skipped. */
@@ -286,6 +288,8 @@ runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int sta
 
 	if (!selection_has(&its, &start, &end))
 		return;
+	if (adding.shares && adding.n_selected++ % adding.shares != adding.share)
+		return;
 	adding.n_tests++;
 	if (tcase == adding.left_out && n_left_out < LEFT_OUT_MAX) {
 		left_out[n_left_out].test = test;
@@ -309,8 +313,25 @@ usage(FILE *to, const char *program)
 	    "  --filter GLOB  the tests whose names match the shell pattern\n"
 	    "  --help         print this\n"
 	    "\n"
+	    "REARM_TEST_SHARE=K/N runs each Nth of these tests, beginning with number K, from 0.\n"
+	    "\n"
 	    "A failure prints its test as TEST:TURN; TURN is 0 unless the test is run in a loop.\n",
 	    program);
+}
+
+static void
+read_share(void)
+{
+	const char *word = getenv("REARM_TEST_SHARE");
+	char more;
+
+	if (!word)
+		return;
+	if (sscanf(word, "%u/%u%c", &adding.share, &adding.shares, &more) == 2 &&
+	    adding.share < adding.shares)
+		return;
+	fprintf(stderr, "REARM_TEST_SHARE=%s: expected K/N, with K less than N\n", word);
+	exit(2);
 }
 
 static void
@@ -391,6 +412,7 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	Suite *suite;
 
 	parse(argc, argv);
+	read_share();
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_descriptors();
 	signal(SIGPIPE, SIG_IGN);
