@@ -28,8 +28,9 @@ static struct {
 	unsigned int n_tests;  /* of the suite that were selected */
 	const TCase *left_out; /* its tests are skipped for this reason */
 	const char *reason;
-	unsigned int share, shares; /* of the tests that are selected only each SHARESth is run; 0 shares: all */
-	unsigned int n_selected;    /* of all suites */
+	unsigned int share,
+	    shares; /* of the tests that are selected only each SHARESth is run; 0 shares: all */
+	unsigned int n_selected; /* of all suites */
 } adding;
 
 /* The tests that are skipped. */
