@@ -66,6 +66,13 @@ START_TEST(psp__arguments_and_queries__follow_the_rules)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 	dt_assert_ret(dat_psp_create(side.ia, 45248, side.cr, DAT_PSP_CONSUMER_FLAG, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
+	dt_assert_ret(dat_psp_create(side.ia, 0, side.cr, DAT_PSP_CONSUMER_FLAG, &psp),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(dat_psp_create_any(side.ia, NULL, side.cr, DAT_PSP_CONSUMER_FLAG, &psp),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(
+	    dat_psp_create_any(side.ia, &param.conn_qual, side.cr, DAT_PSP_CONSUMER_FLAG, NULL),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG5));
 	dt_assert_ret(dat_psp_create(side.ia, side.qual, side.cr, DAT_PSP_CONSUMER_FLAG, &psp),
 	    DAT_ERROR(DAT_CONN_QUAL_IN_USE, DAT_NO_SUBTYPE));
 	dt_ok(dat_psp_query(side.psp, DAT_PSP_FIELD_ALL, &param));

@@ -198,7 +198,12 @@ START_TEST(values_out_of_range__refused)
 		.ah_attr = { .dlid = 1, .port_num = 1 },
 		.path_mtu = (enum ibv_mtu)9 };
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
+	attr.path_mtu = IBV_MTU_4096;
+	attr.dest_qp_num = 1 << 24;
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), EINVAL);
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_INIT);
+	attr.dest_qp_num = (1 << 24) - 1;
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), 0);
 }
 END_TEST
 
