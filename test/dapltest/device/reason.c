@@ -99,11 +99,21 @@ static const struct {
 	void (*refuse)(int error);
 	int error;
 	DAT_RETURN ret;
+	const char *line; /* NULL: that it cannot be used, and the error */
 } soft_refusals[] = {
-	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS },
-	{ fault_cm_refuse_channels, EACCES, NO_PRIVILEGE },
-	{ fault_cm_refuse_addresses, ENODEV, NO_ADDRESS },
-	{ fault_cm_refuse_addresses, EPERM, NO_PRIVILEGE },
+	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS, NULL },
+	{ fault_cm_refuse_channels, ENOSYS, NO_ADDRESS, NULL },
+	{ fault_cm_refuse_channels, ENODEV, NO_ADDRESS, NULL },
+	{ fault_cm_refuse_channels, EACCES, NO_PRIVILEGE, NULL },
+	{ fault_cm_refuse_channels, EPERM, NO_PRIVILEGE, NULL },
+	{ fault_cm_refuse_channels, EIO, DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+	    "rdma_create_event_channel: Input/output error" },
+	/* It has all addresses of the host. */
+	{ fault_cm_refuse_addresses, ENODEV, NO_ADDRESS,
+	    "lo is no address of this host: `ip address` shows those that it has" },
+	{ fault_cm_refuse_addresses, EPERM, NO_PRIVILEGE, NULL },
+	{ fault_cm_refuse_addresses, EIO, DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE),
+	    "rdma_bind_addr: Input/output error" },
 };
 
 /* What is to be done for a device of the host does not help a user of the software device. */
@@ -116,12 +126,10 @@ START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_hos
 
 	snprintf(want, sizeof want, "the software device cannot be used: %s",
 	    strerror(soft_refusals[_i].error));
-	if (soft_refusals[_i].error == ENODEV) /* it has all of them */
-		snprintf(want, sizeof want,
-		    "lo is no address of this host: `ip address` shows those that it has");
 	fault_is_soft(true);
 	soft_refusals[_i].refuse(soft_refusals[_i].error);
-	ck_assert(!open_is(soft_refusals[_i].ret, want, &ia));
+	ck_assert(!open_is(
+	    soft_refusals[_i].ret, soft_refusals[_i].line ? soft_refusals[_i].line : want, &ia));
 	fault_clear();
 	dt_close(dt_open("faulty", NULL));
 }
