@@ -107,7 +107,11 @@ END_TEST
 
 START_TEST(wrong_state__refused)
 {
+	struct sockaddr_in here = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
 	struct rdma_conn_param p = { .rnr_retry_count = 7 };
+	int mask = 0;
 	struct rdma_cm_id *id;
 
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
@@ -116,6 +120,11 @@ START_TEST(wrong_state__refused)
 	ck_assert_int_eq(rdma_reject(id, NULL, 0), -1);
 	ck_assert_int_eq(rdma_disconnect(id), -1);
 	ck_assert_int_eq(rdma_resolve_route(id, 100), -1);
+	/* It has a device then, and no peer. */
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&here), 0);
+	errno = 0;
+	ck_assert_int_eq(rdma_init_qp_attr(id, &attr, &mask), -1);
+	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_IPOIB), -1);
 	ck_assert_int_eq(errno, EPROTONOSUPPORT);
