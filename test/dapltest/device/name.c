@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dapl/trace/name.h"
+#include "fault/fault.h"
 #include "suites.h"
 
 /* All types that there can be, and more subtypes than DAT 2.0 has. */
@@ -23,8 +23,7 @@ name_at_end(const char *text, char *name, size_t size)
 static unsigned int
 compare_names(DAT_RETURN ret, bool type)
 {
-	const char *texts[2],
-	    *name = type ? dapl_name_return_type(ret) : dapl_name_return_subtype(ret);
+	const char *texts[2], *name = fault_name(ret, type);
 	char expected[80];
 
 	if (dat_strerror(ret, &texts[0], &texts[1]) != DAT_SUCCESS) {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "dapl/trace/name.h"
 #include "fault.h"
 
 void
@@ -39,4 +40,10 @@ fault_clear(void)
 	fault_cm_on_listen(NULL);
 	(void)fault_window_missed();
 	(void)fault_memory_missed();
+}
+
+const char *
+fault_name(DAT_RETURN ret, bool type)
+{
+	return type ? dapl_name_return_type(ret) : dapl_name_return_subtype(ret);
 }

@@ -14,6 +14,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#include <dat2/udat.h>
+
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
 
@@ -232,6 +234,11 @@ struct rdma_conn_param fault_call_last_connection(void);
 
 /* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */
 void fault_refuse_threads(int error);
+
+/* ---- names: fault.c ---- */
+
+/* How the provider names the type, or the subtype, of what a call returns; NULL: it has no name. */
+const char *fault_name(DAT_RETURN ret, bool type);
 
 /* ---- memory: memory.c ---- */
 
