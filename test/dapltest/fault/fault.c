@@ -43,7 +43,7 @@ fault_clear(void)
 }
 
 const char *
-fault_name(DAT_RETURN ret, bool type)
+fault_name(uint32_t ret, bool type)
 {
 	return type ? dapl_name_return_type(ret) : dapl_name_return_subtype(ret);
 }

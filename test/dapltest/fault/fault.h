@@ -13,8 +13,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
-
-#include <dat2/udat.h>
+#include <stdint.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
@@ -237,8 +236,8 @@ void fault_refuse_threads(int error);
 
 /* ---- names: fault.c ---- */
 
-/* How the provider names the type, or the subtype, of what a call returns; NULL: it has no name. */
-const char *fault_name(DAT_RETURN ret, bool type);
+/* How the provider names the type, or the subtype, of what a call returns, a DAT_RETURN; NULL: it has no name. */
+const char *fault_name(uint32_t ret, bool type);
 
 /* ---- memory: memory.c ---- */
 
