@@ -62,12 +62,14 @@ open_is(DAT_RETURN want, const char *line, DAT_IA_HANDLE *ia)
 	"interfaces, and " \
 	"`rdma link add rxe0 type rxe netdev INTERFACE` makes one; rearm(7)"
 
-static const struct {
+struct refusal {
 	void (*refuse)(int error);
 	int error;
 	DAT_RETURN ret;
 	const char *line;
-} refusals[] = {
+};
+
+static const struct refusal refusals[] = {
 	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS, NO_CM },
 	{ fault_cm_refuse_channels, ENOSYS, NO_ADDRESS, NO_CM },
 	{ fault_cm_refuse_channels, ENODEV, NO_ADDRESS, NO_CM },
@@ -95,12 +97,8 @@ START_TEST(open__device_is_not_there_or_refuses__says_so_in_one_line)
 }
 END_TEST
 
-static const struct {
-	void (*refuse)(int error);
-	int error;
-	DAT_RETURN ret;
-	const char *line; /* NULL: that it cannot be used, and the error */
-} soft_refusals[] = {
+/* Without a line: that the device cannot be used, and the error. */
+static const struct refusal soft_refusals[] = {
 	{ fault_cm_refuse_channels, ENOENT, NO_ADDRESS, NULL },
 	{ fault_cm_refuse_channels, ENOSYS, NO_ADDRESS, NULL },
 	{ fault_cm_refuse_channels, ENODEV, NO_ADDRESS, NULL },
