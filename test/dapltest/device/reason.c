@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fault/fault.h"
+#include "lib/feature.h"
 #include "suites.h"
 
 #define NO_ADDRESS DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED)
@@ -158,12 +159,15 @@ START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
 }
 END_TEST
 
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 /* origin: out33.A8 */
 START_TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
 {
 	struct rlimit before, limit;
 
+	if (!feature_limit()) {
+		runner_skip(FEATURE_NO_LIMIT);
+		return;
+	}
 	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
 	limit = before;
 	limit.rlim_cur = (rlim_t)1 << 40;
@@ -187,6 +191,10 @@ START_TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
 	long pages;
 	FILE *f;
 
+	if (!feature_limit()) {
+		runner_skip(FEATURE_NO_LIMIT);
+		return;
+	}
 	dt_side_open(&side, "faulty", DT_SEPARATE);
 	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
 	ck_assert_ptr_nonnull(f = fopen("/proc/self/statm", "re"));
@@ -210,7 +218,6 @@ START_TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
 	dt_close(side.ia);
 }
 END_TEST
-#endif
 
 /* Devices return ENOMEM for memory that may not be locked, and for what they have no more of. */
 /* clause: e.9.9 */
@@ -280,10 +287,8 @@ device_reason_suite(void)
 	    open__software_device_is_not_there__no_advice_for_a_device_of_the_host, 0,
 	    sizeof soft_refusals / sizeof soft_refusals[0]);
 	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
-#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__ /* which end the process then */
 	tcase_add_test(tc, open__no_thread_can_be_started_and_memory_is_limited__says_both);
 	tcase_add_test(tc, evd__without_memory__says_the_limit_in_the_unit_of_ulimit);
-#endif
 	tcase_add_loop_test(tc, open__device_has_no_memory__says_what_that_may_be, 0, 2);
 	tcase_add_loop_test(tc, open__port_that_is_not_active__works_and_warns_of_it, 0, 3);
 	return s;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "feature.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -82,4 +83,11 @@ bool
 feature_child(void)
 {
 	return in_child(make_process);
+}
+
+/* Also one that was only loaded with this program. */
+bool
+feature_limit(void)
+{
+	return !dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") && !dlsym(RTLD_DEFAULT, "__tsan_init");
 }

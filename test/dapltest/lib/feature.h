@@ -13,10 +13,12 @@
 #define FEATURE_NO_READ "no process may read the memory of another here (process_vm_readv)"
 #define FEATURE_NO_FILTER "system calls cannot be filtered here (seccomp)"
 #define FEATURE_NO_CHILD "the child of a process with threads cannot make a thread here"
+#define FEATURE_NO_LIMIT "a sanitizer ends a process that reaches a limit of memory"
 
 bool feature_trace(void);
 bool feature_read(void);
 bool feature_filter(void);
 bool feature_child(void);
+bool feature_limit(void);
 
 #endif

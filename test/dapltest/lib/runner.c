@@ -106,6 +106,16 @@ start_first_thread(void)
 		nanosleep(&tick, NULL);
 }
 
+/* LeakSanitizer looks at this program and its forks, and not at the programs that they start. */
+static void
+leave_sanitizer_here(void)
+{
+	const char *preloaded = getenv("LD_PRELOAD");
+
+	if (preloaded && strstr(preloaded, "/liblsan."))
+		unsetenv("LD_PRELOAD");
+}
+
 /* The first thing that is done for a test. */
 static void
 leak_setup(void)
@@ -414,6 +424,7 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 
 	parse(argc, argv);
 	read_share();
+	leave_sanitizer_here();
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_descriptors();
 	signal(SIGPIPE, SIG_IGN);
