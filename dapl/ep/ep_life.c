@@ -8,6 +8,7 @@
 #include "dapl/ep/lookup_list.h"
 #include "dapl/ep/record.h"
 #include "dapl/ep/rmr.h"
+#include "dapl/state/event.h"
 #include "dapl/trace/err.h"
 
 /* So that what a work request and a record keep of it soon wraps: a mistake there shows in every program. */
@@ -199,8 +200,7 @@ ep_names_flushed(const DAT_EVENT *event, const void *who)
 {
 	const struct dapl_ep *ep = who;
 
-	return (event->event_number == DAT_DTO_COMPLETION_EVENT ||
-		   event->event_number == (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT) &&
+	return dapl_event_is_of_dto(event->event_number) &&
 	       event->event_data.dto_completion_event_data.ep_handle == ep->self;
 }
 
@@ -209,24 +209,10 @@ ep_names_endpoint(const DAT_EVENT *event, const void *who)
 {
 	const struct dapl_ep *ep = who;
 
-	switch ((int)event->event_number) {
-	case DAT_CONNECTION_EVENT_ESTABLISHED:
-	case DAT_CONNECTION_EVENT_PEER_REJECTED:
-	case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
-	case DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR:
-	case DAT_CONNECTION_EVENT_DISCONNECTED:
-	case DAT_CONNECTION_EVENT_BROKEN:
-	case DAT_CONNECTION_EVENT_TIMED_OUT:
-	case DAT_CONNECTION_EVENT_UNREACHABLE:
-	case DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED:
-	case DAT_IB_UD_CONNECTION_REJECT_EVENT:
-	case DAT_IB_UD_CONNECTION_ERROR_EVENT:
+	if (dapl_event_is_of_connection(event->event_number))
 		return event->event_data.connect_event_data.ep_handle == ep->self;
-	case DAT_ASYNC_ERROR_EP_BROKEN:
-		return event->event_data.asynch_error_event_data.dat_handle == ep->self;
-	default:
-		return false;
-	}
+	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN &&
+	       event->event_data.asynch_error_event_data.dat_handle == ep->self;
 }
 
 void

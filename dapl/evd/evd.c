@@ -8,6 +8,7 @@
 #include "dapl/trace/debug.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
+#include "dapl/state/event.h"
 #include "dapl/trace/callback.h"
 
 static void
@@ -165,7 +166,7 @@ dapl_evd_take_request(const DAT_EVENT *event, const void *who) REQUIRES(core_loc
 {
 	const struct requests *taken = who;
 
-	if (event->event_number != DAT_CONNECTION_REQUEST_EVENT || *taken->n == REQUESTS_AT_ONCE)
+	if (!dapl_event_is_request(event->event_number) || *taken->n == REQUESTS_AT_ONCE)
 		return false;
 	taken->handles[(*taken->n)++] = event->event_data.cr_arrival_event_data.cr_handle;
 	return true;

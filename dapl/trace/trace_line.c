@@ -13,6 +13,7 @@
 
 #include <dat2/dat_event_str.h>
 
+#include "dapl/state/event.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/name.h"
 
@@ -270,18 +271,18 @@ trace_add_event_data(struct dapl_trace_line *line, const DAT_EVENT *v)
 {
 	const DAT_EVENT_DATA *data = &v->event_data;
 
-	if (v->event_number == DAT_DTO_COMPLETION_EVENT) {
+	if (dapl_event_is_of_dto(v->event_number)) {
 		dapl_trace_handle(line, "ep", data->dto_completion_event_data.ep_handle);
 		dapl_trace_cookie(line, "cookie", data->dto_completion_event_data.user_cookie);
 		dapl_trace_dto_status(line, "status", data->dto_completion_event_data.status);
 		dapl_trace_number(
 		    line, "length", data->dto_completion_event_data.transfered_length);
-	} else if (v->event_number == DAT_CONNECTION_REQUEST_EVENT) {
+	} else if (dapl_event_is_request(v->event_number)) {
 		dapl_trace_handle(line, "sp", data->cr_arrival_event_data.sp_handle.psp_handle);
 		dapl_trace_handle(line, "cr", data->cr_arrival_event_data.cr_handle);
 	} else if (v->event_number == DAT_SOFTWARE_EVENT) {
 		dapl_trace_pointer(line, "pointer", data->software_event_data.pointer);
-	} else if ((v->event_number & 0xff000) == 0x4000) {
+	} else if (dapl_event_is_of_connection(v->event_number)) {
 		dapl_trace_handle(line, "ep", data->connect_event_data.ep_handle);
 		dapl_trace_count(line, "size", data->connect_event_data.private_data_size);
 	} else if ((v->event_number & 0xff000) == 0x8000) {

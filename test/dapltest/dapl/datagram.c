@@ -265,6 +265,41 @@ START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 }
 END_TEST
 
+/* Around the number of requests that are refused at once; the EVD is freed, or the adapter is closed. */
+/* clause: d.5.2 */
+/* origin: out35.P1 */
+START_TEST(requests__are_queued_and_their_evd_goes__are_refused)
+{
+	static const int left[] = { 1, 2, 32, 33 };
+	const int n = left[_i / 2];
+	DAT_EVENT event;
+	DAT_COUNT more;
+
+	ud_open(DT_SEPARATE);
+	dt_ok(dat_evd_resize(pair.a.connect, 64));
+	dt_ok(dat_evd_resize(pair.b.cr, 64));
+	for (int i = 0; i < n; i++)
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+	/* Until so many are queued, and not one more. */
+	dt_assert_type(dat_evd_wait(pair.b.cr, 100000, n + 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	ck_assert_int_eq(more, n);
+	if (_i % 2) {
+		dt_ok(dat_psp_free(pair.b.psp));
+		dt_ok(dat_evd_free(pair.b.cr));
+	} else {
+		dt_side_close(&pair.b);
+	}
+	for (int i = 0; i < n; i++) {
+		dt_expect(
+		    pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
+		ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, pair.a.ep);
+	}
+	dt_side_close(&pair.a);
+	if (_i % 2)
+		dt_ok(dat_ia_close(pair.b.ia, DAT_CLOSE_ABRUPT_FLAG));
+}
+END_TEST
+
 /* Each event that a lookup may have is queued when the endpoint is freed. */
 /* clause: d.0.19 */
 /* origin: out33.D3 */
@@ -622,6 +657,7 @@ dapl_datagram_suite(void)
 	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 2);
 	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
 	tcase_add_test(tc, request__rejected__its_event_has_the_data);
+	tcase_add_loop_test(tc, requests__are_queued_and_their_evd_goes__are_refused, 0, 8);
 	tcase_add_test(tc, requests__rejected_before_an_event_is_read__each_event_has_its_data);
 	tcase_add_loop_test(
 	    tc, events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone, 0, 3);
