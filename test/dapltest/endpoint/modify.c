@@ -19,6 +19,51 @@ query(DAT_EP_HANDLE ep)
 	return param;
 }
 
+/* Member by member: a copy of a structure need not have its padding. */
+#define SAME(member) ck_assert_mem_eq(&now->member, &before->member, sizeof now->member)
+
+static void
+assert_same_attributes(const DAT_EP_ATTR *now, const DAT_EP_ATTR *before)
+{
+	SAME(service_type);
+	SAME(max_message_size);
+	SAME(max_rdma_size);
+	SAME(qos);
+	SAME(recv_completion_flags);
+	SAME(request_completion_flags);
+	SAME(max_recv_dtos);
+	SAME(max_request_dtos);
+	SAME(max_recv_iov);
+	SAME(max_request_iov);
+	SAME(max_rdma_read_in);
+	SAME(max_rdma_read_out);
+	SAME(srq_soft_hw);
+	SAME(max_rdma_read_iov);
+	SAME(max_rdma_write_iov);
+	SAME(ep_transport_specific_count);
+	SAME(ep_transport_specific);
+	SAME(ep_provider_specific_count);
+	SAME(ep_provider_specific);
+}
+
+static void
+assert_same(const DAT_EP_PARAM *now, const DAT_EP_PARAM *before)
+{
+	SAME(ia_handle);
+	SAME(ep_state);
+	SAME(comm);
+	SAME(local_ia_address_ptr);
+	SAME(local_port_qual);
+	SAME(remote_ia_address_ptr);
+	SAME(remote_port_qual);
+	SAME(pz_handle);
+	SAME(recv_evd_handle);
+	SAME(request_evd_handle);
+	SAME(connect_evd_handle);
+	SAME(srq_handle);
+	assert_same_attributes(&now->ep_attr, &before->ep_attr);
+}
+
 /* The numeric attributes that can be changed. */
 static const struct {
 	DAT_EP_PARAM_MASK field;
@@ -63,7 +108,7 @@ START_TEST(modify__one_attribute__changes_it_alone)
 	after = query(s.me->ep);
 	ck_assert_int_eq(*number_at(&after.ep_attr, _i), *number_at(&asked.ep_attr, _i));
 	*number_at(&after.ep_attr, _i) = *number_at(&before.ep_attr, _i);
-	ck_assert_mem_eq(&after.ep_attr, &before.ep_attr, sizeof after.ep_attr);
+	assert_same_attributes(&after.ep_attr, &before.ep_attr);
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
@@ -140,7 +185,7 @@ START_TEST(modify__beyond_the_device__is_a_bad_value_and_changes_nothing)
 	asked.ep_attr.qos = DAT_QOS_PREMIUM;
 	dt_assert_ret(dat_ep_modify(s.me->ep, FIELD(QOS), &asked), BAD_VALUE);
 	after = query(s.me->ep);
-	ck_assert_mem_eq(&after, &before, sizeof after);
+	assert_same(&after, &before);
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
@@ -264,7 +309,7 @@ START_TEST(modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing)
 		}
 	}
 	after = query(s.me->ep);
-	ck_assert_mem_eq(&after, &before, sizeof after);
+	assert_same(&after, &before);
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
