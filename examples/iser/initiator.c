@@ -122,7 +122,7 @@ initiator_open(struct initiator *initiator, const struct options *options, struc
 		.queue_depth = options->queue_depth,
 		.block_bytes = options->block_bytes,
 	};
-	DAT_IA_ADDRESS_PTR address;
+	DAT_IA_ADDRESS_PTR address, own;
 	DAT_RETURN ret;
 
 	initiator->options = options;
@@ -140,8 +140,10 @@ initiator_open(struct initiator *initiator, const struct options *options, struc
 	}
 	if (adapter_open(&initiator->adapter, options->ia, bell))
 		return -1;
-	address = options->has_address ? (DAT_IA_ADDRESS_PTR)&options->address :
-					 initiator->adapter.attr.ia_address_ptr;
+	own = initiator->adapter.attr.ia_address_ptr;
+	address = options_address(options, own->sa_family);
+	if (!address)
+		address = own;
 	for (unsigned int i = 0; i < options->connections; i++) {
 		if (iconn_open(&initiator->conns[i], initiator, i))
 			return -1;

@@ -164,9 +164,16 @@ parse_address(struct argp_state *state, struct options *options, const char *tex
 		argp_error(state, "--address \"%s\": %s", text, gai_strerror(r));
 		return;
 	}
-	memcpy(&options->address, found->ai_addr, found->ai_addrlen);
-	options->has_address = true;
-	freeaddrinfo(found);
+	options->addresses = found;
+}
+
+DAT_IA_ADDRESS_PTR
+options_address(const struct options *options, int family)
+{
+	for (const struct addrinfo *at = options->addresses; at; at = at->ai_next)
+		if (at->ai_family == family)
+			return at->ai_addr;
+	return options->addresses ? options->addresses->ai_addr : NULL;
 }
 
 static void

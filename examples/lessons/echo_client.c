@@ -78,9 +78,9 @@ on_event(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_event
 
 /* The port is not part of the address: DAT has it apart, as the connection qualifier. */
 static struct addrinfo *
-find_host(const char *host)
+find_host(const char *host, int family)
 {
-	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM };
 	struct addrinfo *found;
 	const int r = getaddrinfo(host, NULL, &hints, &found);
 
@@ -105,9 +105,9 @@ main(int argc, char **argv)
 	for (char **word = client.words; *word; word++)
 		if (strlen(*word) >= MESSAGE)
 			errx(2, "a word has more than %d bytes", MESSAGE - 1);
-	host = find_host(argv[2]);
 	sem_init(&client.end, 0, 0);
 	adapter_open(&client.adapter, argv[1]);
+	host = find_host(argv[2], client.adapter.address->sa_family);
 	must("dat_evd_kcreate",
 	    dat_evd_kcreate(client.adapter.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &upcall,
 		DAT_EVD_CONNECTION_FLAG | DAT_EVD_DTO_FLAG, &client.evd));

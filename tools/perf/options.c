@@ -135,9 +135,17 @@ parse_address(struct argp_state *state, struct options *options, const char *tex
 		argp_error(state, "\"%s\": %s", text, gai_strerror(r));
 		return;
 	}
-	memcpy(&options->address, found->ai_addr, found->ai_addrlen);
-	options->has_address = true;
-	freeaddrinfo(found);
+	options->addresses = found;
+}
+
+/* A name, as localhost, has addresses of both families, and an adapter has one. */
+const struct sockaddr *
+options_address(const struct options *options, int family)
+{
+	for (const struct addrinfo *at = options->addresses; at; at = at->ai_next)
+		if (at->ai_family == family)
+			return at->ai_addr;
+	return options->addresses ? options->addresses->ai_addr : NULL;
 }
 
 /* What does not go together. */

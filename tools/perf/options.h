@@ -8,7 +8,7 @@
 #include "engine.h"
 #include "load.h"
 
-#include <sys/socket.h>
+#include <netdb.h>
 
 struct options {
 	const struct engine *engine;
@@ -17,11 +17,10 @@ struct options {
 	const char *parameters; /* of the provider; NULL: "lo 0" */
 	int spin;		/* us; -1: as the provider has it */
 	bool server;
-	bool client; /* of a server in another process, at the address */
-	struct sockaddr_storage address;
-	bool has_address;
-	unsigned int port;    /* 0: any */
-	unsigned int timeout; /* s */
+	bool client;			  /* of a server in another process, at the address */
+	const struct addrinfo *addresses; /* of HOST; NULL without one */
+	unsigned int port;		  /* 0: any */
+	unsigned int timeout;		  /* s */
 	bool json;
 	const char *histogram, *plot; /* files */
 	struct load load;
@@ -29,5 +28,8 @@ struct options {
 
 /* Ends the program with 2 after a message if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
+
+/* An address of HOST: the first of this family, or else the first.  NULL without HOST. */
+const struct sockaddr *options_address(const struct options *options, int family);
 
 #endif

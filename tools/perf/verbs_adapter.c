@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BACKLOG 128
 
@@ -14,10 +15,14 @@
 static struct sockaddr_storage
 verbs_address(const struct options *options, bool server)
 {
-	struct sockaddr_storage address = options->address;
+	const struct sockaddr *given = options_address(options, AF_INET); /* as a server has it */
+	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
 	struct sockaddr_in *in = (struct sockaddr_in *)&address;
 
-	if (!options->has_address) {
+	if (given) {
+		memcpy(&address, given,
+		    given->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof *in);
+	} else {
 		in->sin_family = AF_INET;
 		in->sin_addr.s_addr = htonl(
 		    options->server && server && options->port ? INADDR_ANY : INADDR_LOOPBACK);
