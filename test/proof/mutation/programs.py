@@ -29,6 +29,8 @@ AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS}
 NAMES_MAX = 200  # of one call of a program
 CANCEL = re.compile(r"_UNCANCELLED|_CANCEL_POINT")
 SLOW = 40  # seconds a test alone may take
+LEAKS = "peer dapl wild device debug".split()  # in which make check looks for lost memory, too (test/personalities)
+LEAKS_MAX = 60  # seconds of such tests
 
 
 def digest(*paths):
@@ -49,11 +51,20 @@ def limits():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def run(command, where, seconds, factor, trace=None):
+@functools.cache
+def leak_library():
+    """LeakSanitizer's; None without it."""
+    path = subprocess.run(["gcc", "-print-file-name=liblsan.so"], capture_output=True, text=True, check=True).stdout.strip()
+    return os.path.realpath(path) if os.path.isabs(path) else None
+
+
+def run(command, where, seconds, factor, trace=None, preload=None):
     """The status and the text of a command; the status is None when it took too long."""
     env = dict(os.environ, REARM_TEST_TIME_FACTOR=f"{factor:.2f}", CK_VERBOSITY="silent", LD_LIBRARY_PATH=where)
     if trace:
         env["MUTATE_TRACE"] = trace
+    if preload:
+        env["LD_PRELOAD"] = preload
     with tempfile.TemporaryFile("w+", errors="replace") as out:
         p = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.DEVNULL, env=env,
                              cwd=where, start_new_session=True, preexec_fn=limits)
@@ -333,6 +344,8 @@ class Trial:
                 return "check-locks"
             if CANCEL.search(mutant[3]) and self.cancel_complains(path, where):
                 return "check-cancel"
+            if self.memory_is_lost([t for t in tests if t.split()[0] in LEAKS], path, out, where, made):
+                return "LeakSanitizer"
         return "survived"
 
     def locks_complain(self, path, where):
@@ -363,6 +376,20 @@ class Trial:
         shutil.copy(os.path.join(where, path), f"{tree}/{path}")
         return subprocess.run(check, **quietly).returncode != 0
 
+    def memory_is_lost(self, tests, path, out, where, made):
+        """Whether LeakSanitizer finds something at the end of one of the quickest tests."""
+        groups, spent = collections.defaultdict(list), 0
+        for test in tests:
+            spent += self.programs.tests[test]
+            if spent < LEAKS_MAX and leak_library():
+                groups[test.split()[0]].append(test)
+        for program, group in groups.items():
+            for first in range(0, len(group), NAMES_MAX):
+                if self.prepare(program, path, out, where, made) and \
+                        self.killer(program, group[first:first + NAMES_MAX], where, leak_library()):
+                    return True
+        return False
+
     def prepare(self, program, path, out, where, made):
         """Links what the program needs, and has not got yet."""
         os.makedirs(f"{where}/bin", exist_ok=True)
@@ -377,16 +404,18 @@ class Trial:
                 return False
         return True
 
-    def killer(self, program, tests, where):
+    def killer(self, program, tests, where, preload=None):
         """The test that fails, twice, as a busy machine alone must not kill; or None."""
         usual, names = sum(self.programs.tests[t] for t in tests), [t.split()[1] for t in tests]
+        if preload:
+            usual += 0.3 * len(tests)
         bin = f"{where}/bin"
-        status, text = run([f"./{program}", *names], bin, 5 + 4 * stretch() * usual, 0.2 * stretch())
+        status, text = run([f"./{program}", *names], bin, 5 + 4 * stretch() * usual, 0.2 * stretch(), preload=preload)
         if status == 0:
             return None
         failed = re.findall(r"^failed: (\S+) of ", text, re.M)[:2]
         seconds = 10 + 12 * stretch() * usual if not failed else 30 * stretch()
-        status, _ = run([f"./{program}", *(failed or names)], bin, seconds, 0.5 * stretch())
+        status, _ = run([f"./{program}", *(failed or names)], bin, seconds, 0.5 * stretch(), preload=preload)
         if status == 0:
             return None
         return f"{program} {failed[0].split(':')[0]}" if failed else f"{program} hang"
