@@ -112,43 +112,44 @@ int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
 /* ---- the object: its owner embeds it, only cno/ accesses its members ---- */
 
 struct cno {
-	struct os_mutex
-	    lock;	 /* guards all members below, and the triggered_* members of its EVDs */
-	uint64_t serial; /* of the CNO in the slot, or of the last one that was in it */
-	bool alive;
-	bool freed;
-	bool free_on_return; /* the last thread that leaves the CNO destroys it */
-	struct cno_config cfg;
-	struct evd_listener listener;
-	unsigned int evds;	  /* number of EVDs that refer to it */
-	uint64_t last_detaches;	  /* how often the last EVD was detached */
-	struct evd *first, *last; /* the triggered EVDs, oldest first */
+	struct os_mutex lock;	/* also of its list of EVDs: `triggered_next` and others there */
+	uint64_t serial BY_CNO; /* of the CNO in the slot, or of the last one that was in it */
+	bool alive BY_CNO;
+	bool freed BY_CNO;
+	bool free_on_return BY_CNO; /* the last thread that leaves the CNO destroys it */
+	struct cno_config cfg;	    /* constant */
+	struct evd_listener listener BY_CNO;
+	unsigned int evds BY_CNO;		/* number of EVDs that refer to it */
+	uint64_t last_detaches BY_CNO;		/* how often the last EVD was detached */
+	struct evd *first BY_CNO, *last BY_CNO; /* the triggered EVDs, oldest first */
 	/*
 	 * Of a CNO with a descriptor: the EVDs whose trigger was taken since cno_trywait() has looked at
 	 * them.  They may have events of which no trigger is left.
 	 */
-	TAILQ_HEAD(, evd) handed;
-	struct park_list waiters;
-	unsigned int
-	    n_waiters; /* threads in cno_wait() or cno_trywait() that use the CNO without its lock */
-	unsigned int at_once; /* calls of cno_wait() since one has read the shared channel */
-	bool closing;	      /* cno_set_closing() was called */
-	struct loop_job job;  /* calls the agent */
-	bool job_queued;
-	bool in_agent;
-	bool closer;	/* the thread of the agent is inside cno_enter_close() */
-	bool agent_due; /* a waiter consumed the trigger first, while an agent was installed */
-	DAT_EVD_HANDLE due_evd;
-	struct park_list frees;	 /* calls that wait for the agent or the waiters to leave */
-	unsigned int n_awaiting; /* number of threads in cno_await_others() */
-	int fd;			 /* -1: none */
-	bool fd_readable;	 /* whether this CNO made it readable */
-	bool last_detached;	 /* the last EVD left, which triggers a CNO that has a descriptor */
+	TAILQ_HEAD(, evd) handed BY_CNO;
+	struct park_list waiters BY_CNO;
+	/* threads in cno_wait() or cno_trywait() that use the CNO without its lock */
+	unsigned int n_waiters BY_CNO;
+	unsigned int at_once BY_CNO; /* calls of cno_wait() since one has read the shared channel */
+	bool closing BY_CNO;	     /* cno_set_closing() was called */
+	struct loop_job job BY_CNO;  /* calls the agent */
+	bool job_queued BY_CNO;
+	bool in_agent BY_CNO;
+	bool closer BY_CNO; /* the thread of the agent is inside cno_enter_close() */
+	/* a waiter consumed the trigger first, while an agent was installed */
+	bool agent_due BY_CNO;
+	DAT_EVD_HANDLE due_evd BY_CNO;
+	struct park_list frees BY_CNO;	/* calls that wait for the agent or the waiters to leave */
+	unsigned int n_awaiting BY_CNO; /* number of threads in cno_await_others() */
+	int fd;				/* -1: none; constant */
+	bool fd_readable BY_CNO;	/* whether this CNO made it readable */
+	/* the last EVD left, which triggers a CNO that has a descriptor */
+	bool last_detached BY_CNO;
 };
 
 /* A reference to the CNO in the slot, for an owner that prevents its destruction. */
 static inline struct cno_ref
-cno_self(struct cno *cno)
+cno_self(struct cno *cno) UNCHECKED
 {
 	return (struct cno_ref){ cno, cno->serial };
 }

@@ -5,8 +5,7 @@
  * A build with clang and -Wthread-safety checks every call against these annotations.  Other
  * compilers ignore them.  A lock is named by its class, not by its object: no function of the
  * library holds two locks of one class, and an EVD or CNO is reached through a reference that clang
- * cannot follow.  The members of a structure have no annotation: clang 14 cannot parse one that
- * names another member.  doc/locking.md lists which lock guards which members.
+ * cannot follow.
  *
  *     REQUIRES(lock)     the caller holds the lock, and holds it on return
  *     ACQUIRE(lock)      the function returns with the lock held
@@ -15,6 +14,7 @@
  *     EXCLUDES(lock)     the caller must not hold the lock
  *     NO_CORE_LOCK       the caller must hold no lock of evd/ and cno/, because code of the
  *                        consumer runs, or the thread sleeps
+ *     GUARDED_BY(lock)   a member that is accessed with the lock held; not if only its address is taken
  *     UNCHECKED          the body is not checked, because it does what the annotation describes
  */
 #ifndef REARM_EVD_ANNOTATE_H
@@ -32,6 +32,7 @@
 #define TRY_ACQUIRE(...) ANNOTATE(try_acquire_capability(1, __VA_ARGS__))
 #define RELEASE(...) ANNOTATE(release_capability(__VA_ARGS__))
 #define EXCLUDES(...) ANNOTATE(locks_excluded(__VA_ARGS__))
+#define GUARDED_BY(lock) ANNOTATE(guarded_by(lock))
 #define UNCHECKED ANNOTATE(no_thread_safety_analysis)
 
 /* A class of locks.  It is declared for the annotations and exists nowhere. */
@@ -47,6 +48,10 @@ extern struct core_locks {
 	struct lock_class cno;	   /* of a CNO: struct cno */
 	struct lock_class loop;	   /* of a loop: struct loop */
 } core_locks;
+
+#define BY_TRIGGER GUARDED_BY(core_locks.trigger)
+#define BY_CNO GUARDED_BY(core_locks.cno)
+#define BY_LOOP GUARDED_BY(core_locks.loop)
 
 #define NO_CORE_LOCK EXCLUDES(core_locks.trigger, core_locks.cno, core_locks.loop)
 

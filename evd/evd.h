@@ -392,83 +392,89 @@ enum evd_armed {
 #define EVD_NOT_DIRECT UINT64_MAX /* no serial number */
 
 struct evd {
-	struct os_mutex lock; /* the trigger lock: guards all members below */
-	uint64_t serial;      /* the number of the EVD in the slot, or of the last EVD there */
-	bool alive;	      /* from evd_create() to evd_free() */
-	uint64_t direct;      /* `serial` while alive and not waiting, else EVD_NOT_DIRECT */
-	bool bare;	      /* alive, and only waits can be served: see evd_set_bare() */
-	bool freed;	      /* evd_free() has begun; destroyed() was not called yet */
-	bool free_on_return;  /* the last thread that leaves the EVD destroys it */
-	struct evd_config cfg;
+	struct os_mutex lock; /* the trigger lock */
+	/* the number of the EVD in the slot, or of the last EVD there */
+	uint64_t serial BY_TRIGGER;
+	bool alive BY_TRIGGER;	    /* from evd_create() to evd_free() */
+	uint64_t direct BY_TRIGGER; /* `serial` while alive and not waiting, else EVD_NOT_DIRECT */
+	bool bare BY_TRIGGER;	    /* alive, and only waits can be served: see evd_set_bare() */
+	bool freed BY_TRIGGER;	    /* evd_free() has begun; destroyed() was not called yet */
+	bool free_on_return BY_TRIGGER; /* the last thread that leaves the EVD destroys it */
+	struct evd_config cfg;		/* constant */
 
-	struct loop_job job;
-	enum evd_job_state job_state; /* only evd_job() and evd_job_queue() change it */
-	uint64_t backoff_ns; /* the next delay; 0: the device has not failed since it worked last */
-	enum evd_armed armed; /* set by a successful arm, cleared by evd_notified() only */
-	enum evd_attention attention;
+	struct loop_job job BY_TRIGGER;
+	enum evd_job_state job_state BY_TRIGGER; /* only evd_job() and evd_job_queue() change it */
+	/* the next delay; 0: the device has not failed since it worked last */
+	uint64_t backoff_ns BY_TRIGGER;
+	/* set by a successful arm, cleared by evd_notified() only */
+	enum evd_armed armed BY_TRIGGER;
+	enum evd_attention attention BY_TRIGGER;
 	/*
 	 * The last poll found the device queue empty, and since then no event was posted that waits for
 	 * a poll.  Completions that came later are not excluded.  False while `refused`.
 	 */
-	bool drained;
+	bool drained BY_TRIGGER;
 	/*
 	 * The device completed more receives than were posted, and a hold dropped those above.  No call
 	 * has returned the error yet: until then a poll for a sink returns it again.
 	 */
-	bool refused;
+	bool refused BY_TRIGGER;
 	/* Those of cfg.ops; while `refused`, one that fails, and NULL.  NULL if there is no device. */
-	evd_poll_function *poll;
-	evd_poll_into_function *poll_into;
+	evd_poll_function *poll BY_TRIGGER;
+	evd_poll_into_function *poll_into BY_TRIGGER;
 
-	bool waiting;
-	struct park *waiter; /* of the thread in evd_wait(), while `waiting` */
-	bool closing;	     /* evd_set_closing() was called */
-	int threshold;
-	struct spin spin;
-	unsigned int slept_waits; /* how many of the last waits slept, without one between them that
-				     did not */
-	bool waitable;
-	bool made_unwaitable; /* during the current wait, even if it is waitable again */
+	bool waiting BY_TRIGGER;
+	struct park *waiter BY_TRIGGER; /* of the thread in evd_wait(), while `waiting` */
+	bool closing BY_TRIGGER;	/* evd_set_closing() was called */
+	int threshold BY_TRIGGER;
+	struct spin spin BY_TRIGGER;
+	/* how many of the last waits slept, without one between them that did not */
+	unsigned int slept_waits BY_TRIGGER;
+	bool waitable BY_TRIGGER;
+	bool made_unwaitable BY_TRIGGER; /* during the current wait, even if it is waitable again */
 
-	DAT_UPCALL_POLICY policy;
-	DAT_UPCALL_OBJECT object;
-	DAT_UPCALL_ARRAY_OBJECT array; /* in its place, if this one has a function */
-	unsigned int
-	    changes;	 /* of what a series of upcalls depends on: sink, object, notification */
-	int in_progress; /* events claimed for upcalls that have not returned */
-	int closers;	 /* how many of them are on threads that close an adapter */
-	int exempt;	 /* closers, and upcalls that called TEARDOWN or free for this EVD */
-	int tearing;	 /* TEARDOWN and free calls that wait */
-	struct park_list teardowns;
+	DAT_UPCALL_POLICY policy BY_TRIGGER;
+	DAT_UPCALL_OBJECT object BY_TRIGGER;
+	DAT_UPCALL_ARRAY_OBJECT array BY_TRIGGER; /* in its place, if this one has a function */
+	/* of what a series of upcalls depends on: sink, object, notification */
+	unsigned int changes BY_TRIGGER;
+	int in_progress BY_TRIGGER; /* events claimed for upcalls that have not returned */
+	int closers BY_TRIGGER;	    /* how many of them are on threads that close an adapter */
+	int exempt BY_TRIGGER;	/* closers, and upcalls that called TEARDOWN or free for this EVD */
+	int tearing BY_TRIGGER; /* TEARDOWN and free calls that wait */
+	struct park_list teardowns BY_TRIGGER;
 
-	struct evd_listener *listener;
-	DAT_CNO_HANDLE listener_cookie;
-	struct evd *triggered_next; /* this and the next four: guarded by the lock of the CNO */
-	bool triggered;
-	bool agent_unseen;
-	TAILQ_ENTRY(evd) handed_link; /* of the EVDs of the CNO that are `handed` */
-	bool handed;
-	bool enabled;
+	struct evd_listener *listener BY_TRIGGER;
+	DAT_CNO_HANDLE listener_cookie BY_TRIGGER;
+	struct evd *triggered_next BY_CNO; /* in the list of the CNO, as the next four */
+	bool triggered BY_CNO;
+	bool agent_unseen BY_CNO;
+	TAILQ_ENTRY(evd) handed_link BY_CNO; /* of the EVDs of the CNO that are `handed` */
+	bool handed BY_CNO;
+	bool enabled BY_TRIGGER;
 
-	unsigned int polls_first; /* so many of the next runs for a CNO poll before they arm */
-	bool solicited_only;
-	bool overflowed;
-	bool refusing;	  /* evd_mark_refusal() was called in this episode */
-	bool device_over; /* the device queue failed after an overflow: no completion will come */
-	uint64_t taken;	  /* events that were taken by any call but evd_take_direct() */
-	uint64_t taken_directly; /* by that */
-	struct evd_queue queue;
-	unsigned int unacked; /* notifications that were read and not acknowledged */
-	int pins;	      /* threads that use the channel or the source without the lock */
-	struct loop_ticket channel; /* the private channel as a source of the loop */
-	bool channel_watched;	    /* by the loop, because the sink is an upcall policy or a CNO */
-	struct dat_rearm_evd_counters counters;
-	struct evd_calls calls;
+	/* so many of the next runs for a CNO poll before they arm */
+	unsigned int polls_first BY_TRIGGER;
+	bool solicited_only BY_TRIGGER;
+	bool overflowed BY_TRIGGER;
+	bool refusing BY_TRIGGER; /* evd_mark_refusal() was called in this episode */
+	/* the device queue failed after an overflow: no completion will come */
+	bool device_over BY_TRIGGER;
+	uint64_t taken BY_TRIGGER; /* events that were taken by any call but evd_take_direct() */
+	uint64_t taken_directly BY_TRIGGER; /* by that */
+	struct evd_queue queue BY_TRIGGER;
+	unsigned int unacked BY_TRIGGER; /* notifications that were read and not acknowledged */
+	int pins BY_TRIGGER; /* threads that use the channel or the source without the lock */
+	struct loop_ticket channel BY_TRIGGER; /* the private channel as a source of the loop */
+	/* by the loop, because the sink is an upcall policy or a CNO */
+	bool channel_watched BY_TRIGGER;
+	struct dat_rearm_evd_counters counters BY_TRIGGER;
+	struct evd_calls calls BY_TRIGGER;
 };
 
 /* A reference to the EVD in the slot, for an owner that prevents its destruction. */
 static inline struct evd_ref
-evd_self(struct evd *evd)
+evd_self(struct evd *evd) UNCHECKED
 {
 	return (struct evd_ref){ evd, evd->serial };
 }

@@ -3,22 +3,22 @@
 
 #include "evd/loop_body.h"
 
-/* ---- the job lists; the lock of the loop is held ---- */
+/* ---- the job lists ---- */
 
 static void
-loop_list_init(struct loop_job *head)
+loop_list_init(struct loop_job *head) UNCHECKED
 {
 	head->next = head->prev = head;
 }
 
 static bool
-loop_list_empty(const struct loop_job *head)
+loop_list_empty(const struct loop_job *head) REQUIRES(core_locks.loop)
 {
 	return head->next == head;
 }
 
 static void
-loop_list_append(struct loop_job *head, struct loop_job *job)
+loop_list_append(struct loop_job *head, struct loop_job *job) REQUIRES(core_locks.loop)
 {
 	job->prev = head->prev;
 	job->next = head;
@@ -27,7 +27,7 @@ loop_list_append(struct loop_job *head, struct loop_job *job)
 }
 
 static void
-loop_list_unlink(struct loop_job *job)
+loop_list_unlink(struct loop_job *job) REQUIRES(core_locks.loop)
 {
 	job->prev->next = job->next;
 	job->next->prev = job->prev;
@@ -393,8 +393,9 @@ loop_to_pump(void)
 
 /* ---- threads ---- */
 
+/* No other thread knows the loop any more. */
 static void
-loop_release(struct loop *loop)
+loop_release(struct loop *loop) UNCHECKED
 {
 	os_close(loop->doorbell);
 	os_close(loop->epfd);

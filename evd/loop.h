@@ -47,17 +47,20 @@ enum loop_place {
 };
 
 /*
- * The owner embeds it.  Links and place are guarded by the lock of the loop.  Only the owner
- * accesses `on`, under its own lock.
+ * The owner embeds it.  Only the owner accesses `on`, under its own lock.
  */
 struct loop_job {
-	struct loop_job *next, *prev;
+	struct loop_job *next BY_LOOP, *prev BY_LOOP;
 	struct loop *on; /* the loop on which it was queued last; NULL: none */
-	enum loop_place place;
-	uint64_t turn;	 /* the turn of the loop in which it became ready: it runs in a later one */
-	uint64_t due;	 /* when a delayed job is due, as os_clock_ns() */
-	uint64_t serial; /* of the object; run() gets the value that was read when the job was taken
-			    from its list */
+	enum loop_place place BY_LOOP;
+	/* the turn of the loop in which it became ready: it runs in a later one */
+	uint64_t turn BY_LOOP;
+	uint64_t due BY_LOOP; /* when a delayed job is due, as os_clock_ns() */
+	/*
+	 * Of the object, whose owner sets it; run() gets the value that was read when the job was
+	 * taken from its list.
+	 */
+	uint64_t serial;
 	void (*run)(struct loop_job *job, uint64_t serial);
 };
 

@@ -9,12 +9,12 @@
 #include "evd/park.h"
 
 struct loop_source {
-	int fd; /* -1: free slot */
-	uint32_t generation;
+	int fd BY_LOOP; /* -1: free slot */
+	uint32_t generation BY_LOOP;
 	void (*handler)(void *arg, uint64_t serial);
-	void *arg;
-	uint64_t serial;
-	bool busy; /* the thread of the loop is inside the handler */
+	void *arg BY_LOOP;
+	uint64_t serial BY_LOOP;
+	bool busy BY_LOOP; /* the thread of the loop is inside the handler */
 };
 
 struct loop {
@@ -22,19 +22,19 @@ struct loop {
 	enum loop_kind kind;
 	int epfd;
 	int doorbell;
-	int sleeping; /* threads that saw the ready list empty and for which no token is in the
-			 doorbell */
-	int tokens;   /* tokens in the doorbell */
-	bool stop;
-	bool orphan;	       /* freed by one of its own threads, which releases it when it ends */
-	uint64_t turn;	       /* the number of the current turn */
-	struct loop_job ready; /* list heads */
-	struct loop_job
-	    delayed; /* not ordered: EVDs whose device failed, and timers of other jobs */
-	struct loop_source *sources;
-	uint32_t n_sources;
-	struct park_list removers;
-	int n_threads;
+	/* threads that saw the ready list empty and for which no token is in the doorbell */
+	int sleeping BY_LOOP;
+	int tokens BY_LOOP; /* tokens in the doorbell */
+	bool stop BY_LOOP;
+	bool orphan BY_LOOP;   /* freed by one of its own threads, which releases it when it ends */
+	uint64_t turn BY_LOOP; /* the number of the current turn */
+	struct loop_job ready BY_LOOP; /* list heads */
+	/* not ordered: EVDs whose device failed, and timers of other jobs */
+	struct loop_job delayed BY_LOOP;
+	struct loop_source *sources BY_LOOP;
+	uint32_t n_sources BY_LOOP;
+	struct park_list removers BY_LOOP;
+	int n_threads; /* this and the next: constant once they all run */
 	struct os_thread *threads;
 };
 

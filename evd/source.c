@@ -115,7 +115,7 @@ struct removal {
 };
 
 static bool
-loop_source_is_idle(void *arg)
+loop_source_is_idle(void *arg) REQUIRES(core_locks.loop)
 {
 	const struct removal *removal = arg;
 
