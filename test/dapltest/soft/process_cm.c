@@ -4,6 +4,7 @@
  */
 #include "other.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include <sys/wait.h>
 
@@ -375,6 +376,80 @@ START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 }
 END_TEST
 
+/* One message, then the end. */
+static void
+send_and_end(void)
+{
+	struct ibv_send_wr wr = { .wr_id = 2,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+
+	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
+	cq_expect(cq, 2, IBV_WC_SUCCESS);
+	ck_assert_int_eq(rdma_disconnect(id), 0);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+}
+
+static void
+receive_and_end(void)
+{
+	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad;
+
+	ck_assert_int_eq(ibv_post_recv(id->qp, &recv, &bad), 0);
+	cq_expect(cq, 1, IBV_WC_SUCCESS);
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
+	ck_assert_int_eq(rdma_disconnect(id), 0);
+	leave();
+}
+
+/* The connection of the parent is there all the time that the child has one. */
+static void
+accepting_the_parent_and_the_child(void)
+{
+	struct rdma_event_channel *first_channel;
+	struct rdma_cm_id *first_id;
+	struct ibv_cq *first_cq;
+
+	serve("yes");
+	first_channel = channel;
+	first_id = id;
+	first_cq = cq;
+	serve("yes");
+	receive_and_end();
+	channel = first_channel;
+	id = first_id;
+	cq = first_cq;
+	receive_and_end();
+}
+
+START_TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
+{
+	pid_t child;
+	int status;
+
+	if (!feature_child()) {
+		runner_skip(FEATURE_NO_CHILD);
+		return;
+	}
+	other_start(accepting_the_parent_and_the_child);
+	call();
+	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+	child = fork();
+	if (child == 0) {
+		call();
+		cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
+		send_and_end();
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child: %x", status);
+	send_and_end();
+	leave();
+	other_finish();
+}
+END_TEST
+
 Suite *
 soft_process_cm_suite(void)
 {
@@ -382,6 +457,7 @@ soft_process_cm_suite(void)
 	TCase *tcase = runner_tcase(suite, "cm");
 
 	tcase_add_test(tcase, fork__with_connection_and_listener__children_lose_no_memory);
+	tcase_add_test(tcase, fork__child_opens_the_device_anew__has_a_link_of_its_own);
 	tcase_add_test(tcase, connect__send__disconnect__one_event_each_side);
 	tcase_add_test(tcase, connect__rejected__with_data);
 	tcase_add_test(tcase, connect__port_bound_without_listener__rejected_with_status_8);
