@@ -92,6 +92,35 @@ idle(void)
 	own_finish();
 }
 
+/* Its status, and what the queue pair does then, are those of a datagram to a queue pair of the own process. */
+START_TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	}, *bad;
+
+	other_start(idle);
+	own_for_datagrams();
+	own_send(own_peer.qpn, DATAGRAM_MTU, 0); /* opens the link */
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = own_peer.qpn;
+	wr.wr.ud.remote_qkey = DATAGRAM_KEY;
+	sge = (struct ibv_sge){ (uintptr_t)own.bytes, 10, own.mr->lkey + 1 };
+	for (uint64_t i = 1; i <= 2; i++) {
+		wr.wr_id = i;
+		ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
+	}
+	cq_expect(own.cq, 1, IBV_WC_LOC_PROT_ERR);
+	cq_expect(own.cq, 2, IBV_WC_WR_FLUSH_ERR);
+	own_finish();
+	other_finish();
+}
+END_TEST
+
 /* Posts until the send queue is full, as it is when the link is; returns how many are not complete. */
 static int
 fill_link(void)
@@ -232,6 +261,7 @@ soft_process_datagram_suite(void)
 
 	tcase_add_checked_fixture(tc, patience_begin, patience_end);
 	tcase_add_test(tc, datagrams__of_another_process__arrive);
+	tcase_add_test(tc, datagram__of_memory_that_may_not_be_read__fails_at_once);
 	tcase_add_test(tc, datagrams__to_a_process_that_reads_late__wait_for_room);
 	tcase_add_test(tc, datagrams__that_wait__are_flushed_by_an_error);
 	tcase_add_loop_test(tc, datagrams__have_waited_for_room_long_ago__wait_again, 0, WAITS);
