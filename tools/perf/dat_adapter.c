@@ -13,16 +13,15 @@
 static void
 dat_find_peer(struct dat_adapter *adapter, const struct options *options)
 {
-	const struct sockaddr *peer;
 	DAT_IA_ATTR attr;
 
 	fail_dat("dat_ia_query", dat_ia_query(adapter->ia, NULL, DAT_IA_FIELD_ALL, &attr,
 				     DAT_PROVIDER_FIELD_NONE, NULL));
-	peer = options_address(options, attr.ia_address_ptr->sa_family);
-	if (!peer)
-		peer = attr.ia_address_ptr;
-	memcpy(&adapter->peer, peer,
-	    peer->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+	if (options_address(options, attr.ia_address_ptr->sa_family, &adapter->peer))
+		return;
+	memcpy(&adapter->peer, attr.ia_address_ptr,
+	    attr.ia_address_ptr->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
+							 sizeof(struct sockaddr_in));
 }
 
 static void

@@ -139,13 +139,18 @@ parse_address(struct argp_state *state, struct options *options, const char *tex
 }
 
 /* A name, as localhost, has addresses of both families, and an adapter has one. */
-const struct sockaddr *
-options_address(const struct options *options, int family)
+bool
+options_address(const struct options *options, int family, struct sockaddr_storage *address)
 {
-	for (const struct addrinfo *at = options->addresses; at; at = at->ai_next)
-		if (at->ai_family == family)
-			return at->ai_addr;
-	return options->addresses ? options->addresses->ai_addr : NULL;
+	const struct addrinfo *at = options->addresses;
+
+	while (at && at->ai_family != family)
+		at = at->ai_next;
+	if (!at)
+		at = options->addresses;
+	if (at)
+		memcpy(address, at->ai_addr, at->ai_addrlen);
+	return at;
 }
 
 /* What does not go together. */

@@ -29,7 +29,7 @@ struct options {
 /* Ends the program with 2 after a message if the command line is wrong. */
 void options_parse(struct options *options, int argc, char **argv);
 
-/* An address of HOST: the first of this family, or else the first.  NULL without HOST. */
-const struct sockaddr *options_address(const struct options *options, int family);
+/* Copies an address of HOST: the first of this family, or else the first.  False without HOST. */
+bool options_address(const struct options *options, int family, struct sockaddr_storage *address);
 
 #endif

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define BACKLOG 128
 
@@ -15,14 +14,11 @@
 static struct sockaddr_storage
 verbs_address(const struct options *options, bool server)
 {
-	const struct sockaddr *given = options_address(options, AF_INET); /* as a server has it */
 	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
 	struct sockaddr_in *in = (struct sockaddr_in *)&address;
 
-	if (given) {
-		memcpy(&address, given,
-		    given->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof *in);
-	} else {
+	/* IPv4 is also what a server without HOST has. */
+	if (!options_address(options, AF_INET, &address)) {
 		in->sin_family = AF_INET;
 		in->sin_addr.s_addr = htonl(
 		    options->server && server && options->port ? INADDR_ANY : INADDR_LOOPBACK);
