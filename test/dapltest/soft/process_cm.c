@@ -87,12 +87,20 @@ accepting(void)
 	leave();
 }
 
-START_TEST(connect__send__disconnect__one_event_each_side)
+static void
+send_one(void)
 {
 	struct ibv_send_wr wr = { .wr_id = 2,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED },
 			   *bad;
+
+	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
+	cq_expect(cq, 2, IBV_WC_SUCCESS);
+}
+
+START_TEST(connect__send__disconnect__one_event_each_side)
+{
 	struct rdma_cm_event *event;
 
 	other_start(accepting);
@@ -101,8 +109,7 @@ START_TEST(connect__send__disconnect__one_event_each_side)
 	ck_assert_int_eq(event->param.conn.private_data_len, 196);
 	ck_assert_int_eq(memcmp(event->param.conn.private_data, "yes\0\0", 5), 0);
 	rdma_ack_cm_event(event);
-	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
-	cq_expect(cq, 2, IBV_WC_SUCCESS);
+	send_one();
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	other_meet();
@@ -334,12 +341,20 @@ START_TEST(device_closed_and_opened_again__others_find_it)
 }
 END_TEST
 
+static void
+await_child(pid_t child)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child: %x", status);
+}
+
 /* What it must not free it must at least still know: a memory checker looks when it ends. */
 static void
 fork_and_check(int generations)
 {
 	pid_t child = fork();
-	int status;
 
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
@@ -347,16 +362,11 @@ fork_and_check(int generations)
 			fork_and_check(generations - 1);
 		_exit(story_leaks());
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child: %x", status);
+	await_child(child);
 }
 
 START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 {
-	struct ibv_send_wr wr = { .wr_id = 2,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED },
-			   *bad;
 	struct rdma_cm_id *listener;
 	uint16_t own_port;
 
@@ -365,8 +375,7 @@ START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 	cm_expect(channel, RDMA_CM_EVENT_ESTABLISHED, id);
 	listener = cm_listen(channel, &own_port);
 	fork_and_check(3);
-	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
-	cq_expect(cq, 2, IBV_WC_SUCCESS);
+	send_one();
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
@@ -380,13 +389,7 @@ END_TEST
 static void
 send_and_end(void)
 {
-	struct ibv_send_wr wr = { .wr_id = 2,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED },
-			   *bad;
-
-	ck_assert_int_eq(ibv_post_send(id->qp, &wr, &bad), 0);
-	cq_expect(cq, 2, IBV_WC_SUCCESS);
+	send_one();
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 }
@@ -426,7 +429,6 @@ accepting_the_parent_and_the_child(void)
 START_TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
 {
 	pid_t child;
-	int status;
 
 	if (!feature_child()) {
 		runner_skip(FEATURE_NO_CHILD);
@@ -442,8 +444,7 @@ START_TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
 		send_and_end();
 		_exit(0);
 	}
-	ck_assert_int_eq(waitpid(child, &status, 0), child);
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child: %x", status);
+	await_child(child);
 	send_and_end();
 	leave();
 	other_finish();
