@@ -54,6 +54,8 @@ def limits():
 @functools.cache
 def leak_library():
     """LeakSanitizer's; None without it."""
+    if not shutil.which("gcc"):
+        return None
     path = subprocess.run(["gcc", "-print-file-name=liblsan.so"], capture_output=True, text=True, check=True).stdout.strip()
     return os.path.realpath(path) if os.path.isabs(path) else None
 
@@ -378,10 +380,12 @@ class Trial:
 
     def memory_is_lost(self, tests, path, out, where, made):
         """Whether LeakSanitizer finds something at the end of one of the quickest tests."""
+        if not leak_library():
+            return False
         groups, spent = collections.defaultdict(list), 0
         for test in tests:
             spent += self.programs.tests[test]
-            if spent < LEAKS_MAX and leak_library():
+            if spent < LEAKS_MAX:
                 groups[test.split()[0]].append(test)
         for program, group in groups.items():
             for first in range(0, len(group), NAMES_MAX):
