@@ -112,7 +112,7 @@ int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
 /* ---- the object: its owner embeds it, only cno/ accesses its members ---- */
 
 struct cno {
-	struct os_mutex lock;	/* also of its list of EVDs: `triggered_next` and others there */
+	struct os_mutex lock;	/* guards also the list members of its EVDs: BY_CNO in evd.h */
 	uint64_t serial BY_CNO; /* of the CNO in the slot, or of the last one that was in it */
 	bool alive BY_CNO;
 	bool freed BY_CNO;
