@@ -12,21 +12,31 @@
 
 #define PAUSE 20 /* milliseconds between two looks for a reader */
 
+#define MILLISECOND 1000000u
+
+/* In nanoseconds: what counts in milliseconds gives up before its time. */
 static uint64_t
 write_clock(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static uint64_t
+write_end(unsigned int limit)
+{
+	return write_clock() + (uint64_t)limit * MILLISECOND;
+}
+
+/* In milliseconds, for poll(): rounded up. */
 static int
 write_left(uint64_t end)
 {
 	const uint64_t now = write_clock();
 
-	return now < end ? (int)(end - now) : 0;
+	return now < end ? (int)((end - now + MILLISECOND - 1) / MILLISECOND) : 0;
 }
 
 static void
@@ -88,14 +98,14 @@ write_unsignalled(int fd, const char *bytes, size_t size, uint64_t end)
 int
 soft_write(int fd, const char *bytes, size_t size, unsigned int limit)
 {
-	return write_unsignalled(fd, bytes, size, write_clock() + limit);
+	return write_unsignalled(fd, bytes, size, write_end(limit));
 }
 
 int
 soft_append(const char *path, const char *bytes, size_t size, unsigned int limit)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-	const uint64_t end = write_clock() + limit;
+	const uint64_t end = write_end(limit);
 	int fd, error;
 
 	while ((fd = open(path, flags, 0666)) < 0) {
