@@ -5,6 +5,7 @@
 #include "story.h"
 
 #include <dat2/dat_log.h>
+#include <dlfcn.h>
 #include <stdio.h>
 
 #define NOT_FOUND DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED)
@@ -183,6 +184,25 @@ START_TEST(chain__first_loads__second_is_left_alone)
 }
 END_TEST
 
+/* clause: b.2.3 */
+START_TEST(chain__one_of_three_loads__it_is_taken)
+{
+	const char *const missing[] = { "%D/one.so", "%D/two.so", "%D/three.so" };
+	char lines[512] = "";
+
+	for (int i = 0; i < 3; i++)
+		snprintf(lines + strlen(lines), sizeof lines - strlen(lines),
+		    LINE("x", "u2.0", "threadsafe", "%s", "%d"), i == _i ? "%S" : missing[i], i);
+	story_conf(lines);
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	story_heard();
+	snprintf(lines, sizeof lines, "init x 2.0 1 \"%d\"", _i);
+	ck_assert_int_eq(story_traced("init"), 1);
+	ck_assert_int_eq(story_traced(lines), 1);
+}
+END_TEST
+
 START_TEST(chain__understudy_in_use__serves_the_next_open_too)
 {
 	DAT_IA_HANDLE a, b;
@@ -220,6 +240,12 @@ START_TEST(chain__none_loads__is_not_found)
 }
 END_TEST
 
+static void
+assert_not_loaded(const char *path)
+{
+	ck_assert_ptr_null(dlopen(path, RTLD_LAZY | RTLD_NOLOAD));
+}
+
 /* clause: b.3.3 */
 START_TEST(library__without_init__is_refused_by_name)
 {
@@ -228,6 +254,7 @@ START_TEST(library__without_init__is_refused_by_name)
 	assert_not_found("x", 2, 0, DAT_TRUE);
 	ck_assert_ptr_nonnull(strstr(story_heard(),
 	    STUB_NO_INIT_PATH " is not a DAT provider: it has no dat_provider_init()"));
+	assert_not_loaded(STUB_NO_INIT_PATH);
 }
 END_TEST
 
@@ -239,6 +266,7 @@ START_TEST(library__without_fini__is_refused_by_name)
 	assert_not_found("x", 2, 0, DAT_TRUE);
 	ck_assert_ptr_nonnull(strstr(story_heard(),
 	    STUB_NO_FINI_PATH " is not a DAT provider: it has no dat_provider_fini()"));
+	assert_not_loaded(STUB_NO_FINI_PATH);
 }
 END_TEST
 
@@ -436,6 +464,7 @@ dat_lookup_suite(void)
 
 	t = story_tcase(suite, "chain");
 	tcase_add_test(t, chain__first_library_missing__second_is_taken);
+	tcase_add_loop_test(t, chain__one_of_three_loads__it_is_taken, 0, 3);
 	tcase_add_test(t, chain__first_loads__second_is_left_alone);
 	tcase_add_test(t, chain__understudy_in_use__serves_the_next_open_too);
 	tcase_add_test(t, chain__first_does_not_register__second_is_taken);
