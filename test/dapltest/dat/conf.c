@@ -236,6 +236,22 @@ START_TEST(conf__bad_provider_version__is_shown)
 }
 END_TEST
 
+START_TEST(conf__bad_provider_version__is_shown_to_40_bytes)
+{
+	static const char *const rest[2][2] = { { "", "" }, { "1", "..." } };
+	char line[128], reason[128];
+
+	snprintf(line, sizeof line,
+	    "x u2.0 threadsafe default l 123456789%%123456789s123456789n123456789c%s a b",
+	    rest[_i][0]);
+	snprintf(reason, sizeof reason,
+	    "field 6 is \"123456789%%123456789s123456789n123456789c%s\", not a provider version "
+	    "such as dapl.2.0",
+	    rest[_i][1]);
+	assert_refused(line, reason);
+}
+END_TEST
+
 START_TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
 {
 	assert_refused("x u2.0 \033[2J default l id.2.0 a b",
@@ -568,6 +584,7 @@ dat_conf_suite(void)
 	tcase_add_test(t, conf__bad_thread_safety__is_shown);
 	tcase_add_test(t, conf__bad_default__is_shown);
 	tcase_add_test(t, conf__bad_provider_version__is_shown);
+	tcase_add_loop_test(t, conf__bad_provider_version__is_shown_to_40_bytes, 0, 2);
 	tcase_add_test(t, conf__control_characters_of_a_field__do_not_reach_the_terminal);
 	tcase_add_test(t, conf__long_word_in_a_message__is_cut);
 	tcase_add_test(t, conf__empty_name__is_refused);

@@ -5,6 +5,7 @@
 #include "story.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_upcall.h>
@@ -78,6 +79,40 @@ START_TEST(query__by_name__opens_and_closes)
 	story_assert_ret(dat_ib_close_query(ia), DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	story_assert_ret(dat_ib_close_query(ia), BAD_HANDLE);
+}
+END_TEST
+
+START_TEST(query__close_is_refused__stays_open)
+{
+	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
+
+	story_conf(CONF("busy"));
+	story_assert_ret(dat_ib_open_query("x", &ia, 0, NULL, 0, NULL), DAT_SUCCESS);
+	story_assert_ret(dat_extension_op(ia, DAT_CLOSE_EXTENSION_BASE | 1),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
+	ck_assert_int_eq(story_traced("fini x"), 0);
+	story_assert_ret(dat_ib_close_query(ia), DAT_SUCCESS);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+}
+END_TEST
+
+/* There are fewer numbers for adapters. */
+START_TEST(ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_number)
+{
+	DAT_IA_HANDLE first, ia = DAT_HANDLE_NULL;
+
+	unsetenv("STUB_TRACE");
+	story_conf(CONF(""));
+	first = story_open("x", DAT_TRUE);
+	for (int i = 0; i < 70000; i++)
+		if (_i == 0) {
+			story_close(story_open("x", DAT_TRUE));
+		} else {
+			story_assert_ret(
+			    dat_ib_open_query("x", &ia, 0, NULL, 0, NULL), DAT_SUCCESS);
+			story_assert_ret(dat_ib_close_query(ia), DAT_SUCCESS);
+		}
+	story_close(first);
 }
 END_TEST
 
@@ -197,6 +232,9 @@ dat_extension_suite(void)
 	tcase_add_test(t, op__on_ia_and_object__reaches_the_provider);
 	tcase_add_test(t, op__impossible_handle__is_refused);
 	tcase_add_test(t, query__by_name__opens_and_closes);
+	tcase_add_test(t, query__close_is_refused__stays_open);
+	tcase_add_loop_test(
+	    t, ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_number, 0, 2);
 	tcase_add_test(t, query__of_an_unknown_name__is_not_found);
 	tcase_add_test(t, query__provider_fails__leaves_nothing);
 	tcase_add_test(t, ib__strerror_of_extensions__has_a_sentence);

@@ -317,7 +317,10 @@ START_TEST(hints__what_the_registry_itself_refuses__has_a_line)
 	DAT_REARM_RECORD record;
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia, closed;
-	DAT_COUNT n;
+	DAT_CONN_QUAL qualifier;
+	DAT_PSP_HANDLE psp;
+	DAT_EVENT event;
+	DAT_COUNT n, more;
 
 	memset(name, 'n', DAT_NAME_MAX_LENGTH);
 	setenv("DAT_DBG_TYPE", "hints", 1);
@@ -341,6 +344,12 @@ START_TEST(hints__what_the_registry_itself_refuses__has_a_line)
 	assert_hinted(dat_ia_close(closed, DAT_CLOSE_ABRUPT_FLAG),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_ia_close",
 	    "no open adapter has the handle 0x");
+	assert_hinted(dat_psp_create_any(closed, &qualifier, async, DAT_PSP_CONSUMER_FLAG, &psp),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_psp_create_any",
+	    "no open adapter");
+	assert_hinted(dat_evd_wait(closed, 0, 1, &event, &more),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST), "dat_evd_wait",
+	    "no open adapter");
 	assert_hinted(dat_ia_close(DAT_HANDLE_NULL, DAT_CLOSE_ABRUPT_FLAG),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA), "dat_ia_close",
 	    "the handle is DAT_HANDLE_NULL");

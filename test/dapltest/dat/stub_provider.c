@@ -184,7 +184,7 @@ stub_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answe
 	return DAT_SUCCESS;
 }
 
-/* Opens and closes by name; of any other operation it notes the first argument as an int. */
+/* Opens by name, closes, gracefully by an odd operation; of any other it notes the first argument as an int. */
 static DAT_RETURN
 stub_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
@@ -195,8 +195,9 @@ stub_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 		name = va_arg(args, DAT_NAME_PTR);
 		return stub_ia_open(name, 1, &evd, va_arg(args, DAT_IA_HANDLE *));
 	}
-	if (op == DAT_CLOSE_EXTENSION_BASE)
-		return stub_ia_close(handle, DAT_CLOSE_ABRUPT_FLAG);
+	if (op & DAT_CLOSE_EXTENSION_BASE)
+		return stub_ia_close(
+		    handle, op & 1 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG);
 	NOTE("extendedop", NOTE_POINTER(handle), (DAT_UINT64)op, (DAT_UINT64)va_arg(args, int));
 	return DAT_SUCCESS;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs: dapl/ and soft/ with the test programs that judge them, and which test passes which line.
+"""programs: dat/, dapl/ and soft/ with the test programs that judge them, and which test passes which line.
 
 A mutant is one object.  It is linked into the test programs, or the libraries that they load, and is played to the
 tests that pass its line when nothing is changed, the quickest first."""
@@ -25,7 +25,8 @@ WARNINGS = ("-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wsh
             "-Wno-maybe-uninitialized").split()  # at -O1 it warns of what is right
 PROVIDERS = "dapl device endpoint contract upcall peer debug wild api stock".split()
 # The programs of each area; those that judge it best come first.
-AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS}
+AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS, "check": ["checker"], "dat": ["dat", "dat_dlopen"]}
+WHOLE = ("soft", "checker")  # linked with all that they test
 NAMES_MAX = 200  # of one call of a program
 CANCEL = re.compile(r"_UNCANCELLED|_CANCEL_POINT")
 SLOW = 40  # seconds a test alone may take
@@ -98,16 +99,21 @@ class Programs:
         pkg = subprocess.run(["pkg-config", "--libs", "check"], capture_output=True, text=True, check=False)
         self.check = pkg.stdout.split() or "-lcheck -lsubunit -lm -lrt".split()
         rel = lambda pattern: sorted(os.path.relpath(p, top) for p in glob.glob(f"{top}/{pattern}"))
-        soft = [p for p in rel("soft/*/*.c") if not p.startswith(("soft/run/", "soft/check/"))]
+        check = rel("soft/check/*.c")
+        soft = [p for p in rel("soft/*/*.c") if not p.startswith("soft/run/") and p not in check]
         provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("cno/*.c") + ["dat/debug.c", "dat/pin.c"]
         provider = [p for p in provider if p != "dapl/ia/cq_arm_verbs.c"]
         self.names = [n for n in AREAS[area] if not only or n in only]
-        self.modules = {"soft": soft + self.sources("soft")} if "soft" in self.names else {}
-        if any(n != "soft" for n in self.names):
-            self.modules |= {"libdat2.so.2": rel("dat/*.c"), "libdaplsoft.so.2": soft + provider,
-                             "libfault.so": soft + provider + rel("test/dapltest/fault/*.c")}
-            self.modules |= {n: self.sources(n) for n in self.names if n != "soft"}
-        self.files = [p for p in (soft if area == "soft" else provider) if p.startswith(area + "/")]
+        whole = {"soft": soft, "checker": soft + check}
+        self.modules = {n: whole[n] + self.sources(n) for n in self.names if n in whole}
+        if any(n not in WHOLE for n in self.names):
+            self.modules |= {"libdat2.so.2": rel("dat/*.c")}
+            if area != "dat":
+                self.modules |= {"libdaplsoft.so.2": soft + provider,
+                                 "libfault.so": soft + provider + rel("test/dapltest/fault/*.c")}
+            self.modules |= {n: self.sources(n) for n in self.names if n not in WHOLE}
+        self.files = {"soft": soft, "dapl": rel("dapl/*/*.c"), "check": check, "dat": rel("dat/*.c")}[area]
+        self.files = [p for p in self.files if p != "dapl/ia/cq_arm_verbs.c"]
 
     def sources(self, name):
         words = self.value(f"test_{name}_SOURCES").split() + self.value("librunner_la_SOURCES").split()
@@ -125,7 +131,9 @@ class Programs:
         return ["-std=gnu11", "-fPIC", "-pthread", "-D_GNU_SOURCE=", "-iquote", f"{top}/{os.path.dirname(path)}"] + \
             [f"-I{d}" for d in (self.tree, top, f"{top}/dat/include", f"{top}/test/dapltest")] + \
             ['-DREARM_DAT_CONF="/nonexistent/dat.conf"', f'-DSOFT_PATH="{soft}"', '-DFAULT_PATH="./libfault.so"',
-             f'-DERRNO_PAGE="{top}/doc/errno.md"',
+             f'-DERRNO_PAGE="{top}/doc/errno.md"', '-DDAT_PATH="./libdat2.so.2"',
+             *(f'-DSTUB_{n.upper()}PATH="{self.tree}/test/dapltest/.libs/stub_{n or "provider"}.so"'.replace("_.so", ".so")
+               for n in ("", "no_init_", "no_fini_")),
              f'-DREAL_PATH="{self.tree}/dapl/.libs/libdaplrearm.so.2"']
 
     def compile(self, tree, path, out, *flags):
@@ -162,11 +170,11 @@ class Programs:
                       f"-Wl,--version-script={self.top}/test/dapltest/fault/fault.map"]
         else:
             # test-stock has a registry of its own, which the provider finds in the program.
-            libraries = [] if module in ("soft", "stock") else [f"{self.where}/plain/libdat2.so.2"]
+            libraries = [] if module in (*WHOLE, "stock", "dat_dlopen") else [f"{self.where}/plain/libdat2.so.2"]
             if "libfault.la" in self.value(f"test_{module}_LDADD") or module in ("contract", "api"):
                 libraries.append(f"{self.where}/plain/libfault.so")
             words += [*self.value(f"test_{module}_LDFLAGS", "").split(), *libraries, *self.check]
-        if module.startswith("lib"):
+        if module.startswith("lib") or module == "dat_dlopen":
             words += ["-ldl"]
         return subprocess.run(self.cc + words + ["-o", out], check=False).returncode == 0
 
@@ -200,7 +208,8 @@ class Programs:
 
     def trace(self, file):
         """Runs each test once, but those that FILE knows; the seconds and the lines of each."""
-        sources = glob.glob(f"{self.top}/{self.area}/**/*.[ch]", recursive=True)
+        folder = {"check": "soft/check"}.get(self.area, self.area)
+        sources = glob.glob(f"{self.top}/{folder}/**/*.[ch]", recursive=True)
         mark, known = digest(*sorted(sources)), {}
         if file and os.path.exists(file):
             with open(file) as f:
@@ -397,7 +406,8 @@ class Trial:
     def prepare(self, program, path, out, where, made):
         """Links what the program needs, and has not got yet."""
         os.makedirs(f"{where}/bin", exist_ok=True)
-        needed = [program] if program == "soft" else ["libdat2.so.2", "libdaplsoft.so.2", "libfault.so", program]
+        libraries = [] if program in WHOLE else [m for m in self.programs.modules if m.startswith("lib")]
+        needed = [*libraries, program]
         for module in needed:
             if module in made:
                 continue
