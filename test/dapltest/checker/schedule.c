@@ -390,6 +390,30 @@ START_TEST(word__its_size__is_never_less_than_what_is_printed)
 }
 END_TEST
 
+/* Each form that a shell needs: as it is, quoted, and with escapes, which have three digits whatever follows. */
+static const struct {
+	const char *word, *printed;
+} forms[] = {
+	{ "a-b_c/%+,.:=@", "a-b_c/%+,.:=@" },
+	{ "", "''" },
+	{ "~", "'~'" },
+	{ "a b", "'a b'" },
+	{ "a'b", "'a'\\''b'" },
+	{ "a\t5", "$'a\\0115'" },
+	{ "\001'\\\377", "$'\\001\\'\\\\\\377'" },
+};
+
+START_TEST(word__each_form__is_printed_as_a_shell_reads_it)
+{
+	char text[64];
+	FILE *stream = fmemopen(text, sizeof text, "w");
+
+	soft_word_print(stream, forms[_i].word);
+	fclose(stream);
+	ck_assert_str_eq(text, forms[_i].printed);
+}
+END_TEST
+
 Suite *
 checker_schedule_suite(void)
 {
@@ -406,5 +430,7 @@ checker_schedule_suite(void)
 	tcase_add_test(tcase, time__from_1_to_the_most__and_an_eighth_after_200);
 	tcase_add_test(tcase, settings__each_variable__is_its_own_setting);
 	tcase_add_test(tcase, word__its_size__is_never_less_than_what_is_printed);
+	tcase_add_loop_test(tcase, word__each_form__is_printed_as_a_shell_reads_it, 0,
+	    sizeof forms / sizeof forms[0]);
 	return suite;
 }

@@ -141,8 +141,13 @@ START_TEST(datagram__cannot_be_received__is_lost_and_the_request_succeeds)
 	side_receive(&connected, 1, 0, 1000);
 	wr.wr.ud.remote_qpn = connected.qp->qp_num;
 	send_and_complete(&wr);
+	side_to_rtr(&connected, connected.qp->qp_num);
+	side_to_rts(&connected, NULL);
+	wr.wr.ud.remote_qkey = 0; /* which a queue pair without a key has */
+	send_and_complete(&wr);
 	cq_expect_empty(connected.cq);
 	side_free(&connected);
+	wr.wr.ud.remote_qkey = DATAGRAM_KEY;
 	wr.wr.ud.remote_qpn = b.qp->qp_num;
 	elsewhere = ibv_create_ah(a.pd, &attr);
 	ck_assert_ptr_nonnull(elsewhere);
