@@ -65,8 +65,11 @@ extern _Atomic uint64_t device_calls, device_reads, device_acks, device_posts;
 static inline void
 device_lock(struct device_lock *lock)
 {
-	while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire))
+	while (atomic_flag_test_and_set_explicit(&lock->taken, memory_order_acquire)) {
+#if defined __x86_64__ || defined __i386__
 		__builtin_ia32_pause();
+#endif
+	}
 }
 
 static inline void
