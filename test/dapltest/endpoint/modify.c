@@ -365,6 +365,78 @@ START_TEST(modify__depth__is_what_can_be_posted)
 }
 END_TEST
 
+/* Each number of segments, raised alone: so many can be sent, written, read or received, and arrive; no more. */
+/* clause: e.1.15, e.1.17 */
+static const DAT_EP_PARAM_MASK segments[] = {
+	FIELD(MAX_RECV_IOV),
+	FIELD(MAX_REQUEST_IOV),
+	FIELD(MAX_RDMA_READ_IOV),
+	FIELD(MAX_RDMA_WRITE_IOV),
+};
+
+static DAT_RETURN
+post_segments(struct scene *s, int kind, DAT_COUNT n)
+{
+	const DAT_RMR_TRIPLET remote = dt_remote(s->peer, 512, 8 * (size_t)n);
+	const DAT_COMPLETION_FLAGS none = DAT_COMPLETION_DEFAULT_FLAG;
+	const DAT_DTO_COOKIE cookie = dt_cookie(7);
+	DAT_LMR_TRIPLET iov[8];
+
+	for (int i = 0; i < n; i++)
+		iov[i] = dt_local(s->me, 16 * (size_t)i, 8);
+	switch (kind) {
+	case 0:
+		return dat_ep_post_recv(s->me->ep, n, iov, cookie, none);
+	case 1:
+		return dat_ep_post_send(s->me->ep, n, iov, cookie, none);
+	case 2:
+		return dat_ep_post_rdma_read(s->me->ep, n, iov, cookie, &remote, none);
+	default:
+		return dat_ep_post_rdma_write(s->me->ep, n, iov, cookie, &remote, none);
+	}
+}
+
+START_TEST(modify__segments__are_what_can_be_posted)
+{
+	const DAT_EP_PARAM_MASK all = segments[0] | segments[1] | segments[2] | segments[3];
+	DAT_EP_PARAM param;
+	DAT_EVENT event;
+	struct scene s;
+
+	scene_open(&s, SCENE_FRESH);
+	param.ep_attr.max_recv_iov = param.ep_attr.max_request_iov = 1;
+	param.ep_attr.max_rdma_read_iov = param.ep_attr.max_rdma_write_iov = 1;
+	dt_ok(dat_ep_modify(s.me->ep, all, &param));
+	param.ep_attr.max_recv_iov = param.ep_attr.max_request_iov = 7;
+	param.ep_attr.max_rdma_read_iov = param.ep_attr.max_rdma_write_iov = 7;
+	dt_ok(dat_ep_modify(s.me->ep, segments[_i], &param));
+	dt_connect_pair(&s.pair);
+	for (int i = 0; i < 7; i++) {
+		memset(s.me->buffer + 16 * i, 'a' + i, 8);
+		memset(s.peer->buffer + 512 + 8 * i, 'A' + i, 8);
+	}
+	if (_i == 1)
+		dt_recv(s.peer, 0, 56, 9);
+	dt_assert_ret(post_segments(&s, _i, 8), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_ok(post_segments(&s, _i, 7));
+	if (_i == 0)
+		dt_send(s.peer, 512, 56, 9);
+	dt_expect_dto(_i ? s.me->request : s.me->recv, s.me->ep, 7, DAT_DTO_SUCCESS, &event);
+	if (_i == 1)
+		dt_expect_dto(s.peer->recv, s.peer->ep, 9, DAT_DTO_SUCCESS, &event);
+	for (int i = 0; i < 7; i++)
+		ck_assert_int_eq(_i == 0 || _i == 2 ? s.me->buffer[16 * i + 7] :
+				 _i == 1	    ? s.peer->buffer[8 * i + 7] :
+						      s.peer->buffer[512 + 8 * i + 7],
+		    (_i == 0 || _i == 2 ? 'A' : 'a') + i);
+	for (int kind = 0; kind < COUNT(segments); kind++)
+		if (kind != _i)
+			dt_assert_ret(post_segments(&s, kind, 2),
+			    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	scene_close(&s);
+}
+END_TEST
+
 /* clause: e.1.15 */
 START_TEST(modify__with_receives_posted__keeps_them)
 {
@@ -481,6 +553,7 @@ endpoint_modify_suite(void)
 	tcase_add_test(tc, modify__what_never_changes__is_a_bad_mask);
 	tcase_add_test(tc, modify__beyond_the_device__is_a_bad_value_and_changes_nothing);
 	tcase_add_test(tc, modify__depth__is_what_can_be_posted);
+	tcase_add_loop_test(tc, modify__segments__are_what_can_be_posted, 0, COUNT(segments));
 	tcase_add_test(tc, modify__with_receives_posted__keeps_them);
 	tc = dt_tcase(s, "part");
 	tcase_add_test(tc, modify__evds__later_events_come_there_and_the_old_ones_are_free);
