@@ -85,6 +85,30 @@ START_TEST(free_or_reset__undelivered_receives__their_entries_are_free_again)
 }
 END_TEST
 
+/* The last entries of a queue that was longer are in use. */
+/* clause: e.7.17, e.7.18 */
+START_TEST(free__undelivered_receives_of_a_longer_queue__their_entries_are_free_again)
+{
+	struct shared s;
+
+	shared_open(&s, DT_SEPARATE);
+	(void)shared_connect(&s, s.pair.b.recv);
+	shared_post(&s, 0, 7);
+	for (int i = 0; i < 4; i++) {
+		shared_send(&s, 0, 'l');
+		(void)shared_expect(&s, s.pair.b.recv, 0, 'l');
+	}
+	for (int i = 0; i < 2; i++)
+		shared_send(&s, 0, 'm');
+	dt_ok(dat_srq_resize(s.srq, 4));
+	dt_ok(dat_ep_free(s.to[0]));
+	shared_assert_counts(s.srq, 2, 2);
+	shared_post(&s, 8, 9);
+	dt_assert_ret(shared_try_post(&s, 10), FULL);
+	shared_close(&s);
+}
+END_TEST
+
 /* A message that is longer than the buffer breaks its own connection only. */
 /* clause: e.7.17 */
 START_TEST(receive_fails__only_its_connection_breaks)
@@ -242,6 +266,8 @@ dapl_srq_end_suite(void)
 	tcase_add_loop_test(tc, disconnect__ep_broken_once__posted_buffers_stay, 0, 3);
 	tcase_add_loop_test(tc, free_or_reset__undelivered_receives__their_entries_are_free_again,
 	    0, 2 * dt_personalities());
+	tcase_add_test(
+	    tc, free__undelivered_receives_of_a_longer_queue__their_entries_are_free_again);
 	tcase_add_test(tc, receive_fails__only_its_connection_breaks);
 	tc = dt_tcase(s, "depth");
 	tcase_add_loop_test(

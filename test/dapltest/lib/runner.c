@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runner.h"
+#include "meeting.h"
 #include "selection.h"
 
 #include <dirent.h>
@@ -452,7 +453,9 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 		return missing != 0;
 	}
 	if (n_tests) {
+		meeting_begin();
 		srunner_run_all(sr, CK_ENV);
+		meeting_end();
 		print_failed(sr, started_by(argv[0]));
 	}
 	run = srunner_ntests_run(sr);
