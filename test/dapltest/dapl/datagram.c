@@ -89,15 +89,32 @@ ud_established(const struct dt_side *side, DAT_IB_EXT_TYPE type, const char *dat
 	return extension(&event)->remote_ah;
 }
 
+/* The request anew, at another service point. */
+static DAT_CR_HANDLE
+ud_hand_over(DAT_CR_HANDLE cr)
+{
+	DAT_CONN_QUAL qual;
+	DAT_PSP_HANDLE psp;
+	DAT_EVENT event;
+
+	dt_ok(dat_psp_create_any(pair.b.ia, &qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp));
+	dt_ok(dat_cr_handoff(cr, qual));
+	dt_expect(pair.b.cr, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_REQUEST_EVENT, &event);
+	ck_assert_ptr_eq(event.event_data.cr_arrival_event_data.sp_handle.psp_handle, psp);
+	return event.event_data.cr_arrival_event_data.cr_handle;
+}
+
 /* The first asks the second; both have an address of the other then. */
 static void
-ud_meet(DAT_IB_ADDR_HANDLE *to_b, DAT_IB_ADDR_HANDLE *to_a)
+ud_meet(DAT_IB_ADDR_HANDLE *to_b, DAT_IB_ADDR_HANDLE *to_a, bool hands_over)
 {
 	DAT_CR_PARAM param;
 	DAT_CR_HANDLE cr;
 
 	dt_connect(&pair.a, &pair.b, "question", 9);
 	cr = dt_datagram_request(&pair.b);
+	if (hands_over)
+		cr = ud_hand_over(cr);
 	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 	ck_assert_int_ge(param.private_data_size, 9);
 	ck_assert_str_eq(param.private_data, "question");
@@ -138,10 +155,10 @@ START_TEST(endpoints_meet__each_gets_the_address_of_the_other_and_sends)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 
-	ud_open(_i ? DT_MERGED : DT_SEPARATE);
+	ud_open(_i == 1 ? DT_MERGED : DT_SEPARATE);
 	dt_recv(&pair.b, 512, GRH + 100, 21);
 	dt_recv(&pair.a, 512, GRH + 100, 22);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, _i == 2);
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 	memcpy(pair.a.buffer, "from a", 7);
 	memcpy(pair.b.buffer, "from b", 7);
@@ -391,7 +408,7 @@ START_TEST(service_point__made_before_the_endpoint__takes_its_requests)
 	dt_side_listen(&pair.b);
 	pair.a.ep = ud_ep(&pair.a);
 	pair.b.ep = ud_ep(&pair.b);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -404,7 +421,7 @@ START_TEST(lookups__under_way__end_with_a_disconnect)
 	DAT_CR_HANDLE cr;
 
 	ud_open(DT_SEPARATE);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	cr = dt_datagram_request(&pair.b);
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
@@ -428,7 +445,7 @@ START_TEST(lookups__under_way__end_with_a_graceful_disconnect)
 
 	ud_open(DT_SEPARATE);
 	for (int round = 0; round < 3; round++) {
-		ud_meet(&to_b, &to_a);
+		ud_meet(&to_b, &to_a, false);
 		dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 60000000, 0,
 		    NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 		cr = dt_datagram_request(&pair.b);
@@ -479,7 +496,7 @@ START_TEST(address_handle__freed_or_of_another__is_refused)
 	DAT_IB_ADDR_HANDLE to_a, to_b, none = { 0 };
 
 	ud_open(DT_SEPARATE);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_assert_ret(ud_try_send(&pair.a, 8, 1, &none), PARAMETER(5));
 	dt_assert_ret(ud_try_send(&pair.a, 8, 1, NULL), PARAMETER(5));
 	dt_assert_ret(ud_try_send(&pair.a, 8, 1, &to_a), PARAMETER(5));
@@ -516,7 +533,7 @@ START_TEST(calls__that_need_the_other_service__are_not_supported)
 	remote = dt_remote(&pair.b, 0, 8);
 	/* Without an address there is nothing that a request could go to. */
 	dt_assert_type(ud_try_send(&pair.a, 8, 1, &(DAT_IB_ADDR_HANDLE){ 0 }), DAT_INVALID_STATE);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_assert_ret(dat_ep_post_send(pair.a.ep, 1, &local, dt_cookie(1), DEFAULT), MODEL);
 	dt_assert_ret(
 	    dat_ep_post_rdma_write(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT), MODEL);
@@ -575,7 +592,7 @@ START_TEST(datagram__longer_than_a_packet__is_a_length_error)
 	DAT_VLEN longest;
 
 	ud_open(DT_SEPARATE);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	longest = ud_longest(&pair.a);
 	local[0] = dt_local(&pair.a, 0, longest);
 	local[1] = dt_local(&pair.a, 0, 1);
@@ -597,7 +614,7 @@ START_TEST(disconnect__flushes_and_reset_begins_anew)
 	ud_open(DT_SEPARATE);
 	dt_recv(&pair.a, 512, GRH + 8, 3);
 	dt_assert_type(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG), DAT_INVALID_STATE);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_ok(dat_ep_disconnect(pair.a.ep, _i ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, pair.a.ep);
 	ud_expect_dto(pair.a.recv, pair.a.ep, 3, DAT_IB_DTO_RECV_UD, DAT_DTO_ERR_FLUSHED, 0);
@@ -610,7 +627,7 @@ START_TEST(disconnect__flushes_and_reset_begins_anew)
 	dt_ok(dat_ep_reset(pair.a.ep));
 	dt_assert_type(ud_try_send(&pair.a, 8, 6, &to_b), DAT_INVALID_STATE);
 	dt_recv(&pair.b, 512, GRH + 8, 7);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_ok(ud_try_send(&pair.a, 8, 8, &to_b));
 	ud_expect_dto(pair.b.recv, pair.b.ep, 7, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
 	dt_pair_close(&pair);
@@ -625,7 +642,7 @@ START_TEST(counters__of_datagrams)
 
 	ud_open(DT_SEPARATE);
 	dt_recv(&pair.b, 512, GRH + 20, 1);
-	ud_meet(&to_b, &to_a);
+	ud_meet(&to_b, &to_a, false);
 	dt_ok(ud_try_send(&pair.a, 10, 2, &to_b));
 	ud_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 10);
 	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, a, 0));
@@ -654,7 +671,7 @@ dapl_datagram_suite(void)
 	Suite *s = suite_create("datagram");
 	TCase *tc = dt_tcase(s, "datagram");
 
-	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 2);
+	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 3);
 	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
 	tcase_add_test(tc, request__rejected__its_event_has_the_data);
 	tcase_add_loop_test(tc, requests__are_queued_and_their_evd_goes__are_refused, 0, 8);
