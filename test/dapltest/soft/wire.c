@@ -144,6 +144,46 @@ take_request(int link, struct soft_frame *frame)
 		ck_assert_int_eq(recv(link, part, frame->length, MSG_WAITALL), frame->length);
 }
 
+/* The first message is on its way, in part; none is behind it. */
+START_TEST(send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer)
+{
+	struct ibv_qp_attr drain = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_sge sge = { (uintptr_t)wire_big->addr, WIRE_BIG, wire_big->lkey };
+	struct ibv_send_wr wr = { .wr_id = 7,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { 4096, 1 } },
+			   *bad;
+	struct soft_frame frame, answer;
+	uint32_t taken = 0;
+	int link;
+
+	ck_assert_int_eq(ibv_post_send(wire_side.qp, &wr, &bad), 0);
+	link = line_accept(wire_door);
+	take_request(link, &frame);
+	taken += frame.length;
+	ck_assert_int_eq(
+	    ibv_modify_qp(wire_side.qp, &drain, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	sleep_ms(20);
+	ck_assert(!async_ready(wire_side.context));
+	for (; taken < WIRE_BIG; taken += frame.length)
+		take_request(link, &frame);
+	sleep_ms(20);
+	ck_assert(!async_ready(wire_side.context));
+	answer = (struct soft_frame){ .type = SOFT_FRAME_ACK,
+		.qpn = frame.from,
+		.from = frame.qpn,
+		.psn = frame.psn,
+		.epoch = frame.epoch };
+	ck_assert_int_eq(send(link, &answer, sizeof answer, MSG_NOSIGNAL), sizeof answer);
+	async_expect(wire_side.context, IBV_EVENT_SQ_DRAINED, wire_side.qp);
+	cq_expect(wire_side.cq, 7, IBV_WC_SUCCESS);
+	close(link);
+}
+END_TEST
+
 /* The peer's queue pair goes: what it has read is refused later than what comes then. */
 /* origin: hostile.4 */
 START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again)
@@ -629,6 +669,7 @@ add_tests_of_a_peer(TCase *tcase, void (*setup)(void))
 	tcase_add_test(tcase, read_pending_and_write_done__memory_goes__only_the_read_is_answered);
 	tcase_add_test(tcase,
 	    write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again);
+	tcase_add_test(tcase, send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer);
 	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
 	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
 	tcase_add_test(tcase, addresses__without_a_grant__end_the_link);
