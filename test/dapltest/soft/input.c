@@ -296,6 +296,67 @@ START_TEST(waiting_thread__is_notified_by_a_knock_and_reads)
 }
 END_TEST
 
+/* --- a frame that comes when the last look has been taken, and the rings are not armed yet */
+
+void __real_soft_peers_arm(enum soft_ring_alarm alarm, bool keep);
+void __wrap_soft_peers_arm(enum soft_ring_alarm alarm, bool keep);
+
+static void (*_Atomic before_arm)(void);
+
+void
+__wrap_soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
+{
+	void (*const run)(void) = atomic_exchange(&before_arm, NULL);
+
+	if (run)
+		run();
+	__real_soft_peers_arm(alarm, keep);
+}
+
+/* The other process notifies nobody: no alarm is armed. */
+static void
+write_before_the_arm(void)
+{
+	(void)soft_ring_take_alarm(&rings.out);
+	write_message();
+}
+
+START_TEST(frame_comes_before_the_arm__of_the_progress_thread__is_read)
+{
+	side_receive(&a, 1, 0, 8);
+	side_receive(&a, 2, 0, 8);
+	await_alarm(SOFT_ALARM_PROGRESS);
+	before_arm = write_before_the_arm;
+	write_message();
+	notify_progress();
+	line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+	line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+	ck_assert_ptr_null((void *)(uintptr_t)before_arm);
+}
+END_TEST
+
+START_TEST(frame_comes_before_the_arm__of_a_request_for_notification__is_read)
+{
+	side_receive(&a, 1, 0, 8);
+	await_alarm(SOFT_ALARM_PROGRESS);
+	before_arm = write_before_the_arm;
+	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+	channel_expect(a.channel, a.cq);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(frame_comes_before_the_arm__of_a_thread_that_waits__is_read)
+{
+	side_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+	await_alarm(SOFT_ALARM_PROGRESS);
+	before_arm = write_before_the_arm;
+	wait_for_event(NULL);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
 /* The alarm stays that of the thread, which reads for both. */
 START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alarm)
 {
@@ -765,6 +826,9 @@ soft_input_suite(void)
 	tcase_add_test(tcase, waiting_thread__is_notified_by_a_knock_and_reads);
 	tcase_add_test(
 	    tcase, request_for_notification_while_a_thread_waits__does_not_take_its_alarm);
+	tcase_add_test(tcase, frame_comes_before_the_arm__of_the_progress_thread__is_read);
+	tcase_add_test(tcase, frame_comes_before_the_arm__of_a_request_for_notification__is_read);
+	tcase_add_test(tcase, frame_comes_before_the_arm__of_a_thread_that_waits__is_read);
 	tcase_add_test(tcase, thread_that_reads_for_long__does_not_delay_timers);
 	tcase_add_test(tcase, thread_that_begins_to_wait__reads_what_is_there);
 	tcase_add_test(
