@@ -184,6 +184,31 @@ serve_and_wait(void)
 	rdma_destroy_event_channel(channel);
 }
 
+static void
+destroy_the_channel_of_an_id_that_waits(void)
+{
+	setup();
+	establish();
+	patience_set("0.1");
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	rdma_destroy_event_channel(client);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect(server, RDMA_CM_EVENT_TIMEWAIT_EXIT, passive);
+}
+
+/*
+ * The progress thread outlives the end of the wait, which the other end gets.  In a process of its own, in which the id
+ * stays, and the device with it.
+ */
+START_TEST(event_channel__of_an_id_that_still_waits__is_destroyed)
+{
+	other_start(destroy_the_channel_of_an_id_that_waits);
+	other_finish();
+}
+END_TEST
+
 START_TEST(process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit)
 {
 	struct rdma_event_channel *channel;
@@ -230,6 +255,7 @@ soft_timewait_suite(void)
 
 	tcase = runner_tcase(suite, "processes");
 	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
+	tcase_add_test(tcase, event_channel__of_an_id_that_still_waits__is_destroyed);
 	tcase_add_loop_test(
 	    tcase, process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit, 0, 2);
 	return suite;
