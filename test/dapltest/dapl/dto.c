@@ -444,7 +444,7 @@ START_TEST(get_status__returns_what_is_outstanding)
 	ck_assert_int_eq(recv_idle, DAT_FALSE);
 	ck_assert_int_eq(request_idle, DAT_FALSE);
 	dt_recv(&pair.b, 0, 8, 1);
-	/* Each is asked for alone, and nobody looks at its EVD. */
+	/* Each is asked for alone, and no thread polls its EVD. */
 	for (request_idle = DAT_FALSE; !request_idle;)
 		dt_ok(dat_ep_get_status(pair.a.ep, NULL, NULL, &request_idle));
 	dt_send(&pair.b, 0, 8, 2);

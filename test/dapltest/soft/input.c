@@ -296,7 +296,7 @@ START_TEST(waiting_thread__is_notified_by_a_knock_and_reads)
 }
 END_TEST
 
-/* --- a frame that comes when the last look has been taken, and the rings are not armed yet */
+/* --- a frame that comes after the last read, when the rings are not armed yet */
 
 void __real_soft_peers_arm(enum soft_ring_alarm alarm, bool keep);
 void __wrap_soft_peers_arm(enum soft_ring_alarm alarm, bool keep);
@@ -313,7 +313,7 @@ __wrap_soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
 	__real_soft_peers_arm(alarm, keep);
 }
 
-/* The other process notifies nobody: no alarm is armed. */
+/* The other process sends no notification: no alarm is armed. */
 static void
 write_before_the_arm(void)
 {
