@@ -366,7 +366,6 @@ START_TEST(modify__depth__is_what_can_be_posted)
 END_TEST
 
 /* Each number of segments, raised alone: so many can be sent, written, read or received, and arrive; no more. */
-/* clause: e.1.15, e.1.17 */
 static const DAT_EP_PARAM_MASK segments[] = {
 	FIELD(MAX_RECV_IOV),
 	FIELD(MAX_REQUEST_IOV),
@@ -396,6 +395,7 @@ post_segments(struct scene *s, int kind, DAT_COUNT n)
 	}
 }
 
+/* clause: e.1.15, e.1.17 */
 START_TEST(modify__segments__are_what_can_be_posted)
 {
 	const DAT_EP_PARAM_MASK all = segments[0] | segments[1] | segments[2] | segments[3];
