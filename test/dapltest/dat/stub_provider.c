@@ -260,6 +260,20 @@ open_another(const struct load *load, const char *word, DAT_IA_HANDLE *ia)
 	return true;
 }
 
+/* Another thread may have added its own meanwhile. */
+static void
+load_forget(struct load *load)
+{
+	struct load **link = &loads;
+
+	pthread_mutex_lock(&lock);
+	while (*link != load)
+		link = &(*link)->next;
+	*link = load->next;
+	pthread_mutex_unlock(&lock);
+	free(load);
+}
+
 void
 dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 {
@@ -300,10 +314,8 @@ dat_provider_init(const DAT_PROVIDER_INFO *info, const char *params)
 	loads = load;
 	pthread_mutex_unlock(&lock);
 	register_all(load);
-	if (wants(params, "silent")) {
-		loads = load->next;
-		free(load);
-	}
+	if (wants(params, "silent"))
+		load_forget(load);
 }
 
 void

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -85,9 +86,29 @@ feature_child(void)
 	return in_child(make_process);
 }
 
-/* Also one that was only loaded with this program. */
+/* An emulator keeps its own address space, and says that it has set the limit. */
+static bool
+feature_limit_is_set(void)
+{
+	struct rlimit before, limit, is;
+	bool set;
+
+	if (getrlimit(RLIMIT_AS, &before))
+		return false;
+	limit = before;
+	limit.rlim_cur = (rlim_t)1 << 44;
+	if (limit.rlim_cur > before.rlim_max)
+		limit.rlim_cur = before.rlim_max;
+	set = !setrlimit(RLIMIT_AS, &limit) && !getrlimit(RLIMIT_AS, &is) &&
+	      is.rlim_cur == limit.rlim_cur;
+	(void)setrlimit(RLIMIT_AS, &before);
+	return set;
+}
+
+/* A sanitizer may only have been loaded with this program. */
 bool
 feature_limit(void)
 {
-	return !dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") && !dlsym(RTLD_DEFAULT, "__tsan_init");
+	return !dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") &&
+	       !dlsym(RTLD_DEFAULT, "__tsan_init") && feature_limit_is_set();
 }

@@ -13,7 +13,7 @@
 #define FEATURE_NO_READ "no process may read the memory of another here (process_vm_readv)"
 #define FEATURE_NO_FILTER "system calls cannot be filtered here (seccomp)"
 #define FEATURE_NO_CHILD "the child of a process with threads cannot make a thread here"
-#define FEATURE_NO_LIMIT "a sanitizer ends a process that reaches a limit of memory"
+#define FEATURE_NO_LIMIT "no limit of memory can be reached here (a sanitizer, an emulator)"
 
 bool feature_trace(void);
 bool feature_read(void);
