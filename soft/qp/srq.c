@@ -42,6 +42,13 @@ srq_check_limit(struct soft_srq *srq) REQUIRES(soft_locks.srq)
 	    soft_context_of(srq->ibv.context), &srq->async, IBV_EVENT_SRQ_LIMIT_REACHED);
 }
 
+/* No other thread has it yet. */
+static void
+srq_init_starved(struct soft_srq *srq) UNCHECKED
+{
+	TAILQ_INIT(&srq->starved);
+}
+
 struct ibv_srq *
 ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
@@ -77,7 +84,7 @@ ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	pthread_mutex_init(&srq->ibv.mutex, NULL);
 	pthread_cond_init(&srq->ibv.cond, NULL);
 	soft_mutex_init(&srq->lock);
-	TAILQ_INIT(&srq->starved);
+	srq_init_starved(srq);
 	soft_async_source_init(&srq->async, &srq->ibv);
 	soft_pd_of(pd)->users++;
 	return &srq->ibv;

@@ -18,7 +18,7 @@ static DAT_IA_HANDLE
 open_adapter(const char *name)
 {
 	DAT_EVD_HANDLE async_evd = DAT_HANDLE_NULL;
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR adapter;
 	DAT_IA_HANDLE ia;
 

@@ -112,7 +112,7 @@ static void
 try_connection(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz)
 {
 	const DAT_DTO_COOKIE cookie = { .as_64 = 4 };
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	struct side client, server;
 	DAT_EVD_HANDLE requests;
 	DAT_IA_ATTR adapter;

@@ -26,13 +26,21 @@ static void access_made(void);
 #undef atomic_exchange
 #undef atomic_load_explicit
 #undef atomic_store_explicit
-#define atomic_load(at) (access_made(), __atomic_load_n(at, __ATOMIC_SEQ_CST))
-#define atomic_store(at, value) (access_made(), __atomic_store_n(at, value, __ATOMIC_SEQ_CST))
-#define atomic_exchange(at, value) (access_made(), __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST))
-#define atomic_load_explicit(at, order) \
-	(access_made(), (void)(order), __atomic_load_n(at, __ATOMIC_SEQ_CST))
-#define atomic_store_explicit(at, value, order) \
-	(access_made(), (void)(order), __atomic_store_n(at, value, __ATOMIC_SEQ_CST))
+/* clang has other names for what the standard's macros are made of. */
+#ifdef __clang__
+#define LOAD(at) __c11_atomic_load(at, __ATOMIC_SEQ_CST)
+#define STORE(at, value) __c11_atomic_store(at, value, __ATOMIC_SEQ_CST)
+#define EXCHANGE(at, value) __c11_atomic_exchange(at, value, __ATOMIC_SEQ_CST)
+#else
+#define LOAD(at) __atomic_load_n(at, __ATOMIC_SEQ_CST)
+#define STORE(at, value) __atomic_store_n(at, value, __ATOMIC_SEQ_CST)
+#define EXCHANGE(at, value) __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST)
+#endif
+#define atomic_load(at) (access_made(), LOAD(at))
+#define atomic_store(at, value) (access_made(), STORE(at, value))
+#define atomic_exchange(at, value) (access_made(), EXCHANGE(at, value))
+#define atomic_load_explicit(at, order) (access_made(), (void)(order), LOAD(at))
+#define atomic_store_explicit(at, value, order) (access_made(), (void)(order), STORE(at, value))
 
 /* Beside those of the device. */
 #define soft_rings_create order_rings_create

@@ -19,7 +19,8 @@ main(void)
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
 
-	must(events && !rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must(events != NULL, "rdma_create_event_channel");
+	must(!rdma_create_id(events, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
 	must(!rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000), "rdma_resolve_addr");
 	must(!rdma_get_cm_event(events, &event), "rdma_get_cm_event");
 	rdma_destroy_id(id);
