@@ -660,7 +660,7 @@ top_rates(void)
 	const struct process process = { .pid = 4711, .command = "name" };
 	struct report report = { .form = REPORT_TABLE };
 	struct view first, second;
-	char *line;
+	const char *line;
 
 	for (uint64_t i = 0; i < 2; i++)
 		before[i] = row_from(0xb0 + i, 1000);
