@@ -127,7 +127,7 @@ examine_transfer(struct steps *steps, const struct adapter *adapter, struct pair
 static bool
 examine_use(struct steps *steps, const char *name, json_t **output)
 {
-	struct adapter adapter;
+	struct adapter adapter = { 0 };
 	struct pair pair;
 	bool works = false;
 

@@ -45,7 +45,7 @@ json_t *
 show_report(const char *name, const json_t *trial)
 {
 	json_t *report = json_object(), *said;
-	struct adapter adapter;
+	struct adapter adapter = { 0 };
 	const char *call;
 	DAT_RETURN ret;
 

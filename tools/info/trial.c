@@ -20,7 +20,7 @@ static json_t *
 trial_make(const char *name, const bool *thread_safe)
 {
 	json_t *trial = json_object();
-	struct adapter adapter;
+	struct adapter adapter = { 0 };
 	const char *call;
 	DAT_RETURN ret;
 
