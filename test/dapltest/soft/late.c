@@ -73,20 +73,6 @@ next_request(int line)
 	return frame;
 }
 
-static void
-answer(int line, const struct soft_frame *to, enum soft_frame_type type, uint8_t reason)
-{
-	const struct soft_frame frame = { .type = (uint8_t)type,
-		.opcode = reason,
-		.qpn = to->from,
-		.from = to->qpn,
-		.psn = to->psn,
-		.epoch = to->epoch,
-		.rnr_timer = reason == SOFT_NAK_NOT_READY };
-
-	ck_assert_int_eq(send(line, &frame, sizeof frame, MSG_NOSIGNAL), sizeof frame);
-}
-
 START_TEST(answer_to_an_earlier_queue_pair_of_the_number__means_nothing)
 {
 	const uint32_t number = a.qp->qp_num;
@@ -104,8 +90,8 @@ START_TEST(answer_to_an_earlier_queue_pair_of_the_number__means_nothing)
 	connect_to_stranger(18);
 	write_to_stranger(2);
 	second = next_request(line);
-	answer(line, &first, SOFT_FRAME_NAK, IBV_WC_REM_ACCESS_ERR);
-	answer(line, &second, SOFT_FRAME_ACK, 0);
+	line_answer(line, &first, SOFT_FRAME_NAK, IBV_WC_REM_ACCESS_ERR);
+	line_answer(line, &second, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	close(line);
 }
@@ -127,7 +113,7 @@ START_TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
 		if (poll(&pfd, 1, 10) == 0)
 			continue;
 		frame = next_request(line);
-		answer(line, &frame, SOFT_FRAME_NAK,
+		line_answer(line, &frame, SOFT_FRAME_NAK,
 		    n % 2 ? SOFT_NAK_NOT_READY : SOFT_NAK_NOT_CONNECTED);
 	}
 	ck_assert_int_lt(n, 100);
@@ -149,7 +135,7 @@ refuse(int line, uint8_t reason, unsigned int times, unsigned int requests)
 			ck_assert_uint_eq(frame.epoch, first.epoch);
 		}
 		cq_expect_empty(a.cq);
-		answer(line, &first, SOFT_FRAME_NAK, reason);
+		line_answer(line, &first, SOFT_FRAME_NAK, reason);
 	}
 }
 
@@ -177,19 +163,19 @@ use_up_tries(uint8_t reason, uint8_t tries, enum ibv_wc_status status)
 	refuse(line, reason, tries, 4);
 	for (uint64_t i = 1; i <= 2; i++) {
 		frame = next_request(line);
-		answer(line, &frame, SOFT_FRAME_ACK, 0);
+		line_answer(line, &frame, SOFT_FRAME_ACK, 0);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 	/* They were sent with the last try of the first. */
 	frame = next_request(line);
 	(void)next_request(line);
-	answer(line, &frame, SOFT_FRAME_NAK, reason);
+	line_answer(line, &frame, SOFT_FRAME_NAK, reason);
 	if (tries) {
 		refuse(line, reason, tries - 1u, 2);
 		frame = next_request(line);
 		(void)next_request(line);
 		cq_expect_empty(a.cq);
-		answer(line, &frame, SOFT_FRAME_NAK, reason);
+		line_answer(line, &frame, SOFT_FRAME_NAK, reason);
 	}
 	cq_expect(a.cq, 3, status);
 	cq_expect(a.cq, 4, IBV_WC_WR_FLUSH_ERR);
@@ -233,7 +219,7 @@ START_TEST(reset__used_up_tries_are_back)
 	write_to_stranger(2);
 	refuse(line, reason, 2, 1);
 	frame = next_request(line);
-	answer(line, &frame, SOFT_FRAME_ACK, 0);
+	line_answer(line, &frame, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	close(line);
 }
@@ -250,7 +236,7 @@ START_TEST(rnr_retry__of_7__never_ends)
 	line = line_accept(door);
 	refuse(line, SOFT_NAK_NOT_READY, 9, 1);
 	frame = next_request(line);
-	answer(line, &frame, SOFT_FRAME_ACK, 0);
+	line_answer(line, &frame, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	close(line);
 }
@@ -320,7 +306,7 @@ START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 		if (line < 0)
 			line = line_accept(door);
 		frame = next_request(line);
-		answer(line, &frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_CONNECTED);
+		line_answer(line, &frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_CONNECTED);
 		sleep_ms((int)(i % 3));
 		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
 		while (recv(line, &frame, 1, MSG_DONTWAIT | MSG_PEEK) == 1)
@@ -330,7 +316,7 @@ START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 		frame = next_request(line);
 		sleep_ms(2);
 		cq_expect_empty(a.cq);
-		answer(line, &frame, SOFT_FRAME_ACK, 0);
+		line_answer(line, &frame, SOFT_FRAME_ACK, 0);
 		cq_expect(a.cq, 100 + i, IBV_WC_SUCCESS);
 		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
 	}

@@ -237,3 +237,17 @@ line_slot_leave(unsigned int slot, int door)
 	close(door);
 	soft_name_unlock(SOFT_NAME_SLOT(slot));
 }
+
+void
+line_answer(int line, const struct soft_frame *to, enum soft_frame_type type, uint8_t reason)
+{
+	const struct soft_frame frame = { .type = (uint8_t)type,
+		.opcode = reason,
+		.qpn = to->from,
+		.from = to->qpn,
+		.psn = to->psn,
+		.epoch = to->epoch,
+		.rnr_timer = reason == SOFT_NAK_NOT_READY };
+
+	ck_assert_int_eq(send(line, &frame, sizeof frame, MSG_NOSIGNAL), sizeof frame);
+}

@@ -42,6 +42,9 @@ struct soft_frame line_expect_frame(struct soft_ring *ring, uint8_t type);
 /* Waits until the other end has closed the line, and closes it. */
 void line_expect_hung_up(int line);
 
+/* Answers a request of the device. */
+void line_answer(int line, const struct soft_frame *to, enum soft_frame_type type, uint8_t reason);
+
 /* A free slot, and its listening socket. */
 unsigned int line_slot_take(int *door);
 /* The device's link to that slot, after its hello; callers that only look are passed over. */

@@ -112,8 +112,8 @@ class Programs:
                 self.modules |= {"libdaplsoft.so.2": soft + provider,
                                  "libfault.so": soft + provider + rel("test/dapltest/fault/*.c")}
             self.modules |= {n: self.sources(n) for n in self.names if n not in WHOLE}
-        self.files = {"soft": soft, "dapl": rel("dapl/*/*.c"), "check": check, "dat": rel("dat/*.c")}[area]
-        self.files = [p for p in self.files if p != "dapl/ia/cq_arm_verbs.c"]
+        self.files = {"soft": soft, "dapl": [p for p in provider if p.startswith("dapl/")], "check": check,
+                      "dat": rel("dat/*.c")}[area]
 
     def sources(self, name):
         words = self.value(f"test_{name}_SOURCES").split() + self.value("librunner_la_SOURCES").split()
