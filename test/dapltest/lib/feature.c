@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -111,4 +112,24 @@ feature_limit(void)
 {
 	return !dlsym(RTLD_DEFAULT, "__lsan_do_leak_check") &&
 	       !dlsym(RTLD_DEFAULT, "__tsan_init") && feature_limit_is_set();
+}
+
+bool
+feature_twice(void)
+{
+	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	void *const first =
+	    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *const second =
+	    first == MAP_FAILED ? MAP_FAILED : mremap(first, 0, bytes, MREMAP_MAYMOVE);
+	bool same = false;
+
+	if (second != MAP_FAILED) {
+		*(volatile char *)first = 1;
+		same = *(volatile char *)second == 1;
+		munmap(second, bytes);
+	}
+	if (first != MAP_FAILED)
+		munmap(first, bytes);
+	return same;
 }

@@ -14,11 +14,13 @@
 #define FEATURE_NO_FILTER "system calls cannot be filtered here (seccomp)"
 #define FEATURE_NO_CHILD "the child of a process with threads cannot make a thread here"
 #define FEATURE_NO_LIMIT "no limit of memory can be reached here (a sanitizer, an emulator)"
+#define FEATURE_NO_TWICE "shared memory cannot be mapped a second time by its address here (mremap)"
 
 bool feature_trace(void);
 bool feature_read(void);
 bool feature_filter(void);
 bool feature_child(void);
 bool feature_limit(void);
+bool feature_twice(void);
 
 #endif

@@ -10,6 +10,7 @@
  *
  * REARM_TEST_ROGUES is the number of rounds, REARM_TEST_SEED the seed of the first.
  */
+#include "lib/feature.h"
 #include "other.h"
 #include "own.h"
 #include "story.h"
@@ -542,6 +543,10 @@ play_rounds(enum deed deed)
 
 START_TEST(peer_that_scribbles_over_shared_memory__harms_only_its_own_connections)
 {
+	if (!feature_twice()) {
+		runner_skip(FEATURE_NO_TWICE);
+		return;
+	}
 	play_rounds(SCRIBBLE);
 }
 END_TEST
