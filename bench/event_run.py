@@ -87,7 +87,7 @@ class Setting:
     def __init__(self, build, programs, before, timeout):
         self.build = os.path.realpath(build)
         self.engine = os.path.realpath(programs) + "/bench/event-engine"
-        self.run = self.build + "/soft/run/softverbs-run"
+        self.run = self.build + "/softverbs/run/softverbs-run"
         self.work = os.path.realpath(programs) + "/bench/work-events"
         self.before = before and os.path.realpath(before)
         self.timeout = timeout

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "dapl/trace/debug.h"
-#include "soft/soft_arm.h"
+#include "softverbs/soft_arm.h"
 
 int
 dapl_cq_arm(struct ibv_cq *cq, bool solicited_only)

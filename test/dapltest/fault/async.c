@@ -4,9 +4,9 @@
 
 #include <assert.h>
 
-#include "soft/device/async.h"
-#include "soft/device/context.h"
-#include "soft/qp/srq.h"
+#include "softverbs/device/async.h"
+#include "softverbs/device/context.h"
+#include "softverbs/qp/srq.h"
 
 static atomic_uint raised, acknowledged;
 

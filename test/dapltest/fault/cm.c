@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "soft/cm/event.h"
+#include "softverbs/cm/event.h"
 
 #define CHANNELS 8
 #define HOLD_LIMIT_MS 10000 /* a test that fails may not release it */

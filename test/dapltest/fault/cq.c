@@ -7,9 +7,9 @@
 #include "fault.h"
 #include "poll.h"
 
-#include "soft/cq/cq.h"
-#include "soft/device/context.h"
-#include "soft/soft_arm.h"
+#include "softverbs/cq/cq.h"
+#include "softverbs/device/context.h"
+#include "softverbs/soft_arm.h"
 
 static atomic_int overruns, refused_arms, repeated;
 static atomic_uint polls, arms;

@@ -6,8 +6,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "soft/qp/key.h"
-#include "soft/qp/qp.h"
+#include "softverbs/qp/key.h"
+#include "softverbs/qp/qp.h"
 
 static _Atomic(struct ibv_qp *) last;
 static void (*_Atomic on_error)(void);

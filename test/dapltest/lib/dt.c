@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dt.h"
-#include "personalities.h"
+#include "lib/personalities.h"
 
 #include <stdio.h>
 #include <stdlib.h>

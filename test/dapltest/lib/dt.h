@@ -15,7 +15,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_upcall.h>
 
-#include "runner.h"
+#include "lib/runner.h"
 
 #define DT_BUFFER 4096
 #define DT_FOREVER_MS 10000 /* longer than anything that works takes */

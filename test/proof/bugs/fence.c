@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "soft/cq/cq.h"
-#include "soft/soft_arm.h"
+#include "softverbs/cq/cq.h"
+#include "softverbs/soft_arm.h"
 #include "test/proof/pin.h"
 
 #define SPINS_BEFORE_YIELD 1000000u

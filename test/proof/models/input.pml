@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * input.pml -- the frames that another process writes, who reads them, and who is notified (soft/wire)
+ * input.pml -- the frames that another process writes, who reads them, and who is notified (softverbs/wire)
  *
  * The other process writes FRAMES frames into a ring that holds SIZE of them.  In this process the progress
  * thread reads them, and THREADS threads of the program, which make ACTIONS calls each: a poll of a completion

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * mutex.pml -- the locks of the device, made of a word and futex(2) (soft/device/mutex.h)
+ * mutex.pml -- the locks of the device, made of a word and futex(2) (softverbs/device/mutex.h)
  *
  * THREADS threads take a lock TURNS times each; with WRITERS, so many of them take a lock for readers and writers for writing and
  * the others for reading.  Accesses are sequentially consistent.  futex(2) sleeps if the word still has the value, and wakes

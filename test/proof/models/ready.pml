@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ready.pml -- the descriptor of a list of events and the threads that read it (soft/device/ready.h)
+ * ready.pml -- the descriptor of a list of events and the threads that read it (softverbs/device/ready.h)
  *
  * EVENTS events are added to a list, which may be emptied once in between, as when a queue is destroyed.  READERS
  * threads ask for an event ASKS times each and sleep in read(), where CANCELS of them may be cancelled: before the

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""programs: dat/, dapl/ and soft/ with the test programs that judge them, and which test passes which line.
+"""programs: dat/, dapl/ and softverbs/ with the test programs that judge them, and which test passes which line.
 
 A mutant is one object.  It is linked into the test programs, or the libraries that they load, and is played to the
 tests that pass its line when nothing is changed, the quickest first."""
@@ -26,6 +26,7 @@ WARNINGS = ("-Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wsh
 PROVIDERS = "dapl device endpoint contract upcall peer debug wild api stock".split()
 # The programs of each area; those that judge it best come first.
 AREAS = {"soft": ["soft"] + PROVIDERS, "dapl": PROVIDERS, "check": ["checker"], "dat": ["dat", "dat_dlopen"]}
+FOLDERS = ("test/dapltest", "test/lib", "softverbs/test/unit", "softverbs/test/checker")
 WHOLE = ("soft", "checker")  # linked with all that they test
 NAMES_MAX = 200  # of one call of a program
 CANCEL = re.compile(r"_UNCANCELLED|_CANCEL_POINT")
@@ -94,13 +95,15 @@ class Programs:
 
     def __init__(self, area, top, build, cc, jobs, only=None):
         self.area, self.top, self.tree, self.where, self.cc, self.jobs = area, top, build, None, cc, jobs
-        with open(f"{top}/test/dapltest/Makefile.am") as f:
-            self.makefile = f.read().replace("\\\n", " ")
+        self.makefile = ""
+        for folder in FOLDERS:
+            with open(f"{top}/{folder}/Makefile.am") as f:
+                self.makefile += f.read().replace("\\\n", " ")
         pkg = subprocess.run(["pkg-config", "--libs", "check"], capture_output=True, text=True, check=False)
         self.check = pkg.stdout.split() or "-lcheck -lsubunit -lm -lrt".split()
         rel = lambda pattern: sorted(os.path.relpath(p, top) for p in glob.glob(f"{top}/{pattern}"))
-        check = rel("soft/check/*.c")
-        soft = [p for p in rel("soft/*/*.c") if not p.startswith("soft/run/") and p not in check]
+        check = rel("softverbs/check/*.c")
+        soft = [p for p in rel("softverbs/*/*.c") if not p.startswith(("softverbs/run/", "softverbs/test/")) and p not in check]
         provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("cno/*.c") + ["dat/debug.c", "dat/pin.c"]
         provider = [p for p in provider if p != "dapl/ia/cq_arm_verbs.c"]
         self.names = [n for n in AREAS[area] if not only or n in only]
@@ -116,8 +119,10 @@ class Programs:
                       "dat": rel("dat/*.c")}[area]
 
     def sources(self, name):
-        words = self.value(f"test_{name}_SOURCES").split() + self.value("librunner_la_SOURCES").split()
-        return [f"test/dapltest/{p}" for p in words if p.endswith(".c")]
+        folder = {"soft": "softverbs/test/unit", "checker": "softverbs/test/checker"}.get(name, "test/dapltest")
+        words = [f"{folder}/{p}" for p in self.value(f"test_{name}_SOURCES").split()]
+        words += [f"test/lib/{p}" for p in self.value("librunner_la_SOURCES").split()]
+        return [p for p in words if p.endswith(".c")]
 
     def value(self, variable, default=None):
         found = re.search(rf"^{variable} = (.*)$", self.makefile, re.M)
@@ -129,7 +134,7 @@ class Programs:
         top, soft = self.top, './libfault.so' if "/endpoint/" in path else './libdaplsoft.so.2'
         # As that of `#define _GNU_SOURCE`, which some files have.
         return ["-std=gnu11", "-fPIC", "-pthread", "-D_GNU_SOURCE=", "-iquote", f"{top}/{os.path.dirname(path)}"] + \
-            [f"-I{d}" for d in (self.tree, top, f"{top}/dat/include", f"{top}/test/dapltest")] + \
+            [f"-I{d}" for d in (self.tree, top, f"{top}/dat/include", f"{top}/test/dapltest", f"{top}/test")] + \
             ['-DREARM_DAT_CONF="/nonexistent/dat.conf"', f'-DSOFT_PATH="{soft}"', '-DFAULT_PATH="./libfault.so"',
              f'-DERRNO_PAGE="{top}/doc/errno.md"', '-DDAT_PATH="./libdat2.so.2"',
              *(f'-DSTUB_{n.upper()}PATH="{self.tree}/test/dapltest/.libs/stub_{n or "provider"}.so"'.replace("_.so", ".so")
@@ -201,14 +206,14 @@ class Programs:
     def killers(self):
         """A digest of what judges."""
         paths = {p for module in self.modules.values() for p in module} - set(self.files)
-        headers = glob.glob(f"{self.top}/test/dapltest/**/*.h", recursive=True)
+        headers = [h for f in FOLDERS for h in glob.glob(f"{self.top}/{f}/**/*.h", recursive=True)]
         return digest(*sorted(os.path.join(self.top, p) for p in paths), *sorted(headers))[:12]
 
     # ---- which test passes which line ----
 
     def trace(self, file):
         """Runs each test once, but those that FILE knows; the seconds and the lines of each."""
-        folder = {"check": "soft/check"}.get(self.area, self.area)
+        folder = {"check": "softverbs/check", "soft": "softverbs/[!t]*"}.get(self.area, self.area)
         sources = glob.glob(f"{self.top}/{folder}/**/*.[ch]", recursive=True)
         mark, known = digest(*sorted(sources)), {}
         if file and os.path.exists(file):
@@ -373,7 +378,7 @@ class Trial:
     def cancel_complains(self, path, where):
         """What test/tree/check-cancel says of a tree with the mutant; of sources, as it finds no objects there."""
         top, tree = self.programs.top, f"{where}/tree"
-        for entry in ("configure.ac", "test/common", "test/tree", "dapl", "soft", "dat"):
+        for entry in ("configure.ac", "test/common", "test/tree", "dapl", "softverbs", "dat"):
             os.makedirs(os.path.dirname(f"{tree}/{entry}"), exist_ok=True)
             if os.path.isfile(f"{top}/{entry}"):
                 shutil.copy(f"{top}/{entry}", f"{tree}/{entry}")

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The calls that open the device, or create an id, set the tables of compose.h first. */
+#include "compose.h"
+#include "softverbs/device/cancel.h"
+#include "softverbs/cm/event.h"
+#include "softverbs/cm/id.h"
+#include "softverbs/cm/shared.h"
+#include "softverbs/device/device.h"
+
+#include <stdlib.h>
+
+struct ibv_context *
+ibv_open_device(struct ibv_device *device)
+{
+	SOFT_UNCANCELLED;
+	struct soft_context *ctx;
+	int r;
+
+	if (device != soft_device()) {
+		errno = ENODEV;
+		return NULL;
+	}
+	soft_compose();
+	ctx = soft_context_create(false);
+	if (!ctx)
+		return NULL;
+	r = soft_context_get(ctx);
+	if (r) {
+		soft_context_free(ctx);
+		errno = -r;
+		return NULL;
+	}
+	return &ctx->verbs.context;
+}
+
+int
+ibv_close_device(struct ibv_context *context)
+{
+	SOFT_UNCANCELLED;
+	struct soft_context *ctx = soft_context_of(context);
+
+	if (!soft_context_is_stale(ctx))
+		soft_context_put(ctx);
+	return 0;
+}
+
+struct ibv_context **
+rdma_get_devices(int *num_devices)
+{
+	SOFT_UNCANCELLED;
+	struct ibv_context **list;
+	struct soft_context *ctx;
+
+	soft_compose();
+	ctx = soft_cm_device_get();
+	if (num_devices)
+		*num_devices = 0;
+	if (!ctx)
+		return NULL;
+	list = calloc(2, sizeof *list);
+	if (!list) {
+		soft_cm_device_put();
+		return NULL;
+	}
+	list[0] = &ctx->verbs.context;
+	if (num_devices)
+		*num_devices = 1;
+	return list;
+}
+
+void
+rdma_free_devices(struct ibv_context **list)
+{
+	SOFT_UNCANCELLED;
+
+	if (!list)
+		return;
+	if (!soft_context_is_stale(soft_context_of(list[0])))
+		soft_cm_device_put();
+	free(list);
+}
+
+int
+rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
+    enum rdma_port_space ps) SOFT_NO_CM_LOCK
+{
+	SOFT_UNCANCELLED;
+	struct rdma_event_channel *own = NULL;
+	struct soft_id *id;
+
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
+		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
+	soft_compose();
+	if (!channel) {
+		own = rdma_create_event_channel();
+		if (!own)
+			return -1;
+	}
+	soft_cm_lock();
+	id = soft_id_create(channel ? channel : own, context, ps);
+	soft_cm_unlock();
+	if (!id) {
+		if (own)
+			rdma_destroy_event_channel(own);
+		return soft_cm_result(ENOMEM);
+	}
+	id->sync = own != NULL;
+	*out = &id->public;
+	return 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ah -- address handle: where the datagrams of a request go
+ *
+ * The device has one port.  A handle with another address leads to no port; what is sent there is
+ * lost.
+ */
+#ifndef SOFT_AH_H
+#define SOFT_AH_H
+
+#include "softverbs/device/context.h"
+
+struct soft_ah {
+	struct ibv_ah ibv;
+	bool here;   /* leads to the port of this device */
+	bool global; /* datagrams have a routing header */
+};
+
+static inline struct soft_ah *
+soft_ah_of(struct ibv_ah *ah)
+{
+	return soft_container_of(ah, struct soft_ah, ibv);
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "datagram.h"
+#include "ah.h"
+#include "qp_table.h"
+#include "receive.h"
+#include "sq.h"
+#include "srq.h"
+#include "timeout.h"
+#include "softverbs/device/slot.h"
+#include "softverbs/wire/peer.h"
+
+#include <string.h>
+
+#define GRH_BYTES 40
+#define GRH_VERSION_SHIFT 28
+#define GRH_VERSION 6
+#define GRH_NEXT 0x1b /* an InfiniBand packet follows */
+#define GRH_HOP_LIMIT 1
+
+/* A remote key with this bit stands for the key of the queue pair that sends. */
+#define QKEY_OWN 0x80000000u
+
+/* A datagram on its way; its data comes apart. */
+struct datagram {
+	uint32_t to, from; /* queue pairs */
+	uint32_t qkey;
+	uint32_t length;
+	__be32 imm_data;
+	bool immediate, solicited, global;
+};
+
+int
+soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_send_wr *wr)
+{
+	const struct soft_ah *ah;
+
+	if (wr->opcode != IBV_WR_SEND && wr->opcode != IBV_WR_SEND_WITH_IMM)
+		return -EINVAL;
+	if (!wr->wr.ud.ah || soft_pd_root(wr->wr.ud.ah->pd) != qp->pd ||
+	    wr->wr.ud.remote_qpn > SOFT_QPN_MAX)
+		return -EINVAL;
+	if (send->length > SOFT_MTU)
+		return -EMSGSIZE;
+	/* The handle may be destroyed before the request is executed. */
+	ah = soft_ah_of(wr->wr.ud.ah);
+	send->datagram.here = ah->here;
+	send->datagram.global = ah->global;
+	send->datagram.to = wr->wr.ud.remote_qpn;
+	send->datagram.qkey =
+	    wr->wr.ud.remote_qkey & QKEY_OWN ? qp->attr.qkey : wr->wr.ud.remote_qkey;
+	return 0;
+}
+
+/* ---- the receiving side ---- */
+
+static bool
+datagram_is_for(const struct soft_qp *qp, const struct datagram *d) REQUIRES(soft_locks.receive)
+{
+	return soft_qp_is_datagram(qp) && !qp->dead && !qp->refusing && qp->state >= IBV_QPS_RTR &&
+	       qp->state < IBV_QPS_ERR && qp->attr.qkey == d->qkey;
+}
+
+/* Takes a receive that is long enough; a shorter one stays the next. */
+static bool
+datagram_take_receive(struct soft_qp *qp, const struct datagram *d) REQUIRES(soft_locks.receive)
+{
+	if (!qp->has_current)
+		qp->has_current =
+		    qp->srq ? soft_srq_take(qp->srq, qp) : soft_rq_take(&qp->rq, &qp->current);
+	return qp->has_current &&
+	       soft_sge_length(qp->current.sge, qp->current.num_sge) >= GRH_BYTES + d->length;
+}
+
+static void
+datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv_grh *grh)
+{
+	*grh = (struct ibv_grh){ .next_hdr = 0 };
+	if (!d->global)
+		return;
+	grh->version_tclass_flow = htobe32((uint32_t)GRH_VERSION << GRH_VERSION_SHIFT);
+	grh->paylen = htobe16((uint16_t)d->length);
+	grh->next_hdr = GRH_NEXT;
+	grh->hop_limit = GRH_HOP_LIMIT;
+	(void)ibv_query_gid(qp->ibv.context, SOFT_PORT, 0, &grh->sgid);
+	grh->dgid = grh->sgid;
+}
+
+/* Completes the receive; a failure also ends the queue pair. */
+static void
+datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_status status,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+{
+	struct ibv_wc wc = {
+		.status = status,
+		.opcode = IBV_WC_RECV,
+		.byte_len = GRH_BYTES + d->length,
+		.src_qp = d->from,
+	};
+	int event = SOFT_NO_EVENT;
+
+	if (d->global)
+		wc.wc_flags |= IBV_WC_GRH;
+	if (d->immediate) {
+		wc.wc_flags |= IBV_WC_WITH_IMM;
+		wc.imm_data = d->imm_data;
+	}
+	if (soft_receive_complete(qp, &wc, d->solicited))
+		event = IBV_EVENT_QP_FATAL;
+	else if (status == IBV_WC_SUCCESS)
+		return;
+	if (deferred->failed)
+		return;
+	qp->refusing = true;
+	soft_qp_get(qp);
+	deferred->failed = qp;
+	deferred->event = event;
+}
+
+/* The status for the requester: success, also if the datagram is lost, or a fault of its memory. */
+static enum ibv_wc_status
+datagram_deliver(const struct datagram *d, struct soft_cursor *source,
+    struct soft_deferred *deferred) SOFT_NO_RECEIVE_LOCK
+{
+	struct soft_qp *qp = soft_qp_table_find(d->to);
+	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	struct soft_cursor target, header;
+	struct ibv_grh grh;
+
+	if (!qp)
+		return IBV_WC_SUCCESS;
+	soft_qp_lock_receive(qp);
+	if (!datagram_is_for(qp, d) || !datagram_take_receive(qp, d))
+		goto unlock;
+	datagram_fill_grh(qp, d, &grh);
+	header = (struct soft_cursor){ .raw = (char *)&grh };
+	target = (struct soft_cursor){
+		.sge = qp->current.sge,
+		.left = qp->current.num_sge,
+		.pd = qp->srq ? qp->srq->pd : qp->pd,
+		.access = IBV_ACCESS_LOCAL_WRITE,
+	};
+	if (soft_copy(&target, &header, GRH_BYTES) == SOFT_COPIED) {
+		switch (soft_copy(&target, source, d->length)) {
+		case SOFT_COPIED:
+			datagram_complete(qp, d, IBV_WC_SUCCESS, deferred);
+			goto unlock;
+		case SOFT_SOURCE_FAULT:
+			status = IBV_WC_LOC_PROT_ERR;
+			goto unlock;
+		case SOFT_TARGET_FAULT:
+			break;
+		}
+	}
+	datagram_complete(qp, d, IBV_WC_LOC_PROT_ERR, deferred);
+unlock:
+	soft_qp_unlock_receive(qp);
+	soft_qp_put(qp);
+	return status;
+}
+
+bool
+soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, const char *payload)
+{
+	struct soft_deferred deferred = SOFT_DEFER_NOTHING;
+	const struct datagram d = {
+		.to = frame->qpn,
+		.from = frame->from,
+		.qkey = frame->rkey,
+		.length = frame->length,
+		.imm_data = frame->imm_data,
+		.immediate = frame->opcode == IBV_WR_SEND_WITH_IMM,
+		.solicited = frame->flags & SOFT_FRAME_SOLICITED,
+		.global = frame->flags & SOFT_FRAME_GLOBAL,
+	};
+	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
+
+	if (soft_qpn_slot(frame->from) != link->slot)
+		return false;
+	(void)datagram_deliver(&d, &source, &deferred);
+	soft_deferred_run(&deferred);
+	return true;
+}
+
+/* ---- the sending side ---- */
+
+/*
+ * The link is full.  True if the datagram waits for room: the progress thread resumes the queue.  False if the
+ * process has not read for long.
+ */
+static bool
+datagram_wait(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.send)
+{
+	struct soft_sq *sq = &qp->sq;
+	const uint64_t now = soft_now(), patience = soft_timeout_period(qp);
+
+	if (!sq->waiting_since)
+		sq->waiting_since = now;
+	if (now - sq->waiting_since >= patience)
+		return false;
+	sq->stall = SOFT_STALLED_LINK;
+	soft_sq_start_timer(qp, patience);
+	soft_link_queue_requester(link, &sq->turn);
+	return true;
+}
+
+/* False if the datagram waits for room on the link, and the queue with it. */
+static bool
+datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor *source,
+    enum ibv_wc_status *status) REQUIRES(soft_locks.send)
+{
+	struct soft_frame frame = {
+		.length = d->length,
+		.type = SOFT_FRAME_DATAGRAM,
+		.opcode = d->immediate ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+		.flags = (uint8_t)((d->solicited ? SOFT_FRAME_SOLICITED : 0) |
+				   (d->global ? SOFT_FRAME_GLOBAL : 0)),
+		.qpn = d->to,
+		.from = d->from,
+		.total = d->length,
+		.imm_data = d->imm_data,
+		.rkey = d->qkey,
+	};
+	char data[SOFT_MTU];
+	struct soft_cursor copy = { .raw = data };
+	const struct iovec payload = { data, d->length };
+	struct soft_link *link;
+	bool waits;
+	int r;
+
+	if (soft_copy(&copy, source, d->length) != SOFT_COPIED) {
+		*status = IBV_WC_LOC_PROT_ERR;
+		return true;
+	}
+	link = soft_peer_outgoing(soft_qpn_slot(d->to));
+	if (!link)
+		return true;
+	r = soft_link_send(link, &frame, &payload, 1);
+	if (r != -EAGAIN)
+		qp->sq.waiting_since = 0;
+	waits = r == -EAGAIN && datagram_wait(qp, link);
+	soft_link_put(link);
+	return !waits;
+}
+
+/* False if the datagram waits; else *status is the status for the requester. */
+static bool
+datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
+{
+	const struct datagram d = {
+		.to = send->datagram.to,
+		.from = qp->ibv.qp_num,
+		.qkey = send->datagram.qkey,
+		.length = send->length,
+		.imm_data = send->imm_data,
+		.immediate = send->opcode == IBV_WR_SEND_WITH_IMM,
+		.solicited = send->flags & IBV_SEND_SOLICITED,
+		.global = send->datagram.global,
+	};
+	struct soft_cursor source = {
+		.sge = send->sge,
+		.left = send->num_sge,
+		.raw = send->flags & IBV_SEND_INLINE ? (char *)(uintptr_t)send->sge : NULL,
+		.pd = qp->pd,
+		.access = SOFT_ACCESS_LOCAL_READ,
+	};
+
+	*status = IBV_WC_SUCCESS;
+	if (!send->datagram.here)
+		return true;
+	if (soft_qpn_slot(d.to) != soft_slot_number())
+		return datagram_carry(qp, &d, &source, status);
+	*status = datagram_deliver(&d, &source, deferred);
+	return true;
+}
+
+void
+soft_datagram_run(struct soft_qp *qp, struct soft_deferred *deferred)
+{
+	struct soft_sq *sq = &qp->sq;
+	enum ibv_wc_status status;
+
+	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
+		if (!datagram_send(qp, soft_sq_at(sq, sq->head), &status, deferred))
+			break;
+		if (status != IBV_WC_SUCCESS)
+			soft_sq_fail(qp, status);
+		else if (soft_sq_complete(qp, status))
+			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
+	}
+}

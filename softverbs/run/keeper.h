@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * keeper -- the process between softverbs-run and a program that is checked
+ *
+ * It has no children but the program, and what a process of the run leaves when it ends becomes its child.  So the
+ * processes of a run are exactly those below it.  The process that became softverbs-run may have had children before: they
+ * are brothers of the keeper, and never touched.  It needs no privilege.
+ *
+ * It reaps them; passes on the signals that softverbs-run gets; ends the run when the checker has ended one of its
+ * processes and the others do nothing any more; and ends it when softverbs-run was killed.
+ */
+#ifndef SOFT_RUN_KEEPER_H
+#define SOFT_RUN_KEEPER_H
+
+#include "softverbs/check/tally.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What softverbs-run learns from it, in memory of both. */
+struct soft_outcome {
+	bool known; /* it was not killed */
+	bool ended; /* the keeper has ended the run */
+	int status; /* of the program, as wait() returns it */
+};
+
+struct soft_run {
+	char **program;
+	pid_t parent;		  /* softverbs-run */
+	int alive;		  /* reads the end of a pipe when softverbs-run is killed */
+	const sigset_t *signals;  /* those that are passed on, and SIGCHLD: blocked */
+	const sigset_t *mask;	  /* of the program */
+	bool ignores_children;	  /* the program starts with SIGCHLD ignored */
+	struct soft_tally *tally; /* in the file `path` */
+	const char *path;
+	struct soft_outcome *outcome;
+};
+
+/* Runs the program, and ends the process.  In a child of softverbs-run. */
+void soft_keeper_run(const struct soft_run *run) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softverbs-run -- runs a program on the software device
+ *
+ * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes first on its
+ * library path.  Its children inherit the path.
+ */
+#include "folder.h"
+#include "parent.h"
+#include "reach.h"
+#include "softverbs/check/moves.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Beside the program in a build tree; else where "make install" puts it. */
+#define LIBRARY "libsoftverbs.so"
+#define LIBRARY_IN_BUILD_TREE ".libs/" LIBRARY
+
+/*
+ * Many programs close their listener and open it again for the next connection, while the other end connects: on a
+ * wire the request takes longer than that.
+ */
+#define LISTENERS_RETURN "SOFTVERBS_LISTENERS_RETURN"
+#define RNR_TIMER "SOFTVERBS_RNR_TIMER"
+
+const char *argp_program_version = "softverbs-run (" PACKAGE_NAME ") " PACKAGE_VERSION;
+
+/* Options without a letter. */
+enum { CHECK = 256, SEED, SCHEDULE, REPORT, TIMEOUT, STRANDED_AFTER, FAIL_ARMS };
+
+#define PERSONALITIES "strict, late, spurious, coalescing or delayed"
+#define SECONDS_MAX 1e9
+
+static char **program;
+static bool check;
+
+/* The last option that means nothing without --check, and the file of --report. */
+static const char *check_option, *report;
+
+static const struct argp_option options[] = {
+	{ "personality", 'p', "NAME", 0,
+	    "How the device behaves where the specification leaves it a choice: strict (the "
+	    "default), late, "
+	    "spurious, coalescing or delayed",
+	    0 },
+	{ "time-factor", 't', "FACTOR", 0,
+	    "Multiply all timeouts of the device by a number from 0.01 to 100", 0 },
+	{ "memlock", 'm', NULL, 0, "Enforce RLIMIT_MEMLOCK on registered memory", 0 },
+	{ "check", CHECK, "json", OPTION_ARG_OPTIONAL,
+	    "Check how the program waits for completions: the device chooses unfavourable moments "
+	    "that the "
+	    "specification allows, and lost wake-ups and wrong acknowledgements are reported, as "
+	    "text or JSON",
+	    1 },
+	{ "seed", SEED, "N", 0, "With --check: the seed of these choices (1)", 1 },
+	{ "schedule", SCHEDULE, "LIST", 0,
+	    "With --check: which of these choices the device makes: none, or [QUEUE:]MOVE[=always] "
+	    "separated by "
+	    "commas. All without this option",
+	    1 },
+	{ "stranded-after", STRANDED_AFTER, "SECONDS", 0,
+	    "With --check: report a completion that nothing has looked at for so long (2)", 1 },
+	{ "timeout", TIMEOUT, "SECONDS", 0,
+	    "With --check: end a program that does nothing for so long after a report (60)", 1 },
+	{ "fail-arms", FAIL_ARMS, NULL, 0, "With --check: let some requests for notification fail",
+	    1 },
+	{ "report", REPORT, "FILE", 0,
+	    "With --check: append the reports to FILE, those of children too, not to standard "
+	    "error",
+	    1 },
+	{ 0 },
+};
+
+static void
+set(const char *variable, const char *value)
+{
+	if (setenv(variable, value, 1)) {
+		fprintf(stderr, "softverbs-run: %s: %s\n", variable, strerror(errno));
+		exit(EXIT_USAGE);
+	}
+}
+
+static void
+set_personality(const char *name, struct argp_state *state)
+{
+	static const char *const names[] = { "strict", "late", "spurious", "coalescing",
+		"delayed" };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i])) {
+			set("SOFTVERBS_PERSONALITY", name);
+			return;
+		}
+	argp_error(state, "--personality=%s: not one of " PERSONALITIES, name);
+}
+
+/* A decimal number with a point or without: its value, or -1. */
+static double
+read_decimal(const char *value)
+{
+	const size_t length = strspn(value, "0123456789.");
+	char *end;
+	double number = strtod(value, &end);
+
+	return *value && !value[length] && !*end ? number : -1;
+}
+
+/* The device reads three places at most. */
+static void
+set_factor(const char *value, struct argp_state *state)
+{
+	const char *point = strchr(value, '.');
+	const double factor = read_decimal(value);
+
+	if (factor < 0.01 || factor > 100 || (point && strlen(point + 1) > 3))
+		argp_error(state,
+		    "--time-factor=%s: not a number from 0.01 to 100 with at most three places",
+		    value);
+	set("SOFTVERBS_TIME_FACTOR", value);
+}
+
+static void
+set_seconds(const char *option, const char *variable, const char *value, struct argp_state *state)
+{
+	const double seconds = read_decimal(value);
+
+	if (seconds < 0 || seconds > SECONDS_MAX)
+		argp_error(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
+		    SECONDS_MAX);
+	set(variable, value);
+}
+
+static void
+set_seed(const char *value, struct argp_state *state)
+{
+	errno = 0;
+	(void)strtoull(value, NULL, 10);
+	if (!*value || value[strspn(value, "0123456789")] || errno)
+		argp_error(
+		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
+	set("SOFTVERBS_CHECK_SEED", value);
+}
+
+/* FILE as other folders see it, as children may change theirs. */
+static void
+set_report(const char *file, struct argp_state *state)
+{
+	char *folder, *path;
+
+	if (!*file)
+		argp_error(state, "--report=: no name of a file");
+	report = file;
+	if (*file == '/') {
+		set("SOFTVERBS_CHECK_REPORT", file);
+		return;
+	}
+	folder = getcwd(NULL, 0);
+	if (!folder || asprintf(&path, "%s/%s", folder, file) < 0)
+		argp_failure(state, EXIT_USAGE, errno, "%s", file);
+	else
+		set("SOFTVERBS_CHECK_REPORT", path);
+	free(folder);
+}
+
+/* A pipe is not opened: its reader would read the end of it before the first report. */
+static bool
+report_can_be_opened(void)
+{
+	struct stat there;
+	int fd;
+
+	if (!stat(report, &there) && S_ISFIFO(there.st_mode))
+		return !access(report, W_OK);
+	fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	return fd >= 0 && !close(fd);
+}
+
+/* What is known when all options were read. */
+static void
+check_options(struct argp_state *state)
+{
+	if (check_option && !check)
+		argp_error(state, "%s needs --check", check_option);
+	if (report && !report_can_be_opened())
+		argp_failure(state, EXIT_USAGE, errno, "--report=%s", report);
+}
+
+static void
+set_schedule(const char *list, struct argp_state *state)
+{
+	struct soft_moves moves;
+	char error[256];
+
+	if (!soft_moves_read(list, &moves, error, sizeof error))
+		argp_error(state, "--schedule=%s: %s", list, error);
+	set("SOFTVERBS_CHECK_SCHEDULE", list);
+}
+
+static error_t
+parse_check(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case SEED:
+		check_option = "--seed";
+		set_seed(arg, state);
+		return 0;
+	case SCHEDULE:
+		check_option = "--schedule";
+		set_schedule(arg, state);
+		return 0;
+	case STRANDED_AFTER:
+		check_option = "--stranded-after";
+		set_seconds(check_option, "SOFTVERBS_CHECK_STRANDED", arg, state);
+		return 0;
+	case TIMEOUT:
+		check_option = "--timeout";
+		set_seconds(check_option, "SOFTVERBS_CHECK_TIMEOUT", arg, state);
+		return 0;
+	case FAIL_ARMS:
+		check_option = "--fail-arms";
+		set("SOFTVERBS_CHECK_ARM", "1");
+		return 0;
+	case REPORT:
+		check_option = "--report";
+		set_report(arg, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static error_t
+parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'p':
+		set_personality(arg, state);
+		return 0;
+	case 't':
+		set_factor(arg, state);
+		return 0;
+	case 'm':
+		set("SOFTVERBS_MEMLOCK", "1");
+		return 0;
+	case CHECK:
+		if (arg && strcmp(arg, "json") != 0)
+			argp_error(state, "--check=%s: only json is possible", arg);
+		set("SOFTVERBS_CHECK", arg ? arg : "text");
+		check = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no program to run");
+		return 0;
+	case ARGP_KEY_END:
+		check_options(state);
+		return 0;
+	default:
+		return parse_check(key, arg, state);
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "PROGRAM [ARGUMENT...]",
+	.doc = "Run PROGRAM, which uses libibverbs and librdmacm, on softverbs, an RDMA device "
+	       "made of memory and "
+	       "threads."
+	       "\vThe exit status is that of PROGRAM; 125 for an error of this command, 126 if "
+	       "PROGRAM cannot be "
+	       "executed, 127 if it is not found. With --check it is 99 if something was reported "
+	       "and the status of "
+	       "PROGRAM is 0.",
+};
+
+static void
+fail(const char *what, int error)
+{
+	fprintf(stderr, "softverbs-run: %s: %s\n", what, strerror(error));
+	exit(EXIT_USAGE);
+}
+
+/* The folder that the program itself is in, or "". */
+static void
+own_folder(char folder[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash)
+		*slash = '\0';
+}
+
+/* The path of libsoftverbs.so, of the build tree or installed. */
+static void
+library_path(char path[PATH_MAX])
+{
+	char own[PATH_MAX];
+
+	own_folder(own);
+	if ((size_t)snprintf(path, PATH_MAX, "%s/" LIBRARY_IN_BUILD_TREE, own) < PATH_MAX &&
+	    !access(path, R_OK))
+		return;
+	strcpy(path, SOFTVERBSDIR "/" LIBRARY);
+	if (access(path, R_OK))
+		fail(path, errno);
+}
+
+/* The child's library path: the folder, and what the user has. */
+static void
+set_library_path(const char *folder)
+{
+	const char *path = getenv("LD_LIBRARY_PATH");
+	char *joined;
+
+	if (!path || !*path) {
+		set("LD_LIBRARY_PATH", folder);
+		return;
+	}
+	if (asprintf(&joined, "%s:%s", folder, path) < 0)
+		fail("LD_LIBRARY_PATH", ENOMEM);
+	set("LD_LIBRARY_PATH", joined);
+	free(joined);
+}
+
+int
+main(int argc, char **argv)
+{
+	char library[PATH_MAX], *folder;
+
+	argp_err_exit_status = EXIT_USAGE;
+	/* The options of the program are its own. */
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
+		return EXIT_USAGE;
+	library_path(library);
+	if (soft_reach_has_token(library)) {
+		fprintf(stderr,
+		    "softverbs-run: %s: the dynamic linker replaces the part of this name with "
+		    "'$'; move it\n",
+		    library);
+		return EXIT_USAGE;
+	}
+	if (!soft_reach_check(program[0]))
+		return EXIT_CANNOT_RUN;
+	folder = soft_folder_make(library, program[0]);
+	if (!folder)
+		return EXIT_USAGE;
+	set_library_path(folder);
+	free(folder);
+	/* As an adapter does. */
+	if (!getenv(LISTENERS_RETURN))
+		set(LISTENERS_RETURN, "1");
+	if (!getenv(RNR_TIMER))
+		set(RNR_TIMER, "1");
+	if (check)
+		return soft_parent_run(argv, program);
+	execvp(program[0], program);
+	return soft_parent_exec_failed(program[0], errno);
+}

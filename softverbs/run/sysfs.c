@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What programs ask of /sys.  The device has no files there; ibv_device says in ibdev_path and dev_path
+ * where they would be.
+ */
+#include "softverbs/device/cancel.h"
+#include "softverbs/device/soft.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *ibv_get_sysfs_path(void);
+int ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size);
+int ibv_query_gid_type(
+    struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
+
+/* The values of ibv_query_gid_type() are those of the kernel's files. */
+#define GID_TYPE_FILE_IB 0
+
+const char *
+ibv_get_sysfs_path(void)
+{
+	const char *path = secure_getenv("SYSFS_PATH");
+
+	return path ? path : "/sys";
+}
+
+/* The length without the end of line, which the text does not have either, or -1 with errno. */
+int
+ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size)
+{
+	SOFT_UNCANCELLED;
+	char path[PATH_MAX];
+	ssize_t length;
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, file) >= sizeof path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	length = read(fd, buffer, size);
+	close(fd);
+	if (length > 0 && buffer[length - 1] == '\n')
+		length--;
+	if (length >= 0 && (size_t)length < size)
+		buffer[length] = '\0';
+	return (int)length;
+}
+
+int
+ibv_query_gid_type(
+    struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)
+{
+	SOFT_UNCANCELLED;
+
+	(void)context;
+	if (port != SOFT_PORT || index >= SOFT_GID_TABLE) {
+		errno = EINVAL;
+		return -1;
+	}
+	*type = GID_TYPE_FILE_IB;
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tally_file.h"
+#include "parent.h"
+#include "softverbs/device/size.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAME "softverbs-check-"
+#define UNIQUE "XXXXXX"
+
+/* A file with such a name of this user that no run has locked.  The lock is held when it is removed, so no run takes it. */
+static void
+file_remove_left(int folder, const char *name)
+{
+	const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat file;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+	    !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(folder, name, 0);
+	close(fd);
+}
+
+static void
+file_remove_all_left(const char *folder)
+{
+	DIR *files = opendir(folder);
+	const struct dirent *entry;
+
+	if (!files)
+		return;
+	while ((entry = readdir(files)))
+		if (!strncmp(entry->d_name, NAME, strlen(NAME)) &&
+		    strlen(entry->d_name) == strlen(NAME UNIQUE))
+			file_remove_left(dirfd(files), entry->d_name);
+	closedir(files);
+}
+
+/* Another run may have removed it before it was locked. */
+static int
+file_make(char *path)
+{
+	struct stat file;
+	int fd;
+
+	for (;;) {
+		fd = mkostemp(path, O_CLOEXEC);
+		if (fd < 0 || flock(fd, LOCK_EX) || fstat(fd, &file))
+			soft_parent_fail(path);
+		if (file.st_nlink)
+			return fd;
+		close(fd);
+		memcpy(path + strlen(path) - strlen(UNIQUE), UNIQUE, strlen(UNIQUE));
+	}
+}
+
+struct soft_tally *
+soft_tally_file_create(char **path)
+{
+	const char *folder = getenv("TMPDIR");
+	struct soft_tally *tally;
+	int fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	file_remove_all_left(folder);
+	if (asprintf(path, "%s/" NAME UNIQUE, folder) < 0)
+		soft_parent_fail("TMPDIR");
+	fd = file_make(*path); /* stays open, for the lock */
+	/* Reserved, or a process that writes where no room is would be ended by SIGBUS. */
+	errno = -soft_size_check(sizeof *tally);
+	if (!errno)
+		errno = posix_fallocate(fd, 0, sizeof *tally);
+	if (errno) {
+		unlink(*path);
+		soft_parent_fail(*path);
+	}
+	tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (tally == MAP_FAILED)
+		soft_parent_fail(*path);
+	soft_parent_set("SOFTVERBS_CHECK_TALLY", *path);
+	return tally;
+}

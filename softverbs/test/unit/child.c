@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing else
+ */
+#include "story.h"
+#include "lib/feature.h"
+
+#include "softverbs/qp/qp.h"
+#include "softverbs/qp/qp_table.h"
+
+#include <sys/wait.h>
+
+/* Everything that a context has. */
+static struct side a, b;
+static struct ibv_srq *srq;
+static struct ibv_mw *mw;
+static struct ibv_ah *ah;
+static struct ibv_td *thread_domain;
+static struct ibv_pd *parent_domain;
+static struct ibv_cq_ex *cq_ex;
+static struct ibv_qp_ex *qp_ex;
+static uint32_t last_index; /* of its queue pairs */
+static int stage;
+
+static void
+make_objects(void)
+{
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_td_init_attr td_init = { .comp_mask = 0 };
+	struct ibv_cq_init_attr_ex cq_init = { .cqe = 4, .wc_flags = IBV_WC_STANDARD_FLAGS };
+	struct ibv_ah_attr address = { .dlid = 1, .port_num = 1 };
+	struct ibv_port_attr port;
+
+	pair_make(&a, &b, NULL);
+	ck_assert_int_eq(ibv_query_port(a.context, 1, (void *)&port), 0);
+	address.dlid = port.lid;
+	srq = ibv_create_srq(a.pd, &srq_init);
+	mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_2);
+	ah = ibv_create_ah(a.pd, &address);
+	thread_domain = ibv_alloc_td(a.context, &td_init);
+	cq_ex = ibv_create_cq_ex(a.context, &cq_init);
+	ck_assert_ptr_nonnull(srq);
+	ck_assert_ptr_nonnull(mw);
+	ck_assert_ptr_nonnull(ah);
+	ck_assert_ptr_nonnull(thread_domain);
+	ck_assert_ptr_nonnull(cq_ex);
+	parent_domain = ibv_alloc_parent_domain(
+	    a.context, &(struct ibv_parent_domain_init_attr){ .pd = a.pd, .td = thread_domain });
+	ck_assert_ptr_nonnull(parent_domain);
+	qp_ex = ibv_qp_to_qp_ex(ibv_create_qp_ex(
+	    a.context, &(struct ibv_qp_init_attr_ex){ .send_cq = a.cq,
+			   .recv_cq = a.cq,
+			   .cap = { 1, 1, 1, 1, 0 },
+			   .qp_type = IBV_QPT_RC,
+			   .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+			   .pd = a.pd,
+			   .send_ops_flags = IBV_QP_EX_WITH_SEND }));
+	ck_assert_ptr_nonnull(qp_ex);
+	last_index = qp_ex->qp_base.qp_num % SOFT_MAX_QP;
+}
+
+static void
+free_objects(void)
+{
+	ck_assert_int_eq(ibv_destroy_qp(&qp_ex->qp_base), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent_domain), 0);
+	ck_assert_int_eq(ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)), 0);
+	ck_assert_int_eq(ibv_dealloc_td(thread_domain), 0);
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
+	pair_free(&a, &b);
+}
+
+/* Runs it in a child, which must end well; then the parent's connection works on. */
+static void
+in_a_child(void (*body)(void))
+{
+	pid_t child;
+	int status;
+
+	make_objects();
+	pthread_mutex_lock(&a.cq->mutex);
+	child = fork();
+	if (child == 0) {
+		body();
+		_exit(0);
+	}
+	pthread_mutex_unlock(&a.cq->mutex);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	side_receive(&b, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	free_objects();
+}
+
+#define EXPECT_NULL(call) \
+	do { \
+		errno = 0; \
+		ck_assert_ptr_null(call); \
+		ck_assert_int_eq(errno, EIO); \
+	} while (0)
+
+#define EXPECT_MINUS_ONE(call) \
+	do { \
+		errno = 0; \
+		ck_assert_int_eq(call, -1); \
+		ck_assert_int_eq(errno, EIO); \
+	} while (0)
+
+static void
+make_nothing(void)
+{
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_td_init_attr td_init = { .comp_mask = 0 };
+	struct ibv_parent_domain_init_attr domain_init = { .pd = a.pd, .td = thread_domain };
+	struct ibv_cq_init_attr_ex cq_init = { .cqe = 4 };
+	struct ibv_ah_attr address = { .dlid = 1, .port_num = 1 };
+	struct ibv_qp_init_attr qp_init = {
+		.send_cq = a.cq, .recv_cq = a.cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+
+	EXPECT_NULL(ibv_alloc_pd(a.context));
+	EXPECT_NULL(ibv_alloc_td(a.context, &td_init));
+	EXPECT_NULL(ibv_alloc_parent_domain(a.context, &domain_init));
+	EXPECT_NULL(ibv_create_comp_channel(a.context));
+	EXPECT_NULL(ibv_create_cq(a.context, 1, NULL, NULL, 0));
+	EXPECT_NULL(ibv_create_cq_ex(a.context, &cq_init));
+	EXPECT_NULL(ibv_create_srq(a.pd, &srq_init));
+	EXPECT_NULL(ibv_create_qp(a.pd, &qp_init));
+	EXPECT_NULL(ibv_reg_mr(a.pd, a.bytes, 8, SIDE_ACCESS));
+	EXPECT_NULL(ibv_alloc_mw(a.pd, IBV_MW_TYPE_1));
+	EXPECT_NULL(ibv_create_ah(a.pd, &address));
+}
+
+static void
+use_nothing(void)
+{
+	struct ibv_qp_attr error = { .qp_state = IBV_QPS_ERR };
+	struct ibv_qp_init_attr init;
+	struct ibv_modify_cq_attr moderation = { .attr_mask = IBV_CQ_ATTR_MODERATE };
+	struct ibv_srq_attr limit = { .srq_limit = 1 };
+	struct ibv_poll_cq_attr poll = { .comp_mask = 0 };
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
+	struct ibv_recv_wr receive = { .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_async_event event;
+	struct ibv_wc wc;
+	struct ibv_cq *cq;
+	void *context;
+
+	ck_assert_int_eq(side_try_receive(&b, 9, 0, 8), EIO);
+	ck_assert_int_eq(side_try_post(&a, IBV_WR_SEND, 0, 9, 0, 8), EIO);
+	ck_assert_int_eq(ibv_post_srq_recv(srq, &receive, &bad), EIO);
+	ck_assert_ptr_eq(bad, &receive);
+	ck_assert_int_lt(ibv_poll_cq(a.cq, 1, &wc), 0);
+	ck_assert_int_eq(ibv_start_poll(cq_ex, &poll), EIO);
+	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), EIO);
+	EXPECT_MINUS_ONE(ibv_get_cq_event(a.channel, &cq, &context));
+	EXPECT_MINUS_ONE(ibv_get_async_event(a.context, &event));
+	/* A thread of the parent had the lock of the queue at the fork: here it is never free. */
+	event = (struct ibv_async_event){ .event_type = IBV_EVENT_CQ_ERR, .element.cq = a.cq };
+	ibv_ack_async_event(&event);
+	ibv_ack_cq_events(a.cq, 1);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &error, IBV_QP_STATE), EIO);
+	ck_assert_int_eq(ibv_modify_cq(a.cq, &moderation), EIO);
+	ck_assert_int_eq(ibv_resize_cq(a.cq, 256), EIO);
+	ck_assert_int_eq(ibv_query_qp(a.qp, &error, 0, &init), EIO);
+	ck_assert_int_eq(ibv_query_srq(srq, &limit), EIO);
+	ck_assert_int_eq(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), EIO);
+	errno = 0;
+	ck_assert_int_eq(ibv_rereg_mr(a.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, SIDE_ACCESS),
+	    IBV_REREG_MR_ERR_CMD);
+	ck_assert_int_eq(errno, EIO);
+	ibv_wr_start(qp_ex);
+	ibv_wr_send(qp_ex);
+	ck_assert_int_eq(ibv_wr_complete(qp_ex), EIO);
+}
+
+/* What the parent has keeps its number of users: the child frees in any order. */
+static void
+free_everything(void)
+{
+	ck_assert_int_eq(ibv_dealloc_pd(a.pd), 0);
+	ck_assert_int_eq(ibv_destroy_cq(a.cq), 0);
+	ck_assert_int_eq(ibv_destroy_comp_channel(a.channel), 0);
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_dereg_mr(a.mr), 0);
+	ck_assert_int_eq(ibv_destroy_cq(ibv_cq_ex_to_cq(cq_ex)), 0);
+	ck_assert_int_eq(ibv_destroy_qp(&qp_ex->qp_base), 0);
+	ck_assert_int_eq(ibv_dealloc_td(thread_domain), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent_domain), 0);
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
+	ck_assert_int_eq(ibv_close_device(a.context), 0);
+}
+
+static void
+use_a_device(void)
+{
+	struct side c, d;
+
+	pair_make(&c, &d, NULL);
+	/* The parent had more queue pairs than the child has made. */
+	ck_assert_ptr_null(
+	    soft_qp_table_find(soft_qpn_slot(c.qp->qp_num) << SOFT_QPN_INDEX_BITS | last_index));
+	side_receive(&d, 1, 0, 8);
+	side_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(c.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+}
+
+static void
+begin_again(void)
+{
+	free_everything();
+	if (!STORY_TSAN)
+		use_a_device();
+}
+
+START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
+{
+	in_a_child(begin_again);
+}
+END_TEST
+
+START_TEST(fork__child_makes_an_object__EIO)
+{
+	in_a_child(make_nothing);
+}
+END_TEST
+
+/* origin: out33.A9 */
+START_TEST(fork__child_uses_an_object__EIO)
+{
+	in_a_child(use_nothing);
+}
+END_TEST
+
+/* 0 is a descriptor like any other, and a program that has closed its standard input gives it to the device. */
+static void
+use_without_standard_input(void)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+	struct side c, d;
+
+	free_everything();
+	if (STORY_TSAN)
+		return;
+	if (stage == 0)
+		close(STDIN_FILENO);
+	channel = rdma_create_event_channel();
+	ck_assert_ptr_nonnull(channel);
+	if (stage == 1)
+		close(STDIN_FILENO);
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	if (stage == 2)
+		close(STDIN_FILENO);
+	side_make(&c, NULL);
+	if (stage == 3)
+		close(STDIN_FILENO);
+	side_make(&d, NULL);
+	side_connect(&c, &d, NULL);
+	side_receive(&d, 1, 0, 8);
+	side_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	cq_expect(c.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+START_TEST(fork__child_without_standard_input__has_a_device)
+{
+	stage = _i;
+	in_a_child(use_without_standard_input);
+}
+END_TEST
+
+Suite *
+soft_child_suite(void)
+{
+	Suite *suite = suite_create("soft-child");
+	TCase *tcase = runner_tcase(suite, "child");
+
+	tcase_add_test(tcase, fork__child_makes_an_object__EIO);
+	tcase_add_test(tcase, fork__child_uses_an_object__EIO);
+	if (!feature_child())
+		runner_leave_out(tcase, FEATURE_NO_CHILD);
+	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
+	tcase_add_loop_test(tcase, fork__child_without_standard_input__has_a_device, 0, 4);
+	return suite;
+}

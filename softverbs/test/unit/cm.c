@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cm -- connections made and ended by the connection manager, within one process
+ */
+#include "story.h"
+
+#include <stdatomic.h>
+
+#include "softverbs/cm/cm.h"
+
+static struct rdma_event_channel *server, *client;
+static struct rdma_cm_id *listener, *active, *passive;
+static struct ibv_cq *active_cq, *passive_cq;
+static uint16_t port;
+
+static void
+setup(void)
+{
+	server = cm_channel();
+	client = cm_channel();
+	listener = cm_listen(server, &port);
+	active = cm_resolved(client, port);
+	active_cq = ibv_create_cq(active->verbs, 64, NULL, NULL, 0);
+	passive_cq = ibv_create_cq(active->verbs, 64, NULL, NULL, 0);
+	cm_qp(active, active_cq);
+	passive = NULL;
+}
+
+static void
+teardown(void)
+{
+	cm_forget(&active);
+	cm_forget(&passive);
+	cm_forget(&listener);
+	ck_assert_int_eq(ibv_destroy_cq(active_cq), 0);
+	ck_assert_int_eq(ibv_destroy_cq(passive_cq), 0);
+	rdma_destroy_event_channel(server);
+	rdma_destroy_event_channel(client);
+}
+
+static struct rdma_conn_param
+param(const void *data, uint8_t length)
+{
+	return (struct rdma_conn_param){
+		.private_data = data,
+		.private_data_len = length,
+		.responder_resources = 3,
+		.initiator_depth = 2,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+}
+
+static void
+request(void)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	ck_assert_ptr_eq(event->listen_id, listener);
+	passive = event->id;
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	cm_qp(passive, passive_cq);
+}
+
+static void
+establish(void)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+
+START_TEST(connect__both_established_and_ready_to_send)
+{
+	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
+	struct ibv_send_wr send = { .wr_id = 2,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+
+	establish();
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(ibv_post_recv(passive->qp, &recv, &bad_recv), 0);
+	ck_assert_int_eq(ibv_post_send(active->qp, &send, &bad), 0);
+	cq_expect(passive_cq, 1, IBV_WC_SUCCESS);
+	cq_expect(active_cq, 2, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(active_queue_pair__moves_only_when_the_event_is_read)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_INIT);
+	cm_expect_no_event(server); /* no RTU yet */
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+START_TEST(addresses__of_both_ends__match)
+{
+	request();
+	ck_assert_uint_eq(rdma_get_dst_port(active), port);
+	ck_assert_uint_eq(rdma_get_src_port(passive), port);
+	ck_assert_uint_eq(rdma_get_dst_port(passive), rdma_get_src_port(active));
+	ck_assert_uint_ne(rdma_get_src_port(active), 0);
+	ck_assert_ptr_nonnull(passive->verbs);
+	ck_assert_ptr_eq(passive->verbs, active->verbs);
+}
+END_TEST
+
+static void
+expect_padded(const struct rdma_cm_event *event, const char *text, size_t length, int padded)
+{
+	const char *data = event->param.conn.private_data;
+
+	ck_assert_int_eq(event->param.conn.private_data_len, padded);
+	ck_assert_int_eq(memcmp(data, text, length), 0);
+	for (int i = (int)length; i < padded; i++)
+		ck_assert_int_eq(data[i], 0);
+}
+
+START_TEST(private_data__is_padded_as_infiniband_does)
+{
+	struct rdma_conn_param p = param("hello", 5);
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	expect_padded(event, "hello", 5, 56);
+	/* What one side starts, the other answers. */
+	ck_assert_int_eq(event->param.conn.responder_resources, 2);
+	ck_assert_int_eq(event->param.conn.initiator_depth, 3);
+	passive = event->id;
+	rdma_ack_cm_event(event);
+	cm_qp(passive, passive_cq);
+	p = param("welcome", 7);
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	event = cm_next(client, RDMA_CM_EVENT_ESTABLISHED);
+	expect_padded(event, "welcome", 7, 196);
+	rdma_ack_cm_event(event);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+START_TEST(private_data__more_than_fits__refused)
+{
+	char data[200] = { 0 };
+	struct rdma_conn_param p = param(data, 57);
+
+	errno = 0;
+	ck_assert_int_eq(rdma_connect(active, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	request();
+	p = param(data, 197);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(rdma_reject(passive, data, 149), -1);
+	ck_assert_int_eq(errno, EINVAL);
+}
+END_TEST
+
+START_TEST(reject__the_client_gets_the_data)
+{
+	struct rdma_cm_event *event;
+
+	request();
+	ck_assert_int_eq(rdma_reject(passive, "no", 2), 0);
+	event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+	ck_assert_int_eq(event->status, 28);
+	expect_padded(event, "no", 2, 148);
+	rdma_ack_cm_event(event);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* The first answer counts. */
+/* origin: outside.141 */
+START_TEST(reject__then_accept__refused_and_the_client_hears_one_answer)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, ECONNRESET);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* A number has a count of the uses of its place, which wraps. */
+/* origin: outside.143 */
+START_TEST(ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place)
+{
+	static uint32_t last[1 << 10];
+	struct rdma_cm_id *id;
+	uint32_t number, place;
+
+	for (int i = 0; i < 2000; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+		number = soft_id_of(id)->number;
+		place = number % (1 << 10);
+		ck_assert_uint_ne(number, 0);
+		ck_assert_uint_ne(number >> 20, 0);
+		ck_assert_uint_ne(number, last[place]);
+		last[place] = number;
+		ck_assert_int_eq(rdma_destroy_id(id), 0);
+	}
+}
+END_TEST
+
+/* The queues that an id made for its queue pair go with it, and come with the next one. */
+/* origin: outside.142 */
+START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
+{
+	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 } };
+	struct ibv_qp_init_attr init;
+	struct rdma_cm_id *id = cm_resolved(client, port);
+	struct ibv_cq *cq;
+
+	for (int i = 0; i < 3; i++) {
+		init = wish;
+		ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+		ck_assert_ptr_nonnull(id->send_cq);
+		ck_assert_ptr_nonnull(id->recv_cq);
+		rdma_destroy_qp(id);
+		ck_assert_ptr_null(id->send_cq);
+		ck_assert_ptr_null(id->recv_cq);
+		ck_assert_ptr_null(id->send_cq_channel);
+		ck_assert_ptr_null(id->recv_cq_channel);
+	}
+	/* Queues of the program stay the program's. */
+	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	ck_assert_ptr_nonnull(cq);
+	init = wish;
+	init.send_cq = init.recv_cq = cq;
+	ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+	rdma_destroy_qp(id);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	cm_forget(&id);
+}
+END_TEST
+
+START_TEST(no_listener__rejected_with_status_8)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_event *event;
+
+	cm_forget(&listener);
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+	ck_assert_int_eq(event->status, 8);
+	rdma_ack_cm_event(event);
+}
+END_TEST
+
+START_TEST(listener_destroyed__unread_request_is_rejected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	cm_forget(&listener);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(backlog_full__further_request_is_rejected)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *small, *one, *two;
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	ck_assert_int_eq(rdma_create_id(other, &small, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(small, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_listen(small, 1), 0);
+	one = cm_resolved(client, rdma_get_src_port(small));
+	two = cm_resolved(client, rdma_get_src_port(small));
+	ck_assert_int_eq(rdma_connect(one, &p), 0);
+	cm_expect_no_event(client);
+	ck_assert_int_eq(rdma_connect(two, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, two);
+	cm_forget(&small);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, one);
+	cm_forget(&one);
+	cm_forget(&two);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+/* A request that was read waits no longer, whatever becomes of it. */
+/* origin: outside.135 */
+START_TEST(backlog__full_again_and_again__each_request_that_is_read_makes_room)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *small, *ids[3], *child;
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_create_id(other, &small, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(small, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_listen(small, 2), 0);
+	for (int round = 0; round < 4; round++) {
+		for (int i = 0; i < 3; i++) {
+			ids[i] = cm_resolved(client, rdma_get_src_port(small));
+			ck_assert_int_eq(rdma_connect(ids[i], &p), 0);
+		}
+		cm_expect(client, RDMA_CM_EVENT_REJECTED, ids[2]);
+		cm_expect_no_event(client);
+		for (int i = 0; i < 2; i++) {
+			if (round == 1) /* its caller has given up */
+				cm_forget(&ids[i]);
+			event = cm_next(other, RDMA_CM_EVENT_CONNECT_REQUEST);
+			child = event->id;
+			rdma_ack_cm_event(event);
+			if (round != 2)
+				ck_assert_int_eq(rdma_reject(child, NULL, 0), 0);
+			cm_forget(&child);
+			if (round != 1)
+				cm_expect(client, RDMA_CM_EVENT_REJECTED, ids[i]);
+		}
+		for (int i = 0; i < 3; i++)
+			cm_forget(&ids[i]);
+	}
+	cm_forget(&small);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+START_TEST(disconnect__by_either_side__one_event_each)
+{
+	establish();
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(disconnect__receives_are_flushed)
+{
+	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
+
+	establish();
+	ck_assert_int_eq(ibv_post_recv(active->qp, &recv, &bad_recv), 0);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cq_expect(active_cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+}
+END_TEST
+
+START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
+{
+	establish();
+	cm_forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_expect_no_event(client);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(destroy_id__while_requesting__passive_side_gets_an_event)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	cm_forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+}
+END_TEST
+
+START_TEST(destroy_id__queued_events_are_dropped)
+{
+	establish();
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_forget(&active);
+	cm_forget(&passive);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+static atomic_bool acknowledged;
+
+static void *
+ack_later(void *event)
+{
+	sleep_ms(50);
+	acknowledged = true;
+	rdma_ack_cm_event(event);
+	return NULL;
+}
+
+START_TEST(destroy_id__event_not_acknowledged__waits)
+{
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	establish();
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	event = cm_next(client, RDMA_CM_EVENT_DISCONNECTED);
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, event), 0);
+	cm_forget(&active);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+}
+END_TEST
+
+START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disconnected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconnected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_forget(&passive);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+START_TEST(notify_communication_established__stands_for_the_missing_RTU)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(rdma_notify(passive, IBV_EVENT_COMM_EST), 0);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* They stand between those of others, which stay. */
+/* origin: outside.144 */
+START_TEST(migrate__events_of_several_ids_are_queued__its_own_follow)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *ids[3];
+
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(
+		    rdma_resolve_addr(ids[i], NULL, (struct sockaddr *)&address, 1000), 0);
+	}
+	ck_assert_int_eq(rdma_migrate_id(ids[1], other), 0);
+	cm_expect(other, RDMA_CM_EVENT_ADDR_RESOLVED, ids[1]);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[0]);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, ids[2]);
+	for (int i = 0; i < 3; i++)
+		cm_forget(&ids[i]);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+START_TEST(migrate__queued_events_follow)
+{
+	struct rdma_event_channel *other = cm_channel();
+
+	establish();
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	ck_assert_int_eq(rdma_migrate_id(active, other), 0);
+	cm_expect_no_event(client);
+	cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_forget(&active);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
+START_TEST(hundred_connections__made_and_broken_both_ways)
+{
+	for (int i = 0; i < 100; i++) {
+		establish();
+		ck_assert_int_eq(rdma_disconnect(i % 2 ? active : passive), 0);
+		if (i % 3 == 0)
+			ck_assert_int_eq(rdma_disconnect(i % 2 ? passive : active), 0);
+		if (i % 5) {
+			cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+			cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+		}
+		cm_forget(&passive);
+		cm_forget(&active);
+		active = cm_resolved(client, port);
+		cm_qp(active, active_cq);
+		for (struct ibv_wc wc; ibv_poll_cq(active_cq, 1, &wc);)
+			;
+	}
+}
+END_TEST
+
+/* The queue pair cannot be made ready when the answer is read: both ends hear that there is no connection. */
+/* origin: outside.162 */
+START_TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct rdma_cm_event *event;
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	ck_assert_int_eq(ibv_modify_qp(active->qp, &attr, IBV_QP_STATE), 0);
+	event = cm_next(client, RDMA_CM_EVENT_CONNECT_ERROR);
+	ck_assert_ptr_eq(event->id, active);
+	ck_assert_int_eq(event->status, -EINVAL);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	event = cm_next(server, RDMA_CM_EVENT_REJECTED);
+	ck_assert_ptr_eq(event->id, passive);
+	ck_assert_int_eq(event->status, SOFT_CM_REJ_CONSUMER);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* Nothing was sent: the request can still be accepted. */
+START_TEST(accept__queue_pair_cannot_follow__fails_and_can_be_repeated)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	request();
+	ck_assert_int_eq(ibv_modify_qp(passive->qp, &attr, IBV_QP_STATE), 0);
+	ck_assert_int_eq(rdma_accept(passive, &p), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	cm_expect_no_event(client);
+	rdma_destroy_qp(passive);
+	cm_qp(passive, passive_cq);
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+}
+END_TEST
+
+/* So many requests may wait to be read; each that is read, and each listener, makes room. */
+/* origin: outside.163 */
+START_TEST(backlog__full__further_requests_are_rejected__until_one_is_read)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_cm_id *few, *calls[4], *served[4];
+	struct rdma_cm_event *event;
+	uint16_t their_port;
+	int waiting = 0;
+
+	ck_assert_int_eq(rdma_create_id(server, &few, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_listen(few, 2), 0);
+	their_port = rdma_get_src_port(few);
+	for (int i = 0; i < 4; i++) {
+		calls[i] = cm_resolved(client, their_port);
+		cm_qp(calls[i], active_cq);
+		ck_assert_int_eq(rdma_connect(calls[i], &p), 0);
+		if (i == 2) {
+			event = cm_next(client, RDMA_CM_EVENT_REJECTED);
+			ck_assert_ptr_eq(event->id, calls[2]);
+			ck_assert_int_eq(event->status, SOFT_CM_REJ_CONSUMER);
+			ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+			event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+			served[waiting++] = event->id;
+			ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+		}
+		cm_expect_no_event(client);
+	}
+	for (; waiting < 3; waiting++) {
+		event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+		served[waiting] = event->id;
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	}
+	cm_expect_no_event(server);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(rdma_destroy_id(served[i]), 0);
+	for (int i = 0; i < 4; i++)
+		cm_forget(&calls[i]);
+	ck_assert_int_eq(rdma_destroy_id(few), 0);
+}
+END_TEST
+
+Suite *
+soft_cm_suite(void)
+{
+	Suite *suite = suite_create("soft-cm");
+	TCase *tcase = runner_tcase(suite, "cm");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, connect__both_established_and_ready_to_send);
+	tcase_add_test(tcase, active_queue_pair__moves_only_when_the_event_is_read);
+	tcase_add_test(tcase, addresses__of_both_ends__match);
+	tcase_add_test(tcase, private_data__is_padded_as_infiniband_does);
+	tcase_add_test(tcase, private_data__more_than_fits__refused);
+	tcase_add_test(tcase, reject__the_client_gets_the_data);
+	tcase_add_test(tcase, no_listener__rejected_with_status_8);
+	tcase_add_test(tcase, listener_destroyed__unread_request_is_rejected);
+	tcase_add_test(tcase, backlog_full__further_request_is_rejected);
+	tcase_add_test(tcase, backlog__full_again_and_again__each_request_that_is_read_makes_room);
+	tcase_add_test(tcase, disconnect__by_either_side__one_event_each);
+	tcase_add_test(tcase, disconnect__receives_are_flushed);
+	tcase_add_test(tcase, destroy_id__of_a_connection__peer_is_disconnected);
+	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_gets_an_event);
+	tcase_add_test(tcase, destroy_id__queued_events_are_dropped);
+	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
+	tcase_add_test(
+	    tcase, passive_disconnects_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(
+	    tcase, passive_destroyed_before_the_answer_is_read__established_then_disconnected);
+	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
+	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
+	tcase_add_test(tcase, migrate__queued_events_follow);
+	tcase_add_test(tcase, migrate__events_of_several_ids_are_queued__its_own_follow);
+	tcase_add_test(tcase, reject__then_accept__refused_and_the_client_hears_one_answer);
+	tcase_add_test(
+	    tcase, ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place);
+	tcase_add_test(tcase, queue_pair_with_queues_of_its_own__destroyed_and_made_again);
+	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
+	tcase_add_test(tcase, answer__queue_pair_cannot_follow__error_here_and_rejected_there);
+	tcase_add_test(tcase, accept__queue_pair_cannot_follow__fails_and_can_be_repeated);
+	tcase_add_test(tcase, backlog__full__further_requests_are_rejected__until_one_is_read);
+	return suite;
+}

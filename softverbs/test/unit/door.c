@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * door -- which processes may connect to a device: those that identify themselves, once, as what
+ * they are
+ */
+#include "line.h"
+#include "other.h"
+#include "story.h"
+
+#include "softverbs/device/names.h"
+#include "softverbs/device/slot.h"
+#include "softverbs/wire/wire.h"
+
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+static struct side a; /* the device that is called */
+static unsigned int called, slot;
+static int door;
+
+static void
+setup(void)
+{
+	side_make(&a, NULL);
+	called = soft_slot_number();
+	slot = line_slot_take(&door);
+}
+
+static void
+teardown(void)
+{
+	line_slot_leave(slot, door);
+	side_free(&a);
+}
+
+static int
+greeted(void)
+{
+	int line = line_open(called);
+
+	line_greet(line, slot);
+	return line;
+}
+
+/* A request to a queue pair that is not there: an accepted caller gets a refusal. */
+static bool
+served(int line)
+{
+	const struct soft_frame request = {
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.qpn = called << 14 | 0x3fff,
+		.from = slot << 14,
+	};
+	struct soft_frame answer;
+
+	return send(line, &request, sizeof request, MSG_NOSIGNAL) == sizeof request &&
+	       recv(line, &answer, sizeof answer, MSG_WAITALL) == sizeof answer &&
+	       answer.type == SOFT_FRAME_NAK && answer.opcode == SOFT_NAK_NOT_CONNECTED;
+}
+
+/* ---- one link a process, of that process ---- */
+
+/* origin: attack.P2 */
+START_TEST(hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on)
+{
+	int first = greeted(), second;
+
+	ck_assert(served(first));
+	for (int i = 0; i < 20; i++) {
+		second = greeted();
+		line_expect_hung_up(second);
+	}
+	ck_assert(served(first));
+	close(first);
+}
+END_TEST
+
+/* origin: attack.P2 */
+START_TEST(hello_twice_on_one_connection__ends_it)
+{
+	int line = greeted();
+
+	ck_assert(served(line));
+	line_greet(line, slot);
+	line_expect_hung_up(line);
+	line = greeted();
+	ck_assert(served(line));
+	close(line);
+}
+END_TEST
+
+/* The old link's end and the new one's hello come at once. */
+START_TEST(process_hangs_up_and_calls_again__is_let_in)
+{
+	int line = greeted();
+
+	for (int i = 0; i < 200; i++) {
+		ck_assert(served(line));
+		close(line);
+		line = greeted();
+	}
+	ck_assert(served(line));
+	close(line);
+}
+END_TEST
+
+static void
+claim_the_slot_of_another(void)
+{
+	unsigned int slots[2];
+	int line;
+
+	other_hear(slots, sizeof slots);
+	ck_assert_int_eq(soft_names_open(), 0);
+	line = line_open(slots[0]);
+	line_greet(line, slots[1]);
+	line_expect_hung_up(line);
+	soft_names_close();
+}
+
+/* origin: attack.P2 */
+START_TEST(hello_in_the_name_of_another_process__refused)
+{
+	unsigned int slots[2];
+
+	other_start(claim_the_slot_of_another);
+	setup();
+	slots[0] = called;
+	slots[1] = slot;
+	other_tell(slots, sizeof slots);
+	other_finish();
+	teardown();
+}
+END_TEST
+
+START_TEST(hello_of_a_free_slot__refused)
+{
+	int line = line_open(called);
+
+	line_greet(line, slot % SOFT_SLOT_MAX + 1 == called ? slot % SOFT_SLOT_MAX + 2 :
+							      slot % SOFT_SLOT_MAX + 1);
+	line_expect_hung_up(line);
+}
+END_TEST
+
+START_TEST(request_before_hello__hung_up)
+{
+	const struct soft_frame request[2] = { { .type = SOFT_FRAME_REQUEST } };
+	int line = line_open(called);
+
+	ck_assert_int_eq(send(line, request, sizeof request, MSG_NOSIGNAL), sizeof request);
+	line_expect_hung_up(line);
+}
+END_TEST
+
+/* ---- callers that say nothing ---- */
+
+#define LINES 300
+
+static void
+hurry(void)
+{
+	setenv("SOFTVERBS_TIME_FACTOR", "0.05", 1);
+	setup();
+}
+
+static void
+take_time(void)
+{
+	teardown();
+	unsetenv("SOFTVERBS_TIME_FACTOR");
+}
+
+static bool
+hung_up(int line)
+{
+	struct pollfd pfd = { .fd = line };
+
+	return poll(&pfd, 1, 0) == 1;
+}
+
+/* Waits until so few of the lines are open. */
+static void
+await_open(const int *lines, int most)
+{
+	int open = LINES;
+
+	for (int i = 0; i < (int)runner_stretch(10000) && open > most; i++) {
+		open = 0;
+		for (int k = 0; k < LINES; k++)
+			open += !hung_up(lines[k]);
+		if (open > most)
+			sleep_ms(1);
+	}
+	ck_assert_int_le(open, most);
+}
+
+/* Someone who is served; a machine that stands still may be too slow for the device. */
+static void
+expect_served(void)
+{
+	bool ok = false;
+
+	for (int i = 0; i < 100 && !ok; i++) {
+		int line = greeted();
+
+		ok = served(line);
+		close(line);
+	}
+	ck_assert(ok);
+}
+
+static void
+silent_callers(int *lines, bool half)
+{
+	const char some[30] = { 1 };
+
+	for (int i = 0; i < LINES; i++) {
+		lines[i] = line_open(called);
+		if (half)
+			(void)send(lines[i], some, sizeof some, MSG_NOSIGNAL);
+	}
+}
+
+/* origin: attack.P10 */
+START_TEST(silent_callers__few_at_a_time__others_are_served)
+{
+	int lines[LINES];
+
+	silent_callers(lines, _i);
+	await_open(lines, 64);
+	expect_served();
+	for (int i = 0; i < LINES; i++)
+		close(lines[i]);
+}
+END_TEST
+
+/* origin: attack.P10 */
+START_TEST(silent_callers__hung_up_in_time__nothing_is_kept_of_them)
+{
+	int fds = runner_count_fds(), lines[LINES];
+
+	silent_callers(lines, _i);
+	await_open(lines, 0);
+	ck_assert_int_eq(runner_count_fds(), fds + LINES);
+	expect_served();
+	for (int i = 0; i < LINES; i++)
+		close(lines[i]);
+}
+END_TEST
+
+static void
+call(void)
+{
+	unsigned int callee;
+	int line;
+
+	other_hear(&callee, sizeof callee);
+	side_make(&a, NULL);
+	called = callee;
+	slot = soft_slot_number();
+	line = line_open(called);
+	line_greet(line, slot);
+	other_meet();
+	ck_assert(served(line));
+	close(line);
+	side_free(&a);
+}
+
+static uint64_t
+processor_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* origin: attack.P10 */
+START_TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
+{
+	struct rlimit limit, none;
+	uint64_t used;
+	int fd;
+
+	other_start(call);
+	side_make(&a, NULL);
+	called = soft_slot_number();
+	fd = dup(0);
+	close(fd);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = (rlim_t)fd;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	other_tell(&called, sizeof called);
+	other_meet();
+	used = processor_time();
+	sleep_ms(200);
+	ck_assert_uint_lt(processor_time() - used, 100); /* it does not try all the time */
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	other_finish();
+	side_free(&a);
+}
+END_TEST
+
+Suite *
+soft_door_suite(void)
+{
+	Suite *suite = suite_create("soft-door");
+	TCase *tcase = runner_tcase(suite, "hello");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(
+	    tcase, hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on);
+	tcase_add_test(tcase, hello_twice_on_one_connection__ends_it);
+	tcase_add_test(tcase, process_hangs_up_and_calls_again__is_let_in);
+	tcase_add_test(tcase, hello_of_a_free_slot__refused);
+	tcase_add_test(tcase, request_before_hello__hung_up);
+
+	tcase = runner_tcase(suite, "silent");
+	tcase_add_checked_fixture(tcase, hurry, take_time);
+	tcase_add_loop_test(tcase, silent_callers__few_at_a_time__others_are_served, 0, 2);
+	tcase_add_loop_test(tcase, silent_callers__hung_up_in_time__nothing_is_kept_of_them, 0, 2);
+
+	tcase = runner_tcase(suite, "processes");
+	tcase_add_test(tcase, hello_in_the_name_of_another_process__refused);
+	tcase_add_test(
+	    tcase, no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one);
+	return suite;
+}

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * error -- each error gives its status, its state and its event
+ */
+#include "datagram_story.h"
+#include "story.h"
+
+#include "softverbs/qp/qp_error.h"
+
+#include <stdatomic.h>
+
+#include "softverbs/qp/qp.h"
+#include "softverbs/soft_arm.h"
+
+static struct side a, b;
+
+static void
+setup(void)
+{
+	pair_make(&a, &b, NULL);
+}
+
+static void
+teardown(void)
+{
+	pair_free(&a, &b);
+}
+
+/* A mistake of the requester that the responder found: both queue pairs are done for. */
+static void
+expect_both_in_error(void)
+{
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_ERR);
+}
+
+START_TEST(rdma_write__wrong_key__remote_access_error)
+{
+	side_receive(&b, 7, 0, 8);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes, b.mr->rkey ^ 0x10000, 8),
+	    0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	async_expect(b.context, IBV_EVENT_QP_ACCESS_ERR, b.qp);
+	cq_expect(b.cq, 7, IBV_WC_WR_FLUSH_ERR);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(rdma_write__one_byte_beyond_the_end__refused_before_the_first)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
+			     (uintptr_t)b.bytes + SIDE_BYTES - 7, b.mr->rkey, 8),
+	    0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+}
+END_TEST
+
+START_TEST(rdma_write__one_byte_before_the_start__refused)
+{
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes - 1, b.mr->rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+}
+END_TEST
+
+START_TEST(rdma_write__to_the_last_byte__good)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
+			     (uintptr_t)b.bytes + SIDE_BYTES - 8, b.mr->rkey, 8),
+	    0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(rdma_write__of_nothing__asks_for_no_key)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 0, 0), 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+START_TEST(rdma_write__key_of_another_domain__refused)
+{
+	struct side other;
+
+	side_make(&other, NULL);
+	ck_assert_int_eq(
+	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)other.bytes, other.mr->rkey, 8),
+	    0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	side_free(&other);
+}
+END_TEST
+
+START_TEST(rdma__region_without_the_right__refused)
+{
+	const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
+	const int access[] = { IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE };
+
+	for (int i = 0; i < 2; i++) {
+		struct side c, d;
+		struct ibv_mr *mr;
+
+		pair_make(&c, &d, NULL);
+		mr = ibv_reg_mr_iova2(
+		    d.pd, d.bytes, 64, (uintptr_t)d.bytes, (unsigned int)access[i]);
+		ck_assert_int_eq(
+		    side_rdma_raw(&c, opcodes[i], 1, 0, (uintptr_t)d.bytes, mr->rkey, 8), 0);
+		cq_expect(c.cq, 1, IBV_WC_REM_ACCESS_ERR);
+		ibv_dereg_mr(mr);
+		pair_free(&c, &d);
+	}
+}
+END_TEST
+
+START_TEST(rdma__queue_pair_without_the_right__invalid_request)
+{
+	const struct side_options none = { .qp_access = SIDE_NO_ACCESS };
+	struct side c, d;
+
+	pair_make(&c, &d, &none);
+	side_rdma(&c, &d, IBV_WR_RDMA_READ, 1, 0, 0, 8);
+	cq_expect(c.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	async_expect(d.context, IBV_EVENT_QP_REQ_ERR, d.qp);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(rdma_read__deregistered_region__refused)
+{
+	uint32_t rkey = b.mr->rkey;
+
+	ck_assert_int_eq(ibv_dereg_mr(b.mr), 0);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_READ, 1, 0, (uintptr_t)b.bytes, rkey, 8), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	b.mr = ibv_reg_mr(b.pd, b.bytes, 1, 0);
+}
+END_TEST
+
+START_TEST(rdma_read__into_memory_not_writable__local_protection)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_READ,
+		.wr.rdma = { (uintptr_t)b.bytes, b.mr->rkey } },
+			   *bad;
+
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_RTS);
+	ibv_dereg_mr(mr);
+}
+END_TEST
+
+START_TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey ^ 4 };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND },
+			   *bad;
+
+	side_receive(&b, 5, 0, 8);
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	cq_expect_empty(b.cq);
+	side_to_error(&b);
+	cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_empty(b.cq);
+}
+END_TEST
+
+START_TEST(send__longer_than_the_receive__length_error_and_invalid_request)
+{
+	side_receive(&b, 5, 0, 99);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 100);
+	cq_expect(b.cq, 5, IBV_WC_LOC_LEN_ERR);
+	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+	ck_assert_int_eq(b.bytes[0], 0);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(send__into_a_receive_with_a_wrong_key__protection_and_operation_error)
+{
+	struct ibv_sge sge = { (uintptr_t)b.bytes, 64, b.mr->lkey ^ 4 };
+	struct ibv_recv_wr wr = { .wr_id = 5, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	ck_assert_int_eq(ibv_post_recv(b.qp, &wr, &bad), 0);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(b.cq, 5, IBV_WC_LOC_PROT_ERR);
+	cq_expect(a.cq, 1, IBV_WC_REM_OP_ERR);
+	expect_both_in_error();
+}
+END_TEST
+
+START_TEST(atomic__not_aligned__invalid_request)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+		.wr.atomic = { (uintptr_t)b.bytes + 4, 1, 0, b.mr->rkey } },
+			   *bad;
+
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
+}
+END_TEST
+
+START_TEST(error__requests_behind_it__flushed_in_order_each_once)
+{
+	side_post(&a, IBV_WR_SEND, 0, 0, 0, 8); /* no receive: the queue stands */
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	for (uint64_t i = 2; i < 8; i++)
+		side_post(&a, IBV_WR_SEND, 0, i, 0, 8);
+	side_receive(&b, 10, 0, 8);
+	side_receive(&b, 11, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	for (uint64_t i = 2; i < 8; i++)
+		cq_expect(a.cq, i, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_empty(a.cq);
+	cq_expect(b.cq, 10, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 11, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_empty(b.cq);
+}
+END_TEST
+
+START_TEST(post_in_error__flushed_at_once)
+{
+	side_to_error(&a);
+	side_receive(&a, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_empty(a.cq);
+}
+END_TEST
+
+START_TEST(to_error_twice__each_request_flushed_once)
+{
+	side_receive(&a, 1, 0, 8);
+	side_to_error(&a);
+	side_to_error(&a);
+	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	cq_expect_empty(a.cq);
+}
+END_TEST
+
+START_TEST(send__no_receive_and_no_retries__rnr_error)
+{
+	const struct side_options strict = { .no_retries = true };
+	struct side c, d;
+
+	pair_make(&c, &d, &strict);
+	side_post(&c, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(c.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_RTS);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(send__to_a_peer_in_error__retries_then_gives_up)
+{
+	side_to_error(&b);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
+}
+END_TEST
+
+START_TEST(send__to_a_destroyed_peer__retries_then_gives_up)
+{
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
+END_TEST
+
+START_TEST(stalled_send__peer_goes_to_error__gives_up)
+{
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8); /* endless tries for a receive */
+	side_to_error(&b);
+	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
+}
+END_TEST
+
+START_TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
+{
+	const struct side_options tiny = { .cqe = 2 };
+	struct side c, d;
+	struct ibv_wc wc;
+
+	pair_make(&c, &d, &tiny);
+	for (uint64_t i = 0; i < 4; i++)
+		side_receive(&d, i, 0, 8);
+	for (uint64_t i = 0; i < 3; i++)
+		side_post(&c, IBV_WR_SEND, 0, i, 0, 8);
+	async_expect(d.context, IBV_EVENT_CQ_ERR, d.cq);
+	async_expect(d.context, IBV_EVENT_QP_FATAL, d.qp);
+	ck_assert(!async_ready(d.context));
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_ERR);
+	cq_expect(d.cq, 0, IBV_WC_SUCCESS);
+	cq_expect(d.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
+	/* Who polled before it happened and arms now learns it from the next poll. */
+	ck_assert_int_eq(ibv_req_notify_cq(d.cq, 0), 0);
+	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(srq__queue_pair_to_error__last_wqe_reached)
+{
+	const struct side_options shared = { .srq = 4 };
+	struct side c, d;
+
+	pair_make(&c, &d, &shared);
+	side_receive(&c, 1, 0, 8);
+	side_to_error(&c);
+	async_expect(c.context, IBV_EVENT_QP_LAST_WQE_REACHED, c.qp);
+	side_to_error(&c);
+	ck_assert(!async_ready(c.context));
+	cq_expect_empty(c.cq); /* the receive belongs to the SRQ */
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(post__too_many_or_malformed__refused_with_the_place)
+{
+	struct ibv_sge sge[5] = { { 0 } };
+	struct ibv_send_wr second = { .opcode = IBV_WR_SEND, .num_sge = 5, .sg_list = sge };
+	struct ibv_send_wr first = { .wr_id = 1,
+		.opcode = IBV_WR_SEND,
+		.next = &second,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad = NULL;
+	struct ibv_recv_wr recv = { .num_sge = 5, .sg_list = sge }, *bad_recv = NULL;
+	int r = 0;
+
+	side_receive(&b, 1, 0, 8);
+	ck_assert_int_eq(ibv_post_send(a.qp, &first, &bad), EINVAL);
+	ck_assert_ptr_eq(bad, &second);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS); /* what came before it was posted */
+	second = (struct ibv_send_wr){ .opcode = IBV_WR_TSO };
+	ck_assert_int_eq(ibv_post_send(a.qp, &second, &bad), EINVAL);
+	ck_assert_int_eq(ibv_post_recv(a.qp, &recv, &bad_recv), EINVAL);
+	ck_assert_ptr_eq(bad_recv, &recv);
+	for (int i = 0; i < 17 && !r; i++)
+		r = side_try_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	ck_assert_int_eq(r, ENOMEM);
+	r = 0;
+	for (int i = 0; i < 17 && !r; i++)
+		r = side_try_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(r, ENOMEM);
+}
+END_TEST
+
+static atomic_bool acknowledged;
+
+static void *
+ack_later(void *event)
+{
+	sleep_ms(50);
+	acknowledged = true;
+	ibv_ack_async_event(event);
+	return NULL;
+}
+
+START_TEST(async_event__unacknowledged__destroy_waits_for_it)
+{
+	struct ibv_async_event event;
+	pthread_t thread;
+
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	ck_assert(async_ready(b.context));
+	ck_assert_int_eq(ibv_get_async_event(b.context, &event), 0);
+	ck_assert(!async_ready(b.context));
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, &event), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	b.qp = NULL;
+}
+END_TEST
+
+/* The same for the other kinds of objects that have events. */
+START_TEST(async_event_of_a_queue__unacknowledged__destroy_waits_for_it)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq_attr limit = { .srq_limit = 2 };
+	struct ibv_srq *srq = ibv_create_srq(a.pd, &init);
+	struct ibv_cq *cq = ibv_create_cq(a.context, 1, NULL, NULL, 0);
+	struct soft_async_source *source = _i ? &soft_cq_of(cq)->async : NULL;
+	struct ibv_async_event event;
+	pthread_t thread;
+
+	if (source)
+		soft_async_raise(soft_context_of(a.context), source, IBV_EVENT_CQ_ERR);
+	else
+		ck_assert_int_eq(ibv_modify_srq(srq, &limit, IBV_SRQ_LIMIT), 0);
+	ck_assert(async_ready(a.context));
+	ck_assert_int_eq(ibv_get_async_event(a.context, &event), 0);
+	ck_assert_int_eq(event.event_type, _i ? IBV_EVENT_CQ_ERR : IBV_EVENT_SRQ_LIMIT_REACHED);
+	acknowledged = false;
+	ck_assert_int_eq(pthread_create(&thread, NULL, ack_later, &event), 0);
+	ck_assert_int_eq(_i ? ibv_destroy_cq(cq) : ibv_destroy_srq(srq), 0);
+	ck_assert(acknowledged);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(_i ? ibv_destroy_srq(srq) : ibv_destroy_cq(cq), 0);
+}
+END_TEST
+
+/* The limit is raised once, when there are fewer receives than it says; it is at the middle, and below. */
+START_TEST(srq_limit__each_value__one_event_when_fewer_are_left)
+{
+	struct ibv_srq_attr attr = { .srq_limit = (uint32_t)_i };
+	struct side c, d;
+
+	pair_make(&c, &d, &(struct side_options){ .srq = 4 });
+	for (uint64_t i = 0; i < 4; i++) {
+		struct ibv_recv_wr wr = { .wr_id = i }, *bad;
+
+		ck_assert_int_eq(ibv_post_srq_recv(d.srq, &wr, &bad), 0);
+	}
+	ck_assert_int_eq(ibv_modify_srq(d.srq, &attr, IBV_SRQ_LIMIT), 0);
+	for (int left = 3; left >= 0; left--) {
+		ck_assert_int_eq(ibv_query_srq(d.srq, &attr), 0);
+		ck_assert_uint_eq(attr.srq_limit, left + 1 >= _i ? (uint32_t)_i : 0);
+		ck_assert_uint_eq(attr.max_wr, 4);
+		ck_assert(!async_ready(d.context));
+		side_post(&c, IBV_WR_SEND, 0, 1, 0, 0);
+		cq_expect(d.cq, (uint64_t)(3 - left), IBV_WC_SUCCESS);
+		if (left == _i - 1)
+			async_expect(d.context, IBV_EVENT_SRQ_LIMIT_REACHED, d.srq);
+	}
+	ck_assert(!async_ready(d.context));
+	attr.srq_limit = 5;
+	ck_assert_int_eq(ibv_modify_srq(d.srq, &attr, IBV_SRQ_LIMIT), EINVAL);
+	pair_free(&c, &d);
+}
+END_TEST
+
+/* An object with several events does not hold back those of others. */
+START_TEST(async_events__of_two_objects__take_turns)
+{
+	struct soft_qp *qp = soft_qp_of(a.qp);
+
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_COMM_EST);
+	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
+	soft_async_raise(qp->context, &soft_cq_of(a.cq)->async, IBV_EVENT_CQ_ERR);
+	async_expect(a.context, IBV_EVENT_COMM_EST, a.qp);
+	async_expect(a.context, IBV_EVENT_CQ_ERR, a.cq);
+	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
+	ck_assert(!async_ready(a.context));
+}
+END_TEST
+
+/* The other end of a transfer reports what failed here after the locks: meanwhile this end may fail by itself, or be reset. */
+/* origin: out33.D8 */
+START_TEST(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_RTS, IBV_QPS_ERR, IBV_QPS_RESET };
+	struct ibv_qp_attr attr = { .qp_state = states[_i] };
+	struct soft_qp *qp = soft_qp_of(a.qp);
+	struct soft_deferred deferred = { .failed = qp, .event = IBV_EVENT_QP_FATAL };
+
+	soft_qp_get(qp);
+	soft_qp_lock_receive(qp);
+	qp->refusing = true;
+	soft_qp_unlock_receive(qp);
+	if (states[_i] != IBV_QPS_RTS)
+		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	soft_deferred_run(&deferred);
+	if (states[_i] != IBV_QPS_RESET)
+		async_expect(a.context, IBV_EVENT_QP_FATAL, a.qp);
+	ck_assert(!async_ready(a.context));
+	ck_assert_int_eq(qp_state(a.qp), states[_i] == IBV_QPS_RESET ? IBV_QPS_RESET : IBV_QPS_ERR);
+}
+END_TEST
+
+START_TEST(async_event__unread__dropped_with_its_object)
+{
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
+	ck_assert(async_ready(b.context));
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	ck_assert(!async_ready(b.context));
+}
+END_TEST
+
+/* ---- a send that waits for a receive ---- */
+
+static atomic_uint told_count, told_of;
+
+static void
+tell(unsigned int qp_num)
+{
+	told_of = qp_num;
+	told_count++;
+}
+
+static void
+wait_told(unsigned int n)
+{
+	for (int i = 0; told_count < n && i < 1000; i++)
+		sleep_ms(10);
+	ck_assert_uint_eq(told_count, n);
+}
+
+/* origin: out33.R1 */
+START_TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted)
+{
+	soft_tell_stalls_to(tell);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	sleep_ms(500);
+	ck_assert_uint_eq(told_count, 0);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 1); /* not one for each try */
+	wait_told(1);
+	ck_assert_uint_eq(told_of, a.qp->qp_num);
+	side_receive(&b, 10, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 10, IBV_WC_SUCCESS);
+
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
+	side_post(
+	    &b, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8); /* the other direction is another queue */
+	wait_told(2);
+	ck_assert_uint_eq(told_of, b.qp->qp_num);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 2);
+	ck_assert_uint_eq(soft_cq_stalls(b.cq), 1);
+	sleep_ms(500);
+	ck_assert_uint_eq(told_count, 2);
+	side_receive(&b, 11, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 11, IBV_WC_SUCCESS);
+	side_receive(&a, 12, 0, 8);
+	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
+	soft_tell_stalls_to(NULL);
+}
+END_TEST
+
+/* A send that need not wait, or not for long, is no reason for a line. */
+/* origin: out33.R1 */
+START_TEST(send__gets_its_receive_in_time__is_not_told)
+{
+	soft_tell_stalls_to(tell);
+	side_receive(&b, 10, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
+	for (uint64_t i = 2; i < 6; i++) { /* together they wait longer than two seconds */
+		side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 8);
+		sleep_ms(600);
+		side_receive(&b, 10 + i, 0, 8);
+		cq_expect(a.cq, i, IBV_WC_SUCCESS);
+	}
+	ck_assert_uint_eq(soft_cq_stalls(a.cq), 4);
+	ck_assert_uint_eq(told_count, 0);
+	soft_tell_stalls_to(NULL);
+}
+END_TEST
+
+/* A program that did not ask reads it on standard error. */
+/* origin: out33.R1 */
+START_TEST(send__waits_for_a_receive__a_line_on_standard_error)
+{
+	char said[512] = "", want[256];
+	FILE *file = tmpfile();
+	const int saved = dup(STDERR_FILENO);
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	for (int i = 0; i < 1000 && !strchr(said, '\n'); i++) {
+		sleep_ms(10);
+		ck_assert_int_ge(pread(fileno(file), said, sizeof said - 1, 0), 0);
+	}
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	fclose(file);
+	snprintf(want, sizeof want,
+	    "softverbs[%d]: a send of queue pair 0x%x has waited for 2 s: the other end has posted "
+	    "no "
+	    "receive\n",
+	    (int)getpid(), a.qp->qp_num);
+	ck_assert_str_eq(said, want);
+	side_receive(&b, 10, 0, 8);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+}
+END_TEST
+
+/* Whose completion of a send is lost cannot go on. */
+/* origin: outside.159 */
+START_TEST(cq_overrun__by_sends__the_queue_pair_fails)
+{
+	struct side c, d;
+
+	pair_make(&c, &d, &(struct side_options){ .cqe = 1 });
+	for (uint64_t i = 0; i < 3; i++)
+		side_rdma(&c, &d, IBV_WR_RDMA_WRITE, i, 0, 0, 8);
+	async_expect(c.context, IBV_EVENT_CQ_ERR, c.cq);
+	async_expect(c.context, IBV_EVENT_QP_FATAL, c.qp);
+	ck_assert(!async_ready(c.context));
+	ck_assert(!async_ready(d.context));
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_RTS);
+	cq_expect(c.cq, 0, IBV_WC_SUCCESS);
+	pair_free(&c, &d);
+}
+END_TEST
+
+START_TEST(cq_overrun__by_datagrams__the_queue_pair_fails)
+{
+	struct side c;
+	struct ibv_ah *ah;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+
+	side_make(&c, &(struct side_options){ .cqe = 1 });
+	datagram_side(&c);
+	ah = datagram_ah(&c);
+	sge = (struct ibv_sge){ (uintptr_t)c.bytes, 8, c.mr->lkey };
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = c.qp->qp_num;
+	wr.wr.ud.remote_qkey = DATAGRAM_KEY;
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(ibv_post_send(c.qp, &wr, &bad), 0);
+	async_expect(c.context, IBV_EVENT_CQ_ERR, c.cq);
+	async_expect(c.context, IBV_EVENT_QP_FATAL, c.qp);
+	ck_assert(!async_ready(c.context));
+	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
+	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
+	side_free(&c);
+}
+END_TEST
+
+Suite *
+soft_error_suite(void)
+{
+	Suite *suite = suite_create("soft-error");
+	TCase *tcase = runner_tcase(suite, "error");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, rdma_write__wrong_key__remote_access_error);
+	tcase_add_test(tcase, rdma_write__one_byte_beyond_the_end__refused_before_the_first);
+	tcase_add_test(tcase, rdma_write__one_byte_before_the_start__refused);
+	tcase_add_test(tcase, rdma_write__to_the_last_byte__good);
+	tcase_add_test(tcase, rdma_write__of_nothing__asks_for_no_key);
+	tcase_add_test(tcase, rdma_write__key_of_another_domain__refused);
+	tcase_add_test(tcase, rdma__region_without_the_right__refused);
+	tcase_add_test(tcase, rdma__queue_pair_without_the_right__invalid_request);
+	tcase_add_test(tcase, rdma_read__deregistered_region__refused);
+	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
+	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);
+	tcase_add_test(tcase, send__longer_than_the_receive__length_error_and_invalid_request);
+	tcase_add_test(
+	    tcase, send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
+	tcase_add_test(tcase, atomic__not_aligned__invalid_request);
+	tcase_add_test(tcase, error__requests_behind_it__flushed_in_order_each_once);
+	tcase_add_test(tcase, post_in_error__flushed_at_once);
+	tcase_add_test(tcase, to_error_twice__each_request_flushed_once);
+	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
+	tcase_add_test(
+	    tcase, send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted);
+	tcase_add_test(tcase, send__gets_its_receive_in_time__is_not_told);
+	tcase_add_test(tcase, send__waits_for_a_receive__a_line_on_standard_error);
+	tcase_add_test(tcase, send__to_a_peer_in_error__retries_then_gives_up);
+	tcase_add_test(tcase, send__to_a_destroyed_peer__retries_then_gives_up);
+	tcase_add_test(tcase, stalled_send__peer_goes_to_error__gives_up);
+	tcase_add_test(tcase, cq_overrun__event_once__entries_before_it_are_good__then_dead);
+	tcase_add_test(tcase, srq__queue_pair_to_error__last_wqe_reached);
+	tcase_add_test(tcase, post__too_many_or_malformed__refused_with_the_place);
+	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
+	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
+	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
+	tcase_add_loop_test(
+	    tcase, failure_reported_later__in_any_state__is_told_once_or_has_no_meaning, 0, 3);
+	tcase_add_test(tcase, cq_overrun__by_sends__the_queue_pair_fails);
+	tcase_add_test(tcase, cq_overrun__by_datagrams__the_queue_pair_fails);
+	tcase_add_loop_test(
+	    tcase, async_event_of_a_queue__unacknowledged__destroy_waits_for_it, 0, 2);
+	tcase_add_loop_test(tcase, srq_limit__each_value__one_event_when_fewer_are_left, 0, 5);
+	return suite;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * moderation -- one event for several completions, as the program sets it
+ *
+ * Most queues here have a period that does not end while a test runs, so that an event can only come for another
+ * reason, and none comes before, however slow the machine is.
+ */
+#include "story.h"
+
+#include "softverbs/cq/cq.h"
+
+#define LONG_TIME (24 * 3600 * (uint64_t)SOFT_SECOND)
+#define FLOOD 20000
+
+static struct side a, b;
+
+static void
+setup(void)
+{
+	const struct side_options roomy = { .cqe = 128 };
+
+	setenv("SOFTVERBS_PERSONALITY", "strict", 1);
+	pair_make(&a, &b, &roomy);
+}
+
+static void
+teardown(void)
+{
+	pair_free(&a, &b);
+}
+
+static void
+moderate(uint32_t count, uint64_t period)
+{
+	ck_assert_int_eq(soft_personality_moderate(soft_cq_of(b.cq), count, period), 0);
+}
+
+static void
+arm(void)
+{
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+}
+
+/* The receive is complete when it returns. */
+static void
+arrive_with(uint64_t wr_id, unsigned int flags)
+{
+	side_receive(&b, wr_id, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED | flags, wr_id, 0, 8);
+	cq_expect(a.cq, wr_id, IBV_WC_SUCCESS);
+}
+
+static void
+arrive(uint64_t wr_id)
+{
+	arrive_with(wr_id, 0);
+}
+
+START_TEST(count__reached__event_and_none_before)
+{
+	moderate(4, LONG_TIME);
+	for (int round = 0; round < 3; round++) {
+		arm();
+		for (uint64_t i = 0; i < 3; i++) {
+			arrive(i);
+			channel_expect_no_event(b.channel);
+		}
+		arrive(3);
+		channel_expect(b.channel, b.cq);
+		arrive(4); /* the queue is not armed */
+		channel_expect_no_event(b.channel);
+		for (uint64_t i = 0; i < 5; i++)
+			cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+/* Otherwise a slow stream would never be reported. */
+START_TEST(period__begins_with_the_first__and_not_anew_with_the_next)
+{
+	uint64_t end;
+
+	moderate(1000, LONG_TIME);
+	arm();
+	arrive(1);
+	end = soft_cq_of(b.cq)->timer.when;
+	ck_assert_uint_gt(end, soft_now());
+	arrive(2);
+	arm();
+	arrive(3);
+	ck_assert_uint_eq(soft_cq_of(b.cq)->timer.when, end);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+START_TEST(period__over__event_for_fewer)
+{
+	const uint64_t begin = soft_now(), period = 20 * 1000 * SOFT_MICROSECOND;
+
+	moderate(UINT32_MAX, period);
+	arm();
+	for (uint64_t i = 0; !channel_ready(b.channel); i++) {
+		arrive(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		sleep_ms(1);
+	}
+	ck_assert_uint_ge(soft_now() - begin, period);
+	channel_expect(b.channel, b.cq);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+START_TEST(armed_again__event_is_held__the_same_event_reports_what_comes)
+{
+	moderate(3, LONG_TIME);
+	arm();
+	arrive(1);
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	arm();
+	arrive(2);
+	channel_expect_no_event(b.channel);
+	arrive(3);
+	channel_expect(b.channel, b.cq);
+	arrive(4);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+/* Each completion finds the queue armed. */
+START_TEST(armed_again_for_each__count_goes_on)
+{
+	moderate(3, LONG_TIME);
+	for (uint64_t i = 0; i < 3; i++) {
+		channel_expect_no_event(b.channel);
+		arm();
+		arrive(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	channel_expect(b.channel, b.cq);
+	arm();
+	arrive(4);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+/* The completion that an event is held for was polled meanwhile. */
+START_TEST(armed_again__period_is_over_before_the_next__both_are_reported)
+{
+	moderate(1000, SOFT_MICROSECOND);
+	arm();
+	arrive(1);
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	arm();
+	channel_expect(b.channel, b.cq); /* of the first, which alone was there */
+	arrive(2);
+	channel_expect(b.channel, b.cq);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+START_TEST(solicited__event_at_once)
+{
+	moderate(1000, LONG_TIME);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, _i), 0);
+	arrive_with(1, IBV_SEND_SOLICITED);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
+START_TEST(solicited__brings_the_event_that_is_held)
+{
+	moderate(1000, LONG_TIME);
+	arm();
+	arrive(1);
+	channel_expect_no_event(b.channel);
+	arrive_with(2, IBV_SEND_SOLICITED);
+	channel_expect(b.channel, b.cq);
+	channel_expect_no_event(b.channel);
+	arm();
+	arrive(3); /* a new event, with a count of its own */
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+START_TEST(solicited_request__others_do_not_count)
+{
+	moderate(2, LONG_TIME);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		arrive(i);
+	channel_expect_no_event(b.channel);
+	arrive_with(4, IBV_SEND_SOLICITED);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
+START_TEST(failed__event_at_once)
+{
+	moderate(1000, LONG_TIME);
+	side_receive(&b, 1, 0, 8);
+	arm();
+	side_to_error(&b);
+	channel_expect(b.channel, b.cq);
+	cq_expect(b.cq, 1, IBV_WC_WR_FLUSH_ERR);
+}
+END_TEST
+
+START_TEST(resized__event_is_held__it_comes)
+{
+	moderate(3, LONG_TIME);
+	arm();
+	arrive(1);
+	arrive(2);
+	ck_assert_int_eq(ibv_resize_cq(b.cq, _i ? 4 : 1000), 0);
+	channel_expect_no_event(b.channel);
+	arrive(3);
+	channel_expect(b.channel, b.cq);
+	for (uint64_t i = 1; i <= 3; i++)
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	arm();
+	arrive(4); /* the moderation stays */
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+START_TEST(changed__event_is_held__it_comes_at_once)
+{
+	moderate(1000, LONG_TIME);
+	arm();
+	arrive(1);
+	channel_expect_no_event(b.channel);
+	moderate(2, LONG_TIME);
+	channel_expect(b.channel, b.cq);
+	arm();
+	arrive(2);
+	channel_expect_no_event(b.channel);
+	arrive(3);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
+/* Neither the held event nor its timer outlives the queue; one that was read is acknowledged. */
+START_TEST(destroyed__event_is_held__nothing_remains)
+{
+	moderate(2, _i ? SOFT_MICROSECOND : LONG_TIME);
+	arm();
+	arrive(1);
+	if (_i)
+		channel_expect(b.channel, b.cq);
+	arm();
+	arrive(2);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.qp = NULL;
+	ck_assert_int_eq(ibv_destroy_cq(b.cq), 0);
+	b.cq = NULL;
+	ck_assert(!channel_ready(b.channel));
+}
+END_TEST
+
+/* Without a poll between the request and the wait.  Of the short streams all completions are fewer than the count. */
+START_TEST(stream__arm_poll_wait__sees_all)
+{
+	moderate(16, 100 * SOFT_MICROSECOND);
+	pair_stream(&a, &b, FLOOD);
+	for (int i = 0; i < 20; i++)
+		pair_stream(&a, &b, 5);
+}
+END_TEST
+
+/* More have come than the new count asks for: the next one is enough at the latest. */
+START_TEST(count__lowered_below_what_has_come__event_with_the_next)
+{
+	moderate(5, LONG_TIME);
+	arm();
+	for (uint64_t i = 0; i < 3; i++)
+		arrive(i);
+	channel_expect_no_event(b.channel);
+	moderate(2, LONG_TIME);
+	arrive(3);
+	channel_expect(b.channel, b.cq);
+}
+END_TEST
+
+Suite *
+soft_moderation_suite(void)
+{
+	Suite *suite = suite_create("soft-moderation");
+	TCase *tcase = runner_tcase(suite, "moderation");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, count__reached__event_and_none_before);
+	tcase_add_test(tcase, period__begins_with_the_first__and_not_anew_with_the_next);
+	tcase_add_test(tcase, period__over__event_for_fewer);
+	tcase_add_test(tcase, armed_again__event_is_held__the_same_event_reports_what_comes);
+	tcase_add_test(tcase, armed_again_for_each__count_goes_on);
+	tcase_add_test(tcase, armed_again__period_is_over_before_the_next__both_are_reported);
+	tcase_add_loop_test(tcase, solicited__event_at_once, 0, 2);
+	tcase_add_test(tcase, solicited__brings_the_event_that_is_held);
+	tcase_add_test(tcase, solicited_request__others_do_not_count);
+	tcase_add_test(tcase, failed__event_at_once);
+	tcase_add_loop_test(tcase, resized__event_is_held__it_comes, 0, 2);
+	tcase_add_test(tcase, changed__event_is_held__it_comes_at_once);
+	tcase_add_loop_test(tcase, destroyed__event_is_held__nothing_remains, 0, 2);
+	tcase_add_test(tcase, stream__arm_poll_wait__sees_all);
+	tcase_add_test(tcase, count__lowered_below_what_has_come__event_with_the_next);
+	return suite;
+}

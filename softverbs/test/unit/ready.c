@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
+/*
+ * ready -- descriptors of event lists: readable while there is an event, and with few system calls
+ *
+ * The system calls of a thread are counted by tracing it.  The traced process is forked, because the device belongs to
+ * the process that opened it.
+ */
+#include "asleep.h"
+#include "story.h"
+#include "lib/feature.h"
+
+#include "softverbs/device/ready.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct side a, b;
+
+static void
+setup(void)
+{
+	pair_make(&a, &b, NULL);
+}
+
+static void
+teardown(void)
+{
+	pair_free(&a, &b);
+}
+
+/* A completion of b.  An assertion would be a system call. */
+static bool
+complete_one(void)
+{
+	return !side_try_receive(&b, 1, 0, 64) && !side_try_post(&a, IBV_WR_SEND, 0, 1, 0, 64);
+}
+
+static bool
+arm_and_complete(void)
+{
+	return !ibv_req_notify_cq(b.cq, 0) && complete_one();
+}
+
+static void
+raise_event(void)
+{
+	ck_assert(arm_and_complete());
+}
+
+static void
+do_not_block(void)
+{
+	ck_assert_int_eq(fcntl(b.channel->fd, F_SETFL, O_NONBLOCK), 0);
+}
+
+/* Reads all events: how many there were, or -1. */
+static int
+read_events(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+	int n = 0;
+
+	for (; !ibv_get_cq_event(b.channel, &cq, &context); n++)
+		ibv_ack_cq_events(cq, 1);
+	return errno == EAGAIN ? n : -1;
+}
+
+/* ---- system calls ---- */
+
+/* It marks where the counted calls begin and end; the device does not use it. */
+#define MARK SYS_getpgid
+
+struct calls {
+	unsigned int reads, writes, drains, others;
+	long other; /* one of the others */
+};
+
+static void
+count_call(struct calls *calls, const struct __ptrace_syscall_info *info)
+{
+	switch (info->entry.nr) {
+	case SYS_read:
+		calls->reads++;
+		break;
+	case SYS_write:
+		calls->writes++;
+		break;
+	case SYS_preadv2:
+		calls->drains++;
+		break;
+	default:
+		calls->others++;
+		calls->other = (long)info->entry.nr;
+	}
+}
+
+/* Runs the process to its end, and counts its calls between the two marks. */
+static struct calls
+trace(pid_t pid)
+{
+	struct __ptrace_syscall_info info;
+	struct calls calls = { 0 };
+	int status, marks = 0;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSTOPPED(status));
+	ck_assert_int_eq(
+	    ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL), 0);
+	for (;;) {
+		ck_assert_int_eq(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		if (!WIFSTOPPED(status))
+			break;
+		if (WSTOPSIG(status) != (SIGTRAP | 0x80))
+			continue;
+		ck_assert_int_gt(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info), 0);
+		if (info.op != PTRACE_SYSCALL_INFO_ENTRY)
+			continue;
+		if (info.entry.nr == MARK)
+			marks++;
+		else if (marks == 1)
+			count_call(&calls, &info);
+	}
+	ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "status %#x", status);
+	ck_assert_int_eq(marks, 2);
+	return calls;
+}
+
+/* The calls of `counted` alone. */
+static struct calls
+calls_of(void (*before)(void), bool (*counted)(void))
+{
+	pid_t pid = fork();
+	bool good;
+
+	ck_assert_int_ge(pid, 0);
+	if (pid)
+		return trace(pid);
+	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
+		_exit(1);
+	setup();
+	before();
+	syscall(MARK, 0);
+	good = counted();
+	syscall(MARK, 0);
+	_exit(!good);
+}
+
+static void
+expect_calls(struct calls calls, unsigned int reads, unsigned int writes, unsigned int drains)
+{
+	ck_assert_msg(calls.reads == reads && calls.writes == writes && calls.drains == drains &&
+			  !calls.others,
+	    "%u times read(), %u write(), %u preadv2(), %u others, one of them %ld", calls.reads,
+	    calls.writes, calls.drains, calls.others, calls.other);
+}
+
+static void
+do_nothing(void)
+{
+}
+
+static bool
+read_none(void)
+{
+	return read_events() == 0;
+}
+
+static bool
+raise_three(void)
+{
+	return arm_and_complete() && arm_and_complete() && arm_and_complete();
+}
+
+static void
+raise_three_unblocked(void)
+{
+	do_not_block();
+	ck_assert(raise_three());
+}
+
+static bool
+read_three(void)
+{
+	return read_events() == 3;
+}
+
+static bool
+poll_arm_and_post(void)
+{
+	struct ibv_wc wc[16];
+
+	return ibv_poll_cq(b.cq, 16, wc) == 3 && ibv_poll_cq(b.cq, 16, wc) == 0 && complete_one() &&
+	       !ibv_req_notify_cq(b.cq, 0);
+}
+
+START_TEST(no_event__asking_is_one_read)
+{
+	expect_calls(calls_of(do_not_block, read_none), 1, 0, 0);
+}
+END_TEST
+
+START_TEST(three_events__one_write)
+{
+	expect_calls(calls_of(do_nothing, raise_three), 0, 1, 0);
+}
+END_TEST
+
+/* It is emptied with the last event; the read finds that there is no fourth. */
+START_TEST(three_events_are_read__the_descriptor_is_emptied_once)
+{
+	expect_calls(calls_of(raise_three_unblocked, read_three), 1, 0, 1);
+}
+END_TEST
+
+START_TEST(poll_arm_and_post__no_system_call)
+{
+	expect_calls(calls_of(raise_three_unblocked, poll_arm_and_post), 0, 0, 0);
+}
+END_TEST
+
+/* ---- edges ---- */
+
+static int edges;
+
+static int
+count_edges(int limit)
+{
+	struct epoll_event got[4];
+
+	return epoll_wait(edges, got, 4, limit);
+}
+
+static void
+watch_edges(void)
+{
+	struct epoll_event want = { .events = EPOLLIN | EPOLLET };
+
+	do_not_block();
+	edges = epoll_create1(EPOLL_CLOEXEC);
+	ck_assert_int_eq(epoll_ctl(edges, EPOLL_CTL_ADD, b.channel->fd, &want), 0);
+}
+
+/* A program that waits for edges reads all events at each. */
+START_TEST(all_events_are_read_at_each_edge__the_next_event_is_an_edge)
+{
+	watch_edges();
+	for (int i = 1; i <= 3; i++) {
+		for (int k = 0; k < i; k++)
+			raise_event();
+		ck_assert_int_eq(count_edges(10000), 1);
+		ck_assert_int_eq(count_edges(0), 0);
+		ck_assert_int_eq(read_events(), i);
+		ck_assert_int_eq(count_edges(0), 0);
+	}
+	close(edges);
+}
+END_TEST
+
+START_TEST(one_of_two_events_is_read__the_descriptor_stays_readable)
+{
+	raise_event();
+	raise_event();
+	channel_expect(b.channel, b.cq);
+	ck_assert(channel_ready(b.channel));
+	channel_expect(b.channel, b.cq);
+	channel_expect_no_event(b.channel);
+}
+END_TEST
+
+/* ---- a thread that has read the descriptor, and another that comes before it ---- */
+
+static struct soft_ready list;
+
+static void
+list_setup(void)
+{
+	ck_assert_int_eq(soft_ready_open(&list, NULL), 0);
+}
+
+static void
+list_teardown(void)
+{
+	soft_ready_close(&list);
+}
+
+static bool
+list_readable(void)
+{
+	struct pollfd pfd = { .fd = list.fd, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) == 1;
+}
+
+/* The list gets an event, and a thread reads the descriptor. */
+static struct soft_ready_wait
+list_read(void)
+{
+	struct soft_ready_wait wait = soft_ready_begin(&list);
+
+	soft_ready_update(&list, true);
+	ck_assert_int_eq(soft_ready_wait(&list, &wait), 0);
+	ck_assert(!list_readable());
+	return wait;
+}
+
+START_TEST(another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_is_readable)
+{
+	struct soft_ready_wait wait = list_read();
+
+	soft_ready_update(&list, false);
+	soft_ready_update(&list, true);
+	soft_ready_end(&list, &wait);
+	soft_ready_update(&list, false);
+	ck_assert(!list_readable());
+}
+END_TEST
+
+START_TEST(a_second_event_comes__it_is_left_and_the_descriptor_is_readable)
+{
+	struct soft_ready_wait wait = list_read();
+
+	soft_ready_update(&list, true);
+	soft_ready_end(&list, &wait);
+	soft_ready_update(&list, true);
+	ck_assert(list_readable());
+}
+END_TEST
+
+START_TEST(another_takes_the_event__the_next_one_makes_it_readable)
+{
+	struct soft_ready_wait wait = list_read();
+
+	soft_ready_update(&list, false);
+	soft_ready_end(&list, &wait);
+	soft_ready_update(&list, false);
+	ck_assert(!list_readable());
+	soft_ready_update(&list, true);
+	ck_assert(list_readable());
+}
+END_TEST
+
+/* ---- threads that wait in ibv_get_cq_event() ---- */
+
+#define READERS 3
+#define ROUNDS 1000
+
+static sem_t was_read;
+
+static void *
+read_for_ever(void *unused)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	(void)unused;
+	for (;;) { /* with no other cancellation point */
+		if (ibv_get_cq_event(b.channel, &cq, &context))
+			return NULL;
+		ibv_ack_cq_events(cq, 1);
+		sem_post(&was_read);
+	}
+	return NULL;
+}
+
+/* The thread that reads the descriptor takes one event, and writes again for the others. */
+START_TEST(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable)
+{
+	pthread_t threads[READERS];
+	struct ibv_wc wc[16];
+
+	sem_init(&was_read, 0, 0);
+	for (int i = 0; i < READERS; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_for_ever, NULL), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i <= round % 5; i++)
+			raise_event();
+		for (int i = 0; i <= round % 5; i++)
+			while (sem_wait(&was_read))
+				;
+		while (ibv_poll_cq(b.cq, 16, wc) > 0)
+			;
+		channel_expect_no_event(b.channel);
+	}
+	for (int i = 0; i < READERS; i++) {
+		ck_assert_int_eq(pthread_cancel(threads[i]), 0);
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	}
+	sem_destroy(&was_read);
+}
+END_TEST
+
+struct reader {
+	pthread_t thread;
+	atomic_int id;
+};
+
+static void *
+read_one(void *arg)
+{
+	struct reader *reader = arg;
+	struct ibv_cq *cq;
+	void *context;
+
+	reader->id = gettid();
+	if (!ibv_get_cq_event(b.channel, &cq, &context))
+		ibv_ack_cq_events(cq, 1);
+	return NULL;
+}
+
+/* Until it waits for the descriptor. */
+static void
+reader_start(struct reader *reader)
+{
+	reader->id = 0;
+	ck_assert_int_eq(pthread_create(&reader->thread, NULL, read_one, reader), 0);
+	while (!reader->id)
+		sched_yield();
+	await_asleep(reader->id);
+}
+
+/*
+ * The thread is cancelled when the kernel has emptied the descriptor for it.  If it took no event, the event is there and
+ * the descriptor readable.
+ */
+START_TEST(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost)
+{
+	struct reader reader;
+	struct ibv_wc wc;
+	void *result;
+
+	for (int i = 0; i < 300; i++) {
+		reader_start(&reader);
+		raise_event();
+		ck_assert_int_eq(pthread_cancel(reader.thread), 0);
+		ck_assert_int_eq(pthread_join(reader.thread, &result), 0);
+		ck_assert_int_eq(channel_ready(b.channel), result == PTHREAD_CANCELED);
+		if (result == PTHREAD_CANCELED)
+			channel_expect(b.channel, b.cq);
+		channel_expect_no_event(b.channel);
+		ck_assert_int_eq(ibv_poll_cq(b.cq, 1, &wc), 1);
+	}
+}
+END_TEST
+
+Suite *
+soft_ready_suite(void)
+{
+	Suite *suite = suite_create("soft-ready");
+	TCase *tcase = runner_tcase(suite, "calls");
+
+	if (!feature_trace())
+		runner_leave_out(tcase, FEATURE_NO_TRACE);
+	tcase_add_test(tcase, no_event__asking_is_one_read);
+	tcase_add_test(tcase, three_events__one_write);
+	tcase_add_test(tcase, three_events_are_read__the_descriptor_is_emptied_once);
+	tcase_add_test(tcase, poll_arm_and_post__no_system_call);
+
+	tcase = runner_tcase(suite, "list");
+	tcase_add_checked_fixture(tcase, list_setup, list_teardown);
+	tcase_add_test(
+	    tcase, another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_is_readable);
+	tcase_add_test(tcase, a_second_event_comes__it_is_left_and_the_descriptor_is_readable);
+	tcase_add_test(tcase, another_takes_the_event__the_next_one_makes_it_readable);
+
+	tcase = runner_tcase(suite, "events");
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_test(tcase, all_events_are_read_at_each_edge__the_next_event_is_an_edge);
+	tcase_add_test(tcase, one_of_two_events_is_read__the_descriptor_stays_readable);
+	if (!STORY_ASAN) {
+		tcase_add_test(tcase,
+		    three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable);
+		tcase_add_test(
+		    tcase, thread_is_cancelled_when_its_event_comes__the_event_is_not_lost);
+	}
+	return suite;
+}

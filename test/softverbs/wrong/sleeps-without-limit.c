@@ -1,5 +1,0 @@
-/* SPDX-License-Identifier: BSD-3-Clause */
-/* origin: out33.C12 */
-/* The same without a time limit: nothing comes back. */
-#define UNLIMITED
-#include "test/softverbs/right/sleeps-for-a-time.c"
