@@ -37,6 +37,7 @@ main(int argc, char **argv)
 		dapl_settle_suite,
 		dapl_ib_suite,
 		dapl_counter_suite,
+		dapl_page_suite,
 		dapl_datagram_suite,
 		NULL,
 	};

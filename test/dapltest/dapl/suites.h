@@ -33,6 +33,7 @@ Suite *dapl_rmr_suite(void);
 Suite *dapl_settle_suite(void);
 Suite *dapl_ib_suite(void);
 Suite *dapl_counter_suite(void);
+Suite *dapl_page_suite(void);
 Suite *dapl_datagram_suite(void);
 
 #endif
