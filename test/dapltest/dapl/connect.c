@@ -317,10 +317,23 @@ END_TEST
 /* clause: e.1.5 */
 START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 {
-	struct dt_pair pair;
+	DAT_CONN_QUAL qual = 0x123456789abcULL; /* beyond the ports */
 	DAT_EP_HANDLE first, served;
+	struct dt_pair pair;
+	DAT_CR_PARAM asked;
+	DAT_EP_PARAM param;
+	DAT_PSP_HANDLE psp;
+	DAT_CR_HANDLE cr;
+	DAT_RETURN ret;
 
 	dt_pair_open(&pair, DT_SEPARATE);
+	/* Another process may use its port. */
+	do
+		ret = dat_psp_create(pair.b.ia, ++qual, pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psp);
+	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);
+	dt_ok(ret);
+	pair.b.psp = psp;
+	pair.b.qual = qual;
 	first = pair.a.ep;
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	dt_assert_ret(dat_ep_dup_connect(
@@ -335,12 +348,22 @@ START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 	}
 	served = pair.b.ep;
 	pair.b.ep = dt_ep(&pair.b, NULL);
-	dt_ok(dat_ep_dup_connect(
-	    pair.a.ep, first, DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT));
-	dt_ok(dat_cr_accept(dt_request(&pair.b), pair.b.ep, 0, NULL));
+	/* One that is not answered, and one with data. */
+	dt_ok(dat_ep_dup_connect(pair.a.ep, first, 50000, 0, NULL, DAT_QOS_BEST_EFFORT));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_TIMED_OUT, pair.a.ep);
+	dt_ok(dat_cr_reject(dt_request(&pair.b), 0, NULL));
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_ok(dat_ep_dup_connect(pair.a.ep, first, DAT_TIMEOUT_INFINITE, 5,
+	    (DAT_PVOID)(uintptr_t) "once", DAT_QOS_BEST_EFFORT));
+	cr = dt_request(&pair.b);
+	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &asked));
+	ck_assert_str_eq(asked.private_data, "once");
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);
 	ck_assert_int_eq(dt_state(served), DAT_EP_STATE_CONNECTED);
+	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.remote_port_qual, pair.b.qual);
 	dt_pair_close(&pair);
 }
 END_TEST

@@ -97,6 +97,15 @@ START_TEST(endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes)
 	dt_assert_ret(dat_ep_post_send(pair.a.ep, -1, &local, dt_cookie(8), DEFAULT), PARAMETER(2));
 	dt_send(&pair.a, 0, 10, 9);
 	ck_assert_uint_eq(counter(pair.a.ep, DCNT_EP_POST_SEND), 2);
+	/* A disconnect that does nothing does not count; a graceful one does. */
+	dt_expect_disconnected(&pair.b);
+	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ck_assert_uint_eq(counter(pair.b.ep, DCNT_EP_DISCONNECT), 0);
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_ok(dat_ep_reset(pair.b.ep));
+	dt_connect_pair(&pair);
+	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	ck_assert_uint_eq(counter(pair.b.ep, DCNT_EP_DISCONNECT), 1);
 	dt_pair_close(&pair);
 }
 END_TEST
