@@ -47,7 +47,8 @@ users_is_one(const struct dapl_object *o, const void *object) REQUIRES(dapl_lock
 	case DAPL_KIND_SRQ:
 		return ((const struct dapl_srq *)user)->pz == object;
 	case DAPL_KIND_RMR:
-		return ((const struct dapl_rmr *)user)->pz == object;
+		return ((const struct dapl_rmr *)user)->pz == object ||
+		       ((const struct dapl_rmr *)user)->lmr == object;
 	default:
 		return false;
 	}

@@ -401,6 +401,11 @@ START_TEST(unsignalled__that_fails__wakes)
 	dt_ok(dat_ep_post_recv(pair.b.ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG));
 	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	/* What is posted now, which the provider flushes, too. */
+	dt_ok(dat_ep_post_recv(pair.b.ep, 0, NULL, dt_cookie(2), DAT_COMPLETION_UNSIGNALLED_FLAG));
+	dt_expect_dto(pair.b.recv, pair.b.ep, 2, DAT_DTO_ERR_FLUSHED, &event);
+	dt_ok(dt_try_send(&pair.b, 0, 0, 3, DAT_COMPLETION_UNSIGNALLED_FLAG));
+	dt_expect_dto(pair.b.request, pair.b.ep, 3, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
 }
 END_TEST

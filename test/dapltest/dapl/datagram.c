@@ -364,8 +364,8 @@ START_TEST(request__not_answered_in_time__is_an_error)
 	ud_open(DT_SEPARATE);
 	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 50000, 0, NULL,
 	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
-	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 90000, 0, NULL,
-	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, 90000, 5,
+	    (DAT_PVOID)(uintptr_t) "late", DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
 	for (int i = 0; i < 2; i++)
 		dt_expect(
 		    pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
@@ -401,14 +401,24 @@ END_TEST
 /* clause: f.2.9 */
 START_TEST(service_point__made_before_the_endpoint__takes_its_requests)
 {
+	enum { MANY = 130 }; /* twice as many as are looked at in one go, and two */
 	DAT_IB_ADDR_HANDLE to_a, to_b;
+	DAT_CONN_QUAL quals[MANY];
+	DAT_PSP_HANDLE psps[MANY];
 
 	dt_side_open(&pair.a, "soft", DT_SEPARATE);
 	dt_side_open(&pair.b, "soft", DT_SEPARATE);
-	dt_side_listen(&pair.b);
+	pair.b.cr = dt_evd(&pair.b, DAT_EVD_CR_FLAG, 8);
+	for (int i = 0; i < MANY; i++)
+		dt_ok(dat_psp_create_any(
+		    pair.b.ia, &quals[i], pair.b.cr, DAT_PSP_CONSUMER_FLAG, &psps[i]));
 	pair.a.ep = ud_ep(&pair.a);
 	pair.b.ep = ud_ep(&pair.b);
-	ud_meet(&to_b, &to_a, false);
+	for (int i = 0; i < MANY; i++) {
+		pair.b.psp = psps[i];
+		pair.b.qual = quals[i];
+		ud_meet(&to_b, &to_a, false);
+	}
 	dt_pair_close(&pair);
 }
 END_TEST

@@ -168,6 +168,10 @@ START_TEST(hints__a_zone_in_use__its_users_are_named)
 	said[0] = '\0';
 	dt_ok(dat_srq_create(side.ia, pz, &shared, &srq));
 	assert_user(dat_pz_free(pz), "SRQ", srq);
+	dt_ok(dat_ep_create_with_srq(side.ia, side.pz, side.recv, side.request, side.connect, srq,
+	    NULL, &made[0]));
+	assert_user(dat_srq_free(srq), "EP", made[0]);
+	dt_ok(dat_ep_free(made[0]));
 	dt_ok(dat_srq_free(srq));
 	dt_ok(dat_rmr_create(pz, &rmr));
 	assert_user(dat_pz_free(pz), "RMR", rmr);
@@ -189,6 +193,30 @@ START_TEST(hints__a_zone_in_use__its_users_are_named)
 	dt_ok(dat_pz_free(pz));
 	ck_assert_str_eq(said, "");
 	dt_side_close(&side);
+}
+END_TEST
+
+START_TEST(hints__a_region_in_use__the_remote_region_is_named)
+{
+	DAT_LMR_TRIPLET range;
+	DAT_RMR_CONTEXT context;
+	struct dt_pair pair;
+	DAT_RMR_HANDLE rmr;
+	DAT_EVENT event;
+
+	listen_to_hints();
+	dt_pair_open(&pair, DT_SEPARATE);
+	pair.a.request = dt_evd(&pair.a, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, 8);
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect_pair(&pair);
+	dt_ok(dat_rmr_create(pair.a.pz, &rmr));
+	range = dt_local(&pair.a, 0, 64);
+	dt_ok(dat_rmr_bind(rmr, pair.a.lmr, &range, DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+	    pair.a.ep, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG, &context));
+	dt_expect(pair.a.request, DAT_RMR_BIND_COMPLETION_EVENT, &event);
+	said[0] = '\0';
+	assert_user(dat_lmr_free(pair.a.lmr), "RMR", rmr);
+	dt_pair_close(&pair);
 }
 END_TEST
 
@@ -286,6 +314,7 @@ dapl_hint_suite(void)
 	tcase_add_test(tc, hints__calls_that_are_refused__have_a_line_that_says_why);
 	tcase_add_loop_test(tc, hints__calls_that_are_answered__have_none, 0, 2);
 	tcase_add_test(tc, hints__a_zone_in_use__its_users_are_named);
+	tcase_add_test(tc, hints__a_region_in_use__the_remote_region_is_named);
 	tcase_add_test(tc, hints__an_evd_in_use__its_users_are_named);
 	tcase_add_test(tc, hints__in_each_state__say_what_the_header_says);
 	return s;

@@ -6,6 +6,8 @@
 #include "suites.h"
 #include "lib/dt.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 static char memory[8192];
 
 static DAT_RETURN
@@ -164,8 +166,8 @@ START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 	    reg(&side, DAT_MEM_TYPE_VIRTUAL, region, 4096, side.pz, DAT_MEM_PRIV_ALL_FLAG, &first));
 	region.for_lmr_handle = first;
 	dt_ok(reg(
-	    &side, DAT_MEM_TYPE_LMR, region, 0, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG, &second));
-	dt_ok(dat_lmr_free(first));
+	    &side, DAT_MEM_TYPE_LMR, region, 64, side.pz, DAT_MEM_PRIV_LOCAL_READ_FLAG, &second));
+	dt_ok(dat_lmr_free(first)); /* the length is that of the first, whatever is given */
 	dt_ok(dat_lmr_query(second, DAT_LMR_FIELD_ALL, &param));
 	ck_assert_uint_eq(param.registered_address, (DAT_VADDR)(uintptr_t)memory);
 	ck_assert_uint_eq(param.registered_size, 4096);
@@ -204,6 +206,8 @@ START_TEST(sync__of_segments__has_nothing_to_do)
 	segment = dt_local(&side, 0, 64);
 	dt_ok(dat_lmr_sync_rdma_read(side.ia, &segment, 1));
 	dt_ok(dat_lmr_sync_rdma_write(side.ia, &segment, 1));
+	dt_ok(dat_lmr_sync_rdma_read(side.ia, NULL, 0));
+	dt_ok(dat_lmr_sync_rdma_write(side.ia, NULL, 0));
 	dt_assert_ret(dat_lmr_sync_rdma_read(side.ia, NULL, 1),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_side_close(&side);
@@ -220,41 +224,63 @@ replace_region(struct dt_side *side, DAT_MEM_PRIV_FLAGS priv)
 	    DAT_VA_TYPE_VA, &side->lmr, &side->lmr_context, &side->rmr_context, NULL, NULL));
 }
 
+enum operation { READ, WRITE, ATOMIC, OPERATIONS };
+
 static void
-transfer(struct dt_pair *pair, bool write, DAT_DTO_COMPLETION_STATUS status)
+transfer(struct dt_pair *pair, enum operation operation, DAT_DTO_COMPLETION_STATUS status)
 {
 	DAT_LMR_TRIPLET local = dt_local(&pair->a, 0, 64);
 	DAT_RMR_TRIPLET remote = dt_remote(&pair->b, 0, 64);
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
 	DAT_EVENT event;
 
-	dt_ok(write ? dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote,
-			  DAT_COMPLETION_DEFAULT_FLAG) :
-		      dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote,
-			  DAT_COMPLETION_DEFAULT_FLAG));
+	if (operation == ATOMIC) {
+		dt_ok(dat_ib_post_fetch_and_add(
+		    pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
+		dt_next(pair->a.request, &event);
+		ck_assert_int_eq(event.event_data.dto_completion_event_data.status, status);
+		return;
+	}
+	dt_ok(
+	    operation == WRITE ?
+		dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags) :
+		dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
 	dt_expect_dto(pair->a.request, pair->a.ep, 1, status, &event);
 }
 
+/* Each privilege allows one operation, whatever the others are. */
 /* clause: e.7.5 */
 START_TEST(privileges__what_they_do_not_allow__fails_at_the_other_end)
 {
-	static const struct {
-		DAT_MEM_PRIV_FLAGS priv;
-		bool write;
-		DAT_DTO_COMPLETION_STATUS status;
-	} cases[] = {
-		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, false, DAT_DTO_ERR_REMOTE_ACCESS },
-		{ DAT_MEM_PRIV_LOCAL_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
-		{ DAT_MEM_PRIV_REMOTE_READ_FLAG, true, DAT_DTO_ERR_REMOTE_ACCESS },
-		{ DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG, false,
-		    DAT_DTO_SUCCESS },
-		{ DAT_MEM_PRIV_ALL_FLAG, true, DAT_DTO_SUCCESS },
-	};
+	static const int needs[] = { DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
+		DAT_IB_MEM_PRIV_REMOTE_ATOMIC };
 	struct dt_pair pair;
+	DAT_LMR_PARAM param;
+	DAT_EVENT event;
+	int privileges;
 
 	dt_pair_open(&pair, DT_SEPARATE);
-	replace_region(&pair.b, cases[_i].priv);
-	dt_connect_pair(&pair);
-	transfer(&pair, cases[_i].write, cases[_i].status);
+	for (int set = 0; set < 1 << OPERATIONS; set++) {
+		privileges = _i;
+		for (int operation = READ; operation < OPERATIONS; operation++)
+			privileges |= set & 1 << operation ? needs[operation] : 0;
+		dt_ok(dat_lmr_free(pair.b.lmr));
+		replace_region(&pair.b, (DAT_MEM_PRIV_FLAGS)privileges);
+		dt_ok(dat_lmr_query(pair.b.lmr, DAT_LMR_FIELD_ALL, &param));
+		ck_assert_int_eq(param.mem_priv, privileges);
+		for (int operation = READ; operation < OPERATIONS; operation++) {
+			const bool allowed = privileges & needs[operation];
+
+			dt_connect_pair(&pair);
+			transfer(&pair, (enum operation)operation,
+			    allowed ? DAT_DTO_SUCCESS : DAT_DTO_ERR_REMOTE_ACCESS);
+			dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+			dt_next(pair.a.connect, &event);
+			dt_next(pair.b.connect, &event);
+			dt_ok(dat_ep_reset(pair.a.ep));
+			dt_ok(dat_ep_reset(pair.b.ep));
+		}
+	}
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -267,11 +293,11 @@ START_TEST(lmr__freed__serves_no_transfer_any_more)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
-	transfer(&pair, false, DAT_DTO_SUCCESS);
+	transfer(&pair, READ, DAT_DTO_SUCCESS);
 	dt_ok(dat_lmr_free(pair.b.lmr));
 	dt_assert_ret(dat_lmr_query(pair.b.lmr, DAT_LMR_FIELD_ALL, &param),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
-	transfer(&pair, false, DAT_DTO_ERR_REMOTE_ACCESS);
+	transfer(&pair, READ, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -288,7 +314,8 @@ dapl_memory_suite(void)
 	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
 	tcase_add_test(tc, pz__in_use__cannot_be_freed);
 	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
-	tcase_add_loop_test(tc, privileges__what_they_do_not_allow__fails_at_the_other_end, 0, 5);
+	tcase_add_loop_test(tc, privileges__what_they_do_not_allow__fails_at_the_other_end,
+	    DAT_MEM_PRIV_NONE_FLAG, DAT_MEM_PRIV_LOCAL_READ_FLAG + 1);
 	tcase_add_test(tc, lmr__freed__serves_no_transfer_any_more);
 	return s;
 }

@@ -143,13 +143,31 @@ END_TEST
 
 /* ---- access ---- */
 
+/* The region is bound to that range of `b`; without a length to none, and then it has nothing of the last one. */
+static void
+assert_region(
+    const struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges)
+{
+	const DAT_LMR_TRIPLET range = dt_local(&s->pair.b, offset, length);
+	DAT_RMR_PARAM param;
+
+	dt_ok(dat_rmr_query(s->rmr, DAT_RMR_FIELD_ALL, &param));
+	ck_assert_ptr_eq(param.pz_handle, s->pair.b.pz);
+	ck_assert_int_eq(param.va_type, DAT_VA_TYPE_VA);
+	ck_assert_int_eq(param.mem_priv, privileges);
+	ck_assert_uint_eq(param.lmr_triplet.segment_length, length);
+	ck_assert_uint_eq(param.lmr_triplet.virtual_address, length ? range.virtual_address : 0);
+	ck_assert_uint_eq(param.lmr_triplet.lmr_context, length ? range.lmr_context : 0);
+	if (length)
+		ck_assert_uint_eq(param.rmr_context, s->context);
+}
+
 /* clause: e.7.23, d.0.17 */
 START_TEST(bind__gives_access_to_the_range_until_it_is_bound_again)
 {
 	DAT_LMR_TRIPLET local, none = { 0 };
 	DAT_RMR_TRIPLET remote;
 	DAT_RMR_CONTEXT first;
-	DAT_RMR_PARAM param;
 	struct bound s;
 	DAT_EVENT event;
 
@@ -163,20 +181,19 @@ START_TEST(bind__gives_access_to_the_range_until_it_is_bound_again)
 	dt_ok(dat_ep_post_rdma_read(s.pair.a.ep, 1, &local, dt_cookie(9), &remote, DEFAULT));
 	dt_expect_dto(s.pair.a.request, s.pair.a.ep, 9, DAT_DTO_SUCCESS, &event);
 	ck_assert_mem_eq(s.pair.a.buffer + 512, "written!", 8);
-	dt_ok(dat_rmr_query(s.rmr, DAT_RMR_FIELD_ALL, &param));
-	ck_assert_uint_eq(param.rmr_context, s.context);
-	ck_assert_uint_eq(param.lmr_triplet.segment_length, 128);
-	ck_assert_uint_eq(param.mem_priv, BOTH);
+	assert_region(&s, 256, 128, BOTH);
 	dt_assert_ret(
 	    dat_lmr_free(s.pair.b.lmr), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_LMR_IN_USE));
 
 	first = s.context;
-	bound_bind(&s, 1024, 64, BOTH);
+	bound_bind(&s, 1024, 64, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
 	ck_assert_uint_ne(s.context, first);
+	assert_region(&s, 1024, 64, DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
 	bound_write(&s, s.context, 1024, DAT_DTO_SUCCESS);
 	dt_ok(dat_rmr_bind(s.rmr, DAT_HANDLE_NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA,
 	    s.pair.b.ep, dt_cookie(11), DEFAULT, NULL));
 	bound_expect(&s, 11, DAT_DTO_SUCCESS);
+	assert_region(&s, 0, 0, DAT_MEM_PRIV_NONE_FLAG);
 	dt_ok(dat_lmr_free(s.pair.b.lmr));
 	bound_write(&s, first, 256, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_expect_connection(s.pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, s.pair.a.ep);

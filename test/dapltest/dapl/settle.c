@@ -393,6 +393,13 @@ START_TEST(unbind__of_an_unbound_region_unsignalled__wakes_no_thread)
 	dt_ok(dat_rmr_bind(s.rmr, DAT_HANDLE_NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA,
 	    s.pair.b.ep, dt_cookie(4), DAT_COMPLETION_SUPPRESS_FLAG, NULL));
 	dt_assert_empty(s.pair.b.request);
+	/* The device makes the next one. */
+	dt_ok(bound_try(&s, 0, 64, BOTH, DAT_COMPLETION_UNSIGNALLED_FLAG, 6));
+	dt_assert_type(
+	    dat_evd_wait(s.pair.b.request, 100000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
+	ck_assert_int_eq(more, 1);
+	dt_ok(dat_evd_dequeue(s.pair.b.request, &event));
+	ck_assert_uint_eq(event.event_data.rmr_completion_event_data.user_cookie.as_64, 6);
 	/* What is flushed counts, as a failure that the device reports. */
 	bound_disconnect(&s);
 	dt_ok(bound_try(&s, 0, 64, BOTH, DAT_COMPLETION_UNSIGNALLED_FLAG, 5));

@@ -173,6 +173,7 @@ START_TEST(resize__longer_and_shorter__keeps_what_is_outstanding)
 	}
 	shared_assert_counts(s.srq, 0, 0);
 	dt_ok(dat_srq_resize(s.srq, 2));
+	dt_assert_ret(dat_srq_set_lw(s.srq, 3), PARAMETER(2)); /* however long it was */
 	shared_post(&s, 0, 1);
 	dt_assert_ret(shared_try_post(&s, 2), FULL);
 	dt_ok(dat_srq_resize(s.srq, SHARED_DEPTH));

@@ -156,6 +156,53 @@ START_TEST(post__each_kind_with_each_flag__is_what_the_device_is_asked_for)
 }
 END_TEST
 
+static const struct {
+	DAT_MEM_PRIV_FLAGS privileges;
+	unsigned int access;
+} rights[] = {
+	{ DAT_MEM_PRIV_REMOTE_READ_FLAG, IBV_ACCESS_REMOTE_READ },
+	{ DAT_MEM_PRIV_REMOTE_WRITE_FLAG, IBV_ACCESS_REMOTE_WRITE },
+	{ (DAT_MEM_PRIV_FLAGS)DAT_IB_MEM_PRIV_REMOTE_ATOMIC, IBV_ACCESS_REMOTE_ATOMIC },
+	{ DAT_MEM_PRIV_ALL_FLAG, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE },
+};
+
+/* clause: e.7.20 */
+START_TEST(bind__each_right_with_each_flag__is_what_the_device_is_asked_for)
+{
+	DAT_COMPLETION_FLAGS flags;
+	DAT_RMR_CONTEXT context;
+	struct ibv_send_wr wr;
+	DAT_RMR_HANDLE rmr;
+	DAT_EVENT event;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	pair.a.request = dt_evd(&pair.a, DAT_EVD_DTO_FLAG | DAT_EVD_RMR_BIND_FLAG, 8);
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	dt_connect_pair(&pair);
+	dt_ok(dat_rmr_create_for_ep(pair.a.pz, &rmr));
+	local = dt_local(&pair.a, OFFSET, LENGTH);
+	for (int i = 0; i < 4; i++) {
+		flags = (DAT_COMPLETION_FLAGS)((i & 1 ? DAT_COMPLETION_UNSIGNALLED_FLAG : 0) |
+					       (i & 2 ? DAT_COMPLETION_BARRIER_FENCE_FLAG : 0));
+		dt_ok(dat_rmr_bind(rmr, pair.a.lmr, &local, rights[_i].privileges, DAT_VA_TYPE_VA,
+		    pair.a.ep, dt_cookie(1), flags, &context));
+		wr = fault_call_last_request();
+		ck_assert_int_eq(wr.opcode, IBV_WR_BIND_MW);
+		ck_assert_uint_eq(wr.send_flags, IBV_SEND_SIGNALED | (i & 2 ? IBV_SEND_FENCE : 0));
+		ck_assert_uint_eq(wr.bind_mw.rkey, context);
+		ck_assert_uint_eq(wr.bind_mw.bind_info.addr, local.virtual_address);
+		ck_assert_uint_eq(wr.bind_mw.bind_info.length, LENGTH);
+		ck_assert_uint_eq(wr.bind_mw.bind_info.mw_access_flags, rights[_i].access);
+		dt_poll_next(pair.a.request, &event);
+		ck_assert_int_eq(event.event_number, DAT_RMR_BIND_COMPLETION_EVENT);
+	}
+	dt_close(pair.a.ia);
+	dt_close(pair.b.ia);
+}
+END_TEST
+
 /* ---- reads at a time ---- */
 
 static void
@@ -288,6 +335,8 @@ device_asked_suite(void)
 
 	tcase_add_loop_test(tc, post__each_kind_with_each_flag__is_what_the_device_is_asked_for, 0,
 	    sizeof kinds / sizeof *kinds);
+	tcase_add_loop_test(tc, bind__each_right_with_each_flag__is_what_the_device_is_asked_for, 0,
+	    sizeof rights / sizeof *rights);
 	tcase_add_loop_test(tc, accept__however_the_request_came__has_the_depths_of_both_ends, 0,
 	    (int)(WAYS * DEPTHS));
 	return s;

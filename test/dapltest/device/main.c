@@ -19,6 +19,7 @@ main(int argc, char **argv)
 		device_answer_suite,
 		device_async_suite,
 		device_channel_suite,
+		device_count_suite,
 		device_errno_suite,
 		device_reason_suite,
 		device_asked_suite,

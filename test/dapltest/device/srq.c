@@ -89,12 +89,21 @@ END_TEST
 /* clause: d.3.7 */
 START_TEST(queue__fails_and_is_freed__leaves_no_event)
 {
+	DAT_SRQ_ATTR attr = { 4, 1, DAT_SRQ_LW_DEFAULT };
+	DAT_SRQ_PARAM param;
+
 	open_pair(8);
 	fault_raise(IBV_EVENT_SRQ_ERR, fault_srq_last());
 	dt_nap_ms(20);
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_ok(dat_srq_free(srq));
 	dt_assert_stays_empty(pair.b.async);
+	/* The next one, in its place, works. */
+	dt_ok(dat_srq_create(pair.b.ia, pair.b.pz, &attr, &srq));
+	dt_ok(dat_srq_query(srq, DAT_SRQ_FIELD_ALL, &param));
+	ck_assert_int_eq(param.srq_state, DAT_SRQ_STATE_OPERATIONAL);
+	post(4);
+	dt_ok(dat_srq_free(srq));
 	dt_pair_close(&pair);
 }
 END_TEST

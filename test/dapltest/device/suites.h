@@ -12,6 +12,7 @@ Suite *device_asked_suite(void);
 Suite *device_async_suite(void);
 Suite *device_channel_suite(void);
 Suite *device_close_suite(void);
+Suite *device_count_suite(void);
 Suite *device_errno_suite(void);
 Suite *device_kept_suite(void);
 Suite *device_limit_suite(void);

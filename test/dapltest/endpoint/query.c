@@ -45,6 +45,9 @@ START_TEST(query__in_each_state__returns_what_was_given_and_the_remote_address)
 		ck_assert_uint_eq(param.remote_port_qual, s.peer->qual);
 	if (s.state == DAT_EP_STATE_CONNECTED && s.me == &s.pair.b)
 		ck_assert_uint_eq(param.local_port_qual, s.me->qual);
+	/* A connection has a port until it ends. */
+	ck_assert_int_eq(param.local_port_qual != 0,
+	    s.state == DAT_EP_STATE_CONNECTED || s.state == DAT_EP_STATE_DISCONNECT_PENDING);
 	scene_close(&s);
 }
 END_TEST

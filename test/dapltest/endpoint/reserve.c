@@ -22,6 +22,15 @@ START_TEST(rsp__its_request__is_accepted_by_its_endpoint_named_or_not)
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(s.me);
 	dt_assert_stays_empty(s.me->connect);
+	/* Another one, in the place of the first, is asked again. */
+	dt_expect_disconnected(s.peer);
+	dt_ok(dat_ep_reset(s.me->ep));
+	dt_ok(dat_ep_reset(s.peer->ep));
+	scene_reserve(&s);
+	dt_connect(s.peer, s.me, NULL, 0);
+	dt_ok(dat_cr_accept(scene_asked(&s), DAT_HANDLE_NULL, 0, NULL));
+	dt_expect_established(s.me);
+	dt_expect_established(s.peer);
 	scene_close(&s);
 }
 END_TEST

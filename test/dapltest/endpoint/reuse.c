@@ -126,6 +126,44 @@ START_TEST(reset__again_and_again__each_connection_is_like_the_first)
 }
 END_TEST
 
+/* clause: e.1.9, e.4.1 */
+START_TEST(reset__after_a_connection_with_data__the_next_has_none_of_it)
+{
+	const DAT_PVOID hello = (DAT_PVOID)(uintptr_t) "hello";
+	DAT_CR_PARAM param;
+	struct scene s;
+	DAT_EVENT event;
+
+	scene_open(&s, SCENE_FRESH);
+	dt_connect(s.me, s.peer, hello, 6);
+	dt_ok(dat_cr_accept(dt_request(s.peer), s.peer->ep, 6, hello));
+	dt_expect_established(s.me);
+	dt_expect_established(s.peer);
+	dt_ok(dat_ep_disconnect(s.me->ep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(s.me);
+	dt_expect_disconnected(s.peer);
+	dt_ok(dat_ep_reset(s.me->ep));
+	dt_ok(dat_ep_reset(s.peer->ep));
+	dt_connect(s.me, s.peer, NULL, 0);
+	s.cr = dt_request(s.peer);
+	dt_ok(dat_cr_query(s.cr, DAT_CR_FIELD_ALL, &param));
+	for (DAT_COUNT i = 0; i < param.private_data_size; i++) /* the device may pad it */
+		ck_assert_int_eq(((const char *)param.private_data)[i], 0);
+	dt_ok(dat_cr_reject(s.cr, 0, NULL));
+	dt_next(s.me->connect, &event);
+	dt_ok(dat_ep_reset(s.me->ep));
+	/* The end that has asked is asked now: its event has no data, and no place of them. */
+	dt_side_listen(s.me);
+	dt_connect(s.peer, s.me, NULL, 0);
+	dt_ok(dat_cr_accept(dt_request(s.me), s.me->ep, 0, NULL));
+	dt_expect(s.me->connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
+	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
+	ck_assert_ptr_null(event.event_data.connect_event_data.private_data);
+	dt_expect(s.peer->connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
+	scene_close(&s);
+}
+END_TEST
+
 /* clause: e.1.9 */
 START_TEST(reset__after_every_end__connects_anew)
 {
@@ -356,6 +394,7 @@ endpoint_reuse_suite(void)
 	tcase_add_test(tc, accept__against_the_withdrawal_of_its_request__ends_each_end_once);
 	tc = dt_tcase(s, "reset");
 	tcase_add_test(tc, reset__again_and_again__each_connection_is_like_the_first);
+	tcase_add_test(tc, reset__after_a_connection_with_data__the_next_has_none_of_it);
 	tcase_add_loop_test(tc, reset__after_every_end__connects_anew, 0, 5);
 	return s;
 }
