@@ -105,6 +105,106 @@ START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
 }
 END_TEST
 
+/* No value is that of another member. */
+static const struct ibv_device_attr numbered = {
+	.fw_ver = "12.34.567",
+	.max_mr_size = 0x12345678,
+	.vendor_id = 0xabc,
+	.hw_ver = 21,
+	.max_qp = 100,
+	.max_qp_wr = 101,
+	.device_cap_flags = IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_SRQ_RESIZE,
+	.max_sge = 9,
+	.max_sge_rd = 7,
+	.max_cq = 103,
+	.max_cqe = 5000,
+	.max_mr = 104,
+	.max_pd = 105,
+	.max_qp_rd_atom = 11,
+	.max_res_rd_atom = 1100,
+	.max_qp_init_rd_atom = 13,
+	.atomic_cap = IBV_ATOMIC_HCA,
+	.max_mw = 106,
+	.max_srq = 107,
+	.max_srq_wr = 108,
+	.max_srq_sge = 8,
+};
+static const struct ibv_port_attr numbered_port = {
+	.state = IBV_PORT_ACTIVE,
+	.max_mtu = IBV_MTU_4096,
+	.active_mtu = IBV_MTU_512,
+	.max_msg_sz = 0x7654321,
+};
+
+static const char *
+named(const DAT_PROVIDER_ATTR *attr, const char *name)
+{
+	for (int i = 0; i < attr->num_provider_specific_attr; i++)
+		if (strcmp(attr->provider_specific_attr[i].name, name) == 0)
+			return attr->provider_specific_attr[i].value;
+	return "absent";
+}
+
+/* Bit 0: without windows; bit 1: with fewer reads than all endpoints can have; bit 2: without shared queues. */
+/* clause: e.9.7 */
+START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
+{
+	const bool windows = !(_i & 1), shared = !(_i & 4);
+	struct ibv_device_attr device = numbered;
+	const DAT_PROVIDER_ATTR *p;
+	DAT_PROVIDER_ATTR provider;
+	DAT_EVD_HANDLE async;
+	DAT_IA_HANDLE handle;
+	DAT_IA_ATTR ia;
+
+	device.max_res_rd_atom -= _i & 2 ? 1 : 0;
+	fault_device(&device, &numbered_port);
+	fault_lack((windows ? 0 : FAULT_WINDOWS_1) | (shared ? 0 : FAULT_SRQ));
+	handle = dt_open("faulty", &async);
+	dt_ok(dat_ia_query(
+	    handle, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider));
+	ck_assert_str_eq(ia.vendor_name, "0xabc");
+	ck_assert_uint_eq(ia.hardware_version_major, 21);
+	ck_assert_uint_eq(ia.firmware_version_major, 12);
+	ck_assert_uint_eq(ia.firmware_version_minor, 34);
+	ck_assert_int_eq(ia.max_eps, 100);
+	ck_assert_int_eq(ia.max_dto_per_ep, 101);
+	ck_assert_int_eq(ia.max_rdma_read_per_ep_in, 11);
+	ck_assert_int_eq(ia.max_rdma_read_per_ep_out, 13);
+	ck_assert_int_eq(ia.max_evds, 103);
+	ck_assert_int_eq(ia.max_evd_qlen, 5000);
+	ck_assert_int_eq(ia.max_iov_segments_per_dto, 9);
+	ck_assert_int_eq(ia.max_lmrs, 104);
+	ck_assert_uint_eq(ia.max_lmr_block_size, 0x12345678);
+	ck_assert_int_eq(ia.max_pzs, 105);
+	ck_assert_uint_eq(ia.max_message_size, 0x7654321);
+	ck_assert_uint_eq(ia.max_rdma_size, 0x7654321);
+	ck_assert_int_eq(ia.max_rmrs, windows ? 106 : 0);
+	ck_assert_int_eq(ia.max_rmr_target_address != 0, windows);
+	ck_assert_int_eq(ia.max_srqs, shared ? 107 : 0);
+	ck_assert_int_eq(ia.max_ep_per_srq, shared ? 100 : 0);
+	ck_assert_int_eq(ia.max_recv_per_srq, shared ? 108 : 0);
+	ck_assert_int_eq(ia.max_iov_segments_per_rdma_read, 7);
+	ck_assert_int_eq(ia.max_iov_segments_per_rdma_write, 9);
+	ck_assert_int_eq(ia.max_rdma_read_in, device.max_res_rd_atom);
+	ck_assert_int_eq(ia.max_rdma_read_out, 1300);
+	ck_assert_int_eq(ia.max_rdma_read_per_ep_in_guaranteed, !(_i & 2));
+	ck_assert_int_eq(ia.max_rdma_read_per_ep_out_guaranteed, DAT_TRUE);
+	p = &provider;
+	ck_assert_int_eq(p->srq_supported, shared);
+	ck_assert_int_eq(p->srq_watermarks_supported, shared);
+	ck_assert_str_eq(named(p, "DAT_IB_TRANSPORT_MTU"), "512");
+	ck_assert_str_eq(named(p, "DAT_IB_PORT_STATUS"), "PORT_ACTIVE");
+	ck_assert_str_eq(named(p, "DAT_IB_PORT_NUMBER"), "1");
+	ck_assert_uint_eq(strspn(named(p, "DAT_IB_NODE_GUID"), "0123456789abcdef"), 16);
+	/* Two halves of 16 digits. */
+	ck_assert_uint_eq(strspn(named(p, "DAT_IB_GID"), "0123456789abcdef"), 16);
+	ck_assert_uint_eq(strcspn(named(p, "DAT_IB_GID"), ":"), 16);
+	ck_assert_uint_eq(strlen(named(p, "DAT_IB_GID")), 33);
+	dt_close(handle);
+}
+END_TEST
+
 static DAT_RETURN
 try_zero_based(const struct dt_side *side, char *at, DAT_LMR_HANDLE *lmr)
 {
@@ -176,6 +276,8 @@ device_limit_suite(void)
 	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
 	tcase_add_test(tc, shared_queue__the_device_cannot_lengthen_it__is_shortened_only);
 	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
+	tcase_add_loop_test(
+	    tc, attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 0, 8);
 	tcase_add_loop_test(
 	    tc, zero_based_region__the_device_cannot__is_refused_and_reported, 0, 2);
 	return s;

@@ -22,6 +22,7 @@ fault_clear(void)
 	fault_srq_on_modify(NULL);
 	fault_srq_overlook_limit(false);
 	fault_limit(&none);
+	fault_device(NULL, NULL);
 	fault_lack(0);
 	fault_port_state(0);
 	fault_other_device(false);

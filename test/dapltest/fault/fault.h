@@ -146,6 +146,9 @@ struct fault_limits {
 };
 void fault_limit(const struct fault_limits *limits);
 
+/* All that the device and its port report, for adapters that are opened from now on; NULL: what they have. */
+void fault_device(const struct ibv_device_attr *device, const struct ibv_port_attr *port);
+
 /* What adapters that are opened from now on do not have. */
 enum fault_ability {
 	FAULT_WINDOWS_1 = 1 << 0, /* memory windows of type 1 */

@@ -12,6 +12,9 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fault_limits lower; /* guarded by lock, as is what follows */
 static unsigned int lacking;
+static bool device_given;
+static struct ibv_device_attr device;
+static struct ibv_port_attr port_given;
 static enum ibv_port_state port_state;
 static int (*real_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t);
 
@@ -25,6 +28,18 @@ fault_limit(const struct fault_limits *limits)
 {
 	pthread_mutex_lock(&lock);
 	lower = *limits;
+	pthread_mutex_unlock(&lock);
+}
+
+void
+fault_device(const struct ibv_device_attr *attr, const struct ibv_port_attr *with_port)
+{
+	pthread_mutex_lock(&lock);
+	device_given = attr != NULL;
+	if (device_given) {
+		device = *attr;
+		port_given = *with_port;
+	}
 	pthread_mutex_unlock(&lock);
 }
 
@@ -85,6 +100,8 @@ query_lower_port(
 	r = real_port(context, number, port, size);
 
 	pthread_mutex_lock(&lock);
+	if (!r && device_given)
+		*port = port_given;
 	if (!r && lower.message)
 		port->max_msg_sz = lower.message;
 	if (!r && port_state)
@@ -117,6 +134,8 @@ __wrap_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *att
 		real_port = verbs->query_port;
 		verbs->query_port = query_lower_port;
 	}
+	if (device_given)
+		*attr = device;
 	if (lower.segments)
 		attr->max_sge = lower.segments;
 	if (lower.read_segments)
