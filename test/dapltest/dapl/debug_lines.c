@@ -226,6 +226,218 @@ START_TEST(calls__with_invalid_pointers__are_printed_and_refused)
 }
 END_TEST
 
+/* Of the registry, for providers: the handle that a provider has for an adapter. */
+DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia);
+
+#define NOWHERE(n) ((void *)(uintptr_t)(n))
+#define TRACED_MAX 80
+
+static const char *traced_lines[TRACED_MAX];
+static int traced_count;
+
+/* The call, with a handle that stands as @ in its line: of another kind, or of an adapter for a bad call. */
+#define TRACED(call, line) \
+	do { \
+		dt_assert_type(call, DAT_INVALID_HANDLE); \
+		traced_lines[traced_count++] = line; \
+	} while (0)
+#define TRACED_OF_IA(call, line) \
+	do { \
+		(void)(call); \
+		traced_lines[traced_count++] = line; \
+	} while (0)
+
+static void
+trace_endpoints(DAT_IA_HANDLE ia, DAT_HANDLE h)
+{
+	const DAT_QOS qos = DAT_QOS_BEST_EFFORT;
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+	DAT_RMR_TRIPLET near = { .virtual_address = 0x10, .segment_length = 11, .rmr_context = 0x12 };
+	DAT_RMR_TRIPLET far = { .virtual_address = 0x20, .segment_length = 21, .rmr_context = 0x22 };
+
+	TRACED_OF_IA(dat_ep_create(ia, NOWHERE(16), NOWHERE(32), NOWHERE(48), NOWHERE(64), NOWHERE(80), NULL),
+	    "dat_ep_create(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, connect_evd=0x40, attr=0x50)");
+	TRACED_OF_IA(dat_ep_create_with_srq(ia, NOWHERE(16), NOWHERE(32), NOWHERE(48), NOWHERE(64),
+		   NOWHERE(80), NOWHERE(96), NULL),
+	    "dat_ep_create_with_srq(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, connect_evd=0x40, "
+	    "srq=0x50, attr=0x60)");
+	TRACED(dat_ep_query(h, 0x12, NOWHERE(16)), "dat_ep_query(ep=@, mask=0x12)");
+	TRACED(dat_ep_modify(h, 0x13, NOWHERE(16)), "dat_ep_modify(ep=@, mask=0x13, param=0x10)");
+	TRACED(dat_ep_connect(h, NOWHERE(16), 17, 18, 19, NOWHERE(32), qos, DAT_CONNECT_MULTIPATH_FLAG),
+	    "dat_ep_connect(ep=@, address=0x10, qual=17, timeout=18us, size=19, data=0x20, "
+	    "qos=BEST_EFFORT, flags=MULTIPATH)");
+	TRACED(dat_ep_dup_connect(h, NOWHERE(16), 18, 19, NOWHERE(32), qos),
+	    "dat_ep_dup_connect(ep=@, dup=0x10, timeout=18us, size=19, data=0x20, qos=BEST_EFFORT)");
+	TRACED(dat_ep_common_connect(h, NOWHERE(16), 18, 19, NOWHERE(32)),
+	    "dat_ep_common_connect(ep=@, address=0x10, timeout=18us, size=19, data=0x20)");
+	TRACED(dat_ep_disconnect(h, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect(ep=@, flags=ABRUPT)");
+	TRACED(dat_ep_post_recv(h, 17, NOWHERE(16), dt_cookie(0x12), flags),
+	    "dat_ep_post_recv(ep=@, segments=17, iov=0x10, cookie=0x12, flags=UNSIGNALLED)");
+	TRACED(dat_ep_post_rdma_read(h, 17, NOWHERE(16), dt_cookie(0x12), &far, flags),
+	    "dat_ep_post_rdma_read(ep=@, segments=17, iov=0x10, cookie=0x12, "
+	    "remote={0x20, length=21, context=0x22}, flags=UNSIGNALLED)");
+	TRACED(dat_ep_post_rdma_write(h, 17, NOWHERE(16), dt_cookie(0x12), &far, flags),
+	    "dat_ep_post_rdma_write(ep=@, segments=17, iov=0x10, cookie=0x12, "
+	    "remote={0x20, length=21, context=0x22}, flags=UNSIGNALLED)");
+	TRACED(dat_ep_post_rdma_read_to_rmr(h, &near, dt_cookie(0x12), &far, flags),
+	    "dat_ep_post_rdma_read_to_rmr(ep=@, local={0x10, length=11, context=0x12}, cookie=0x12, "
+	    "remote={0x20, length=21, context=0x22}, flags=UNSIGNALLED)");
+	TRACED(dat_ep_post_send_with_invalidate(
+		   h, 17, NOWHERE(16), dt_cookie(0x12), flags, DAT_TRUE, 0x13),
+	    "dat_ep_post_send_with_invalidate(ep=@, segments=17, iov=0x10, cookie=0x12, "
+	    "flags=UNSIGNALLED, invalidate=TRUE, context=0x13)");
+	TRACED(dat_ep_set_watermark(h, 17, 18), "dat_ep_set_watermark(ep=@, soft=17, hard=18)");
+	TRACED(dat_cr_query(h, 0x12, NOWHERE(16)), "dat_cr_query(cr=@, mask=0x12)");
+	TRACED(dat_cr_accept(h, NOWHERE(16), 17, NOWHERE(32)),
+	    "dat_cr_accept(cr=@, ep=0x10, size=17, data=0x20)");
+	TRACED(dat_cr_reject(h, 17, NOWHERE(32)), "dat_cr_reject(cr=@, size=17, data=0x20)");
+	TRACED(dat_cr_handoff(h, 17), "dat_cr_handoff(cr=@, qual=17)");
+	TRACED_OF_IA(dat_psp_create(ia, 17, NOWHERE(16), DAT_PSP_PROVIDER_FLAG, NULL),
+	    "dat_psp_create(ia=@, qual=17, evd=0x10, flags=PROVIDER)");
+	TRACED_OF_IA(dat_psp_create_any(ia, NULL, NOWHERE(16), DAT_PSP_CONSUMER_FLAG, NULL),
+	    "dat_psp_create_any(ia=@, evd=0x10, flags=CONSUMER)");
+	TRACED_OF_IA(dat_rsp_create(ia, 17, NOWHERE(16), NOWHERE(32), NULL),
+	    "dat_rsp_create(ia=@, qual=17, ep=0x10, evd=0x20)");
+	TRACED_OF_IA(dat_csp_create(ia, NULL, NOWHERE(32), NOWHERE(48), NULL),
+	    "dat_csp_create(ia=@, comm=NULL, address=0x20, evd=0x30)");
+	TRACED(dat_psp_query(h, 0x2, NULL), "dat_psp_query(psp=@, mask=0x2)");
+	TRACED(dat_rsp_query(h, 0x4, NULL), "dat_rsp_query(rsp=@, mask=0x4)");
+	TRACED(dat_csp_query(h, 0x8, NULL), "dat_csp_query(csp=@, mask=0x8)");
+}
+
+static void
+trace_the_rest(DAT_IA_HANDLE ia, DAT_HANDLE h)
+{
+	const DAT_REGION_DESCRIPTION region = { .for_va = NULL };
+	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
+	const DAT_UPCALL_ARRAY_OBJECT array = { NOWHERE(16), NULL, 5 };
+
+	TRACED_OF_IA(dat_lmr_create(ia, DAT_MEM_TYPE_LMR, region, 17, NOWHERE(16),
+		   DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_VA_TYPE_ZB, NULL, NULL, NULL, NULL, NULL),
+	    "dat_lmr_create(ia=@, type=LMR, length=17, pz=0x10, privileges=LOCAL_WRITE, va_type=ZB)");
+	TRACED(dat_lmr_query(h, (DAT_LMR_PARAM_MASK)0x12, NULL), "dat_lmr_query(lmr=@, mask=0x12)");
+	TRACED_OF_IA(dat_lmr_sync_rdma_read(ia, NOWHERE(16), 17),
+	    "dat_lmr_sync_rdma_read(ia=@, segments=0x10, count=17)");
+	TRACED_OF_IA(dat_lmr_sync_rdma_write(ia, NOWHERE(16), 18),
+	    "dat_lmr_sync_rdma_write(ia=@, segments=0x10, count=18)");
+	TRACED(dat_rmr_query(h, (DAT_RMR_PARAM_MASK)0x12, NULL), "dat_rmr_query(rmr=@, mask=0x12)");
+	TRACED(dat_rmr_bind(h, NOWHERE(16), NOWHERE(32), DAT_MEM_PRIV_REMOTE_READ_FLAG,
+		   DAT_VA_TYPE_VA, NOWHERE(48), dt_cookie(0x12), DAT_COMPLETION_BARRIER_FENCE_FLAG,
+		   NULL),
+	    "dat_rmr_bind(rmr=@, lmr=0x10, range=0x20, privileges=REMOTE_READ, va_type=VA, ep=0x30, "
+	    "cookie=0x12, flags=BARRIER_FENCE)");
+	TRACED_OF_IA(dat_srq_create(ia, NOWHERE(16), NOWHERE(32), NULL),
+	    "dat_srq_create(ia=@, pz=0x10, attr=0x20)");
+	TRACED(dat_srq_post_recv(h, 17, NOWHERE(16), dt_cookie(0x12)),
+	    "dat_srq_post_recv(srq=@, segments=17, iov=0x10, cookie=0x12)");
+	TRACED(dat_srq_query(h, (DAT_SRQ_PARAM_MASK)0x12, NULL), "dat_srq_query(srq=@, mask=0x12)");
+	TRACED(dat_srq_resize(h, 17), "dat_srq_resize(srq=@, max_recv_dtos=17)");
+	TRACED(dat_srq_set_lw(h, 18), "dat_srq_set_lw(srq=@, low_watermark=18)");
+	TRACED_OF_IA(dat_evd_create(ia, 17, NOWHERE(16), DAT_EVD_DTO_FLAG, NULL),
+	    "dat_evd_create(ia=@, min_qlen=17, cno=0x10, flags=DTO)");
+	TRACED(dat_evd_query(h, (DAT_EVD_PARAM_MASK)0x12, NULL), "dat_evd_query(evd=@, mask=0x12)");
+	TRACED(dat_evd_modify_cno(h, NOWHERE(16)), "dat_evd_modify_cno(evd=@, cno=0x10)");
+	TRACED(dat_evd_wait(h, 17, 18, NULL, NULL), "dat_evd_wait(evd=@, timeout=17us, threshold=18)");
+	TRACED(dat_evd_resize(h, 17), "dat_evd_resize(evd=@, min_qlen=17)");
+	TRACED(dat_evd_dequeue_n(h, 17, NULL, NULL), "dat_evd_dequeue_n(evd=@, max_events=17)");
+	TRACED(dat_evd_modify_upcall_array(h, DAT_UPCALL_MANY, &array, DAT_UPCALL_INVOC_ANY),
+	    "dat_evd_modify_upcall_array(evd=@, policy=MANY, upcall=NULL of up to 5 events, "
+	    "flag=INVOC_ANY)");
+	TRACED_OF_IA(dat_cno_create(ia, agent, NULL), "dat_cno_create(ia=@, agent=NONE)");
+	TRACED(dat_cno_modify_agent(h, agent), "dat_cno_modify_agent(cno=@, agent=NONE)");
+	TRACED(dat_cno_query(h, (DAT_CNO_PARAM_MASK)2, NULL), "dat_cno_query(cno=@, mask=0x2)");
+	TRACED(dat_cno_wait(h, 17, NULL), "dat_cno_wait(cno=@, timeout=17us)");
+	TRACED(dat_cno_trywait(h, NULL), "dat_cno_trywait(cno=@)");
+	TRACED_OF_IA(dat_ia_query(ia, NULL, 0x12, NULL, 0x13, NULL),
+	    "dat_ia_query(ia=@, ia_mask=0x12, provider_mask=0x13)");
+	TRACED_OF_IA(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), "dat_ia_close(ia=@, flags=GRACEFUL)");
+}
+
+/* No value is that of another argument. */
+START_TEST(calls__each_argument_has_a_value_of_its_own__are_printed_with_those)
+{
+	struct dt_side side;
+	DAT_IA_HANDLE ia;
+	char line[512];
+	const char *at;
+
+	setenv("DAT_DBG_TYPE", "calls", 1);
+	capture(STDERR_FILENO);
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	trace_endpoints(side.ia, side.pz);
+	trace_the_rest(side.ia, side.pz);
+	dt_ok(dats_get_ia_handle(side.ia, &ia));
+	dt_side_close(&side);
+	captured();
+	for (int i = 0; i < traced_count; i++) {
+		at = strchr(traced_lines[i], '@');
+		snprintf(line, sizeof line, "]: %.*s%p%s\n", (int)(at - traced_lines[i]),
+		    traced_lines[i], strncmp(at - 3, "ia=", 3) ? side.pz : ia, at + 1);
+		ck_assert_msg(strstr(printed, line) != NULL, "%s", line);
+	}
+}
+END_TEST
+
+static void
+take_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+{
+	(void)events;
+	(void)more;
+	while (n-- > 0)
+		sem_post(instance);
+}
+
+START_TEST(events__of_each_kind__are_printed_with_what_they_name)
+{
+	DAT_UPCALL_ARRAY_OBJECT upcall = { .upcall_func = take_array, .max_events = 3 };
+	struct dt_pair pair;
+	DAT_EVD_HANDLE evd;
+	DAT_CONN_QUAL qual;
+	DAT_PSP_HANDLE psp;
+	DAT_EVENT event;
+	sem_t called;
+
+	setenv("DAT_DBG_TYPE", "calls", 1);
+	capture(STDERR_FILENO);
+	dt_pair_open(&pair, DT_SEPARATE);
+	/* A request that does not fit, then one that does, and a message. */
+	evd = dt_evd(&pair.b, DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG, 1);
+	dt_ok(dat_psp_create_any(pair.b.ia, &qual, evd, DAT_PSP_CONSUMER_FLAG, &psp));
+	dt_post_se(evd, 1);
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), qual, DAT_TIMEOUT_INFINITE, 0, NULL,
+	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG));
+	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
+	dt_expect(pair.b.async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_connect_pair(&pair);
+	dt_recv(&pair.b, 0, 64, 5);
+	dt_send(&pair.a, 0, 17, 6);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 5, DAT_DTO_SUCCESS, &event);
+	dt_ok(dat_evd_free(dt_evd(&pair.a, DAT_EVD_SOFTWARE_FLAG, 4)));
+
+	sem_init(&called, 0, 0);
+	upcall.instance_data = &called;
+	evd = dt_evd(&pair.a, DAT_EVD_SOFTWARE_FLAG, 4);
+	dt_post_se(evd, 8);
+	dt_post_se(evd, 9);
+	dt_ok(dat_evd_modify_upcall_array(
+	    evd, DAT_UPCALL_SINGLE_INSTANCE, &upcall, DAT_UPCALL_INVOC_ANY));
+	for (int i = 0; i < 2; i++)
+		sem_wait(&called);
+	dt_pair_close(&pair);
+	sem_destroy(&called);
+	captured();
+	assert_line("dat_evd_wait\\(\\) = DAT_SUCCESS, event=\\{DAT_ASYNC_ERROR_EVD_OVERFLOW, "
+		    "handle=0x[0-9a-f]+, reason=0\\}, more=0");
+	assert_line("dat_evd_wait\\(\\) = DAT_SUCCESS, event=\\{DAT_CONNECTION_REQUEST_EVENT, "
+		    "sp=0x[0-9a-f]+, cr=0x[0-9a-f]+\\}, more=0");
+	assert_line("dat_evd_wait\\(\\) = DAT_SUCCESS, event=\\{DAT_DTO_COMPLETION_EVENT, "
+		    "ep=0x[0-9a-f]+, cookie=0x5, status=SUCCESS, length=17\\}, more=0");
+	assert_line("upcall\\(evd=.*, upcall=\\{0x[0-9a-f]+, instance=0x[0-9a-f]+\\} of up to 3 events, "
+		    "event=\\{DAT_SOFTWARE_EVENT, pointer=0x8\\}, n_events=2, more_events=FALSE\\)");
+}
+END_TEST
+
 START_TEST(connections__class_enabled__every_change_of_state_is_printed)
 {
 	setenv("DAT_DBG_TYPE", "16", 1);
@@ -285,6 +497,8 @@ START_TEST(errors__unless_disabled__are_printed)
 	ck_assert_msg(has_line("dat_ia_open\\(\"bad-word\"\\): unknown option in the parameters of "
 			       "the adapter: loop=3") == errors[_i].reported,
 	    "%s", printed);
+	/* What is wrong with a variable of the registry, the registry says. */
+	ck_assert_msg(!has_line("DAT_DBG_TYPE.*"), "%s", printed);
 }
 END_TEST
 
@@ -447,6 +661,8 @@ debug_suite(void)
 	tcase_add_test(tc, calls__class_enabled__are_printed_with_parameters_and_values);
 	tcase_add_loop_test(
 	    tc, callbacks__class_enabled__are_printed_with_the_event_and_at_return, 0, 7);
+	tcase_add_test(tc, calls__each_argument_has_a_value_of_its_own__are_printed_with_those);
+	tcase_add_test(tc, events__of_each_kind__are_printed_with_what_they_name);
 	return s;
 }
 
