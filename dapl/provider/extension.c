@@ -140,6 +140,8 @@ extension_open_query(va_list args)
 		*out = ia;
 	else
 		(void)dapl_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG);
+	/* The call that opened it has ended, and with it the name that a hint would have. */
+	dapl_hint_name("dat_ib_open_query");
 	return ret;
 }
 

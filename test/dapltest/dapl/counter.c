@@ -179,6 +179,8 @@ START_TEST(adapter__opened_again__has_counted_nothing)
 		ck_assert_uint_eq(counter(ia, DCNT_IA_PZ_CREATE), 0);
 		ck_assert_uint_eq(counter(ia, DCNT_IA_EVD_FREE), 0);
 		dt_ok(dat_pz_create(ia, &pz));
+		dt_ok(dat_ib_query_counters(
+		    ia, DCNT_IA_ALL_COUNTERS, (DAT_UINT64[DCNT_IA_ALL_COUNTERS]){ 0 }, 1));
 		dt_close(ia);
 	}
 }

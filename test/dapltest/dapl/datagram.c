@@ -177,7 +177,7 @@ END_TEST
 /* clause: d.0.19 */
 START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 {
-	enum { MANY = 5 };
+	enum { MANY = 40 }; /* so that a list of address handles has several */
 	DAT_IB_ADDR_HANDLE ah[MANY];
 	DAT_EP_HANDLE others[MANY];
 	bool seen[MANY] = { false };
@@ -187,6 +187,8 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 	uint8_t n;
 
 	ud_open(DT_SEPARATE);
+	dt_ok(dat_evd_resize(pair.a.connect, MANY));
+	dt_ok(dat_evd_resize(pair.b.cr, MANY));
 	for (n = 0; n < MANY; n++) {
 		others[n] = ud_ep(&pair.b);
 		dt_connect(&pair.a, &pair.b, &n, 1);
@@ -214,6 +216,18 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 		dt_ok(ud_try_send(&pair.a, 8, n, &ah[n]));
 		ud_expect_dto(
 		    pair.b.recv, others[n], n, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
+		ud_expect_dto(
+		    pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
+	}
+	/* Each is freed alone, in another order than they came. */
+	for (n = 0; n < MANY; n++) {
+		const int m = (n * 7) % MANY;
+
+		dt_ok(ud_try_send(&pair.a, 8, n, &ah[m]));
+		dt_ok(dat_ib_ud_ah_free(pair.a.ep, &ah[m]));
+		dt_assert_ret(ud_try_send(&pair.a, 8, n, &ah[m]), PARAMETER(5));
+		ud_expect_dto(
+		    pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
 	}
 	dt_pair_close(&pair);
 }

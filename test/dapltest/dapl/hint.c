@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_log.h>
 
 #include "suites.h"
@@ -196,6 +197,47 @@ START_TEST(hints__a_zone_in_use__its_users_are_named)
 }
 END_TEST
 
+#define BAD_EXTENDED(name, call) \
+	do { \
+		said[0] = '\0'; \
+		ck_assert_int_ne((call), DAT_SUCCESS); \
+		assert_said("hint: " name ": dat_extension_op("); \
+	} while (0)
+
+/* They travel as one call: the hint has the name that the program used, and no names of that call's arguments. */
+START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
+{
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+	const DAT_DTO_COOKIE cookie = dt_cookie(1);
+	DAT_IA_HANDLE queried;
+	struct dt_side side;
+
+	listen_to_hints();
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	BAD_EXTENDED("dat_ia_step", dat_ia_step(side.ia, 0, NULL));
+	BAD_EXTENDED(
+	    "dat_ib_post_fetch_and_add", dat_ib_post_fetch_and_add(side.pz, 1, NULL, cookie, NULL, flags));
+	BAD_EXTENDED("dat_ib_post_cmp_and_swap",
+	    dat_ib_post_cmp_and_swap(side.pz, 1, 2, NULL, cookie, NULL, flags));
+	BAD_EXTENDED("dat_ib_post_rdma_write_immed",
+	    dat_ib_post_rdma_write_immed(side.pz, 1, NULL, cookie, NULL, 1, flags));
+	BAD_EXTENDED(
+	    "dat_ib_post_send_ud", dat_ib_post_send_ud(side.pz, 1, NULL, NULL, cookie, flags));
+	BAD_EXTENDED("dat_ib_ud_cm_free", dat_ib_ud_cm_free(side.pz, NULL));
+	BAD_EXTENDED("dat_ib_ud_ah_free", dat_ib_ud_ah_free(side.pz, NULL));
+	BAD_EXTENDED("dat_ib_open_query",
+	    dat_ib_open_query("soft", &queried, DAT_IA_FIELD_ALL, NULL, 0, NULL));
+	assert_said("argument 4: ");
+	/* One that is answered leaves its name to no other call. */
+	dt_ok(dat_ib_open_query("soft", &queried, 0, NULL, 0, NULL));
+	said[0] = '\0';
+	dt_assert_type(dat_pz_free(side.pz), DAT_INVALID_STATE);
+	assert_said("]: hint: dat_pz_free(");
+	dt_ok(dat_ib_close_query(queried));
+	dt_side_close(&side);
+}
+END_TEST
+
 START_TEST(hints__a_region_in_use__the_remote_region_is_named)
 {
 	DAT_LMR_TRIPLET range;
@@ -314,6 +356,7 @@ dapl_hint_suite(void)
 	tcase_add_test(tc, hints__calls_that_are_refused__have_a_line_that_says_why);
 	tcase_add_loop_test(tc, hints__calls_that_are_answered__have_none, 0, 2);
 	tcase_add_test(tc, hints__a_zone_in_use__its_users_are_named);
+	tcase_add_test(tc, hints__extended_operations__are_named_as_the_program_calls_them);
 	tcase_add_test(tc, hints__a_region_in_use__the_remote_region_is_named);
 	tcase_add_test(tc, hints__an_evd_in_use__its_users_are_named);
 	tcase_add_test(tc, hints__in_each_state__say_what_the_header_says);

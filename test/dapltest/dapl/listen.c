@@ -149,10 +149,13 @@ START_TEST(handoff__another_service_point_gets_the_request)
 	DAT_CR_PARAM param;
 	DAT_CR_HANDLE cr;
 	DAT_EVENT event;
+	char hello[56];
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	qual = listen_too(&pair.b, DAT_PSP_CONSUMER_FLAG, 8, &other);
-	dt_connect(&pair.a, &pair.b, "hello", 6);
+	for (size_t i = 0; i < sizeof hello; i++)
+		hello[i] = (char)(i + 1);
+	dt_connect(&pair.a, &pair.b, hello, sizeof hello);
 	cr = dt_request(&pair.b);
 	dt_assert_ret(
 	    dat_cr_handoff(pair.b.ep, qual), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
@@ -167,7 +170,9 @@ START_TEST(handoff__another_service_point_gets_the_request)
 	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, qual);
 	cr = event.event_data.cr_arrival_event_data.cr_handle;
 	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
-	ck_assert_mem_eq(param.private_data, "hello", 6);
+	ck_assert_int_ge(param.private_data_size, (int)sizeof hello);
+	ck_assert_mem_eq(param.private_data, hello, sizeof hello);
+	ck_assert_ptr_nonnull(param.remote_ia_address_ptr);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);

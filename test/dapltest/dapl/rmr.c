@@ -339,6 +339,7 @@ END_TEST
 /* clause: e.7.26 */
 START_TEST(send_with_invalidate__ends_access_and_the_receive_names_the_region)
 {
+	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
 	DAT_LMR_TRIPLET local;
 	struct bound s;
@@ -363,6 +364,13 @@ START_TEST(send_with_invalidate__ends_access_and_the_receive_names_the_region)
 	ck_assert_int_eq(dto->operation, DAT_DTO_RECEIVE_WITH_INVALIDATE);
 	ck_assert_uint_eq(dto->rmr_context, s.context);
 	dt_expect_dto(s.pair.a.request, s.pair.a.ep, 2, DAT_DTO_SUCCESS, &event);
+	/* Both are messages. */
+	dt_ok(dat_ib_query_counters(s.pair.b.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
+	ck_assert_uint_eq(counters[DCNT_EP_RECV], 2);
+	ck_assert_uint_eq(counters[DCNT_EP_RECV_DATA], 8);
+	dt_ok(dat_ib_query_counters(s.pair.a.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
+	ck_assert_uint_eq(counters[DCNT_EP_POST_SEND], 2);
+	ck_assert_uint_eq(counters[DCNT_EP_POST_SEND_DATA], 8);
 	/* It is not bound any more, and can be bound again. */
 	dt_ok(dat_lmr_free((bound_bind(&s, 0, 64, BOTH), dat_rmr_free(s.rmr), s.pair.b.lmr)));
 	bound_write(&s, s.context, 0, DAT_DTO_ERR_REMOTE_ACCESS);

@@ -165,6 +165,30 @@ START_TEST(disconnect__many_endpoints_and_a_short_async_evd__all_are_reported)
 }
 END_TEST
 
+/* The reset does not wait for the last buffer, and the event does not go with it. */
+/* clause: e.1.9, e.2.4 */
+START_TEST(reset__right_after_the_disconnect__its_event_comes_all_the_same)
+{
+	struct shared s;
+
+	shared_open(&s, DT_SEPARATE);
+	(void)shared_connect(&s, s.pair.b.recv);
+	s.pair.a.ep = s.from[0];
+	s.pair.b.ep = s.to[0];
+	for (int i = 0; i < MANY; i++) {
+		dt_ok(dat_ep_disconnect(s.to[0], DAT_CLOSE_ABRUPT_FLAG));
+		dt_ok(dat_ep_reset(s.to[0]));
+		dt_expect_connection(s.pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED, s.to[0]);
+		dt_assert_empty(s.pair.b.connect);
+		dt_expect_connection(
+		    s.pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, s.from[0]);
+		dt_ok(dat_ep_reset(s.from[0]));
+		dt_connect_pair(&s.pair);
+	}
+	shared_close(&s);
+}
+END_TEST
+
 /* origin: outside.91 */
 /* clause: d.3.6 */
 START_TEST(disconnect__again_and_again_and_the_events_are_not_read__one_is_queued)
@@ -316,6 +340,7 @@ dapl_srq_order_suite(void)
 	    tc, receives__before_established_and_a_resize__keep_their_order, 0, LONGER_WAYS);
 	tc = dt_tcase(s, "report");
 	tcase_add_test(tc, disconnect__many_endpoints_and_a_short_async_evd__all_are_reported);
+	tcase_add_test(tc, reset__right_after_the_disconnect__its_event_comes_all_the_same);
 	tcase_add_test(tc, disconnect__again_and_again_and_the_events_are_not_read__one_is_queued);
 	tcase_add_test(tc, disconnect__after_a_resize_of_the_async_evd__all_are_reported);
 	tcase_add_test(

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <dat2/dat_ib_extensions.h>
+
 #include "fault/fault.h"
 #include "suites.h"
 
@@ -205,6 +207,40 @@ START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 }
 END_TEST
 
+/* clause: f.2.3 */
+START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
+{
+	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
+	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+	DAT_PROVIDER_ATTR attr;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	struct dt_side side;
+
+	fault_lack(_i ? FAULT_INFINIBAND : FAULT_ATOMICS);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	dt_ok(dat_ia_query(side.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_FETCH_AND_ADD), _i ? "TRUE" : "FALSE");
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_CMP_AND_SWAP), _i ? "TRUE" : "FALSE");
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_IMMED_DATA), _i ? "FALSE" : "TRUE");
+	local = dt_local(&side, 0, 8);
+	remote = dt_remote(&side, 0, 8);
+	if (_i) {
+		dt_assert_ret(dat_ib_post_rdma_write_immed(
+				  side.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
+		    model);
+	} else {
+		dt_assert_ret(
+		    dat_ib_post_fetch_and_add(side.ep, 1, &local, dt_cookie(1), &remote, flags),
+		    model);
+		dt_assert_ret(dat_ib_post_cmp_and_swap(
+				  side.ep, 1, 2, &local, dt_cookie(1), &remote, flags),
+		    model);
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
 static DAT_RETURN
 try_zero_based(const struct dt_side *side, char *at, DAT_LMR_HANDLE *lmr)
 {
@@ -276,6 +312,8 @@ device_limit_suite(void)
 	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
 	tcase_add_test(tc, shared_queue__the_device_cannot_lengthen_it__is_shortened_only);
 	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
+	tcase_add_loop_test(
+	    tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 2);
 	tcase_add_loop_test(
 	    tc, attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 0, 8);
 	tcase_add_loop_test(

@@ -131,18 +131,25 @@ START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	dt_connect_pair(&pair);
 	dt_ok(dat_rmr_create_for_ep(pair.a.pz, &rmr));
-	status = IBV_WC_LOC_PROT_ERR;
-	fault_cq_change(refuse_invalidation);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) { /* in each of two connections */
 		range = dt_local(&pair.a, 0, 32);
+		status = IBV_WC_LOC_PROT_ERR;
+		fault_cq_change(i % 2 ? refuse_invalidation : NULL);
 		dt_ok(dat_rmr_bind(rmr, pair.a.lmr, &range, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
 		    DAT_VA_TYPE_VA, pair.a.ep, dt_cookie(1), DAT_COMPLETION_DEFAULT_FLAG,
 		    &context));
 		dt_expect(pair.a.request, DAT_RMR_BIND_COMPLETION_EVENT, &event);
+		if (i % 2 == 0)
+			continue;
+		fault_cq_change(NULL);
+		dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
+		dt_expect_disconnected(&pair.b);
+		dt_assert_stays_empty(pair.a.connect);
+		dt_ok(dat_ep_reset(pair.a.ep));
+		dt_ok(dat_ep_reset(pair.b.ep));
+		if (i == 1)
+			dt_connect_pair(&pair);
 	}
-	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
-	dt_expect_disconnected(&pair.b);
-	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
 END_TEST

@@ -2,6 +2,8 @@
 /* dat_ep_modify(): each field, and the effect on the next connection. */
 #include "endpoint.h"
 
+#include <dat2/dat_ib_extensions.h>
+
 #include <pthread.h>
 
 #define COUNT(array) (int)(sizeof(array) / sizeof(array)[0])
@@ -390,8 +392,10 @@ post_segments(struct scene *s, int kind, DAT_COUNT n)
 		return dat_ep_post_send(s->me->ep, n, iov, cookie, none);
 	case 2:
 		return dat_ep_post_rdma_read(s->me->ep, n, iov, cookie, &remote, none);
-	default:
+	case 3:
 		return dat_ep_post_rdma_write(s->me->ep, n, iov, cookie, &remote, none);
+	default: /* another kind of write */
+		return dat_ib_post_rdma_write_immed(s->me->ep, n, iov, cookie, &remote, 1, none);
 	}
 }
 
@@ -433,6 +437,9 @@ START_TEST(modify__segments__are_what_can_be_posted)
 		if (kind != _i)
 			dt_assert_ret(post_segments(&s, kind, 2),
 			    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
+	dt_assert_ret(post_segments(&s, COUNT(segments), _i == 3 ? 8 : 2),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
+	dt_ok(post_segments(&s, COUNT(segments), _i == 3 ? 7 : 1));
 	scene_close(&s);
 }
 END_TEST
