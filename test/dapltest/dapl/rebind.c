@@ -241,6 +241,36 @@ START_TEST(lmr_free__the_endpoint_of_the_bind_is_freed__succeeds)
 }
 END_TEST
 
+/* Requests that take the place of a bind in the queue do not end it once more. */
+/* clause: e.7.34 */
+START_TEST(lmr_free__other_requests_after_the_bind__succeeds)
+{
+	DAT_LMR_TRIPLET range;
+	DAT_LMR_HANDLE lmr;
+	struct bound s;
+	DAT_EVENT event;
+
+	bound_open(&s, _i);
+	lmr = bound_second_lmr(&s, &range);
+	dt_ok(bound_bind_to(&s, lmr, &range, 1));
+	bound_expect(&s, 1, DAT_DTO_SUCCESS);
+	for (DAT_UINT64 i = 0; i < 40; i++) {
+		dt_recv(&s.pair.a, 1024, 64, i);
+		dt_ok(dt_try_send(&s.pair.b, 0, 8, i,
+		    i % 2 ? DAT_COMPLETION_SUPPRESS_FLAG : DAT_COMPLETION_UNSIGNALLED_FLAG));
+		dt_expect_dto(s.pair.a.recv, s.pair.a.ep, i, DAT_DTO_SUCCESS, &event);
+		if (i % 2 == 0)
+			dt_poll_next(s.pair.b.request, &event);
+	}
+	dt_assert_ret(dat_lmr_free(lmr), IN_STATE(DAT_INVALID_STATE_LMR_IN_USE));
+	dt_ok(bound_try(&s, 0, 64, BOTH, DEFAULT, 2));
+	bound_expect(&s, 2, DAT_DTO_SUCCESS);
+	dt_ok(dat_lmr_free(lmr));
+	dt_ok(dat_rmr_free(s.rmr));
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
 /* An endpoint for `n` requests, with a region that is bound to 64 bytes. */
 static void
 open_narrow(struct bound *s, DAT_COUNT n)
@@ -334,6 +364,7 @@ dapl_rebind_suite(void)
 	tcase_add_test(tc, bind__invalidated_but_not_reported__binds);
 	tcase_add_test(tc, bind__after_a_reset__does_not_wait_for_windows_of_before);
 	tcase_add_loop_test(tc, lmr_free__a_bind_away_from_it_is_outstanding__is_in_use, 0, 2);
+	tcase_add_loop_test(tc, lmr_free__other_requests_after_the_bind__succeeds, 0, 2);
 	tcase_add_loop_test(tc, lmr_free__the_endpoint_of_the_bind_is_freed__succeeds, 0, 2);
 	tcase_add_test(tc, bind__of_a_bound_region__needs_no_second_request);
 	tcase_add_test(tc, bind__of_a_bound_region_without_room__leaves_it_bound);

@@ -207,6 +207,35 @@ START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 }
 END_TEST
 
+/* A device with one type of windows has that for both calls. */
+/* clause: e.7.24 */
+START_TEST(remote_region__of_each_call__has_the_scope_that_the_device_has)
+{
+	static const unsigned int lacks[] = { 0, FAULT_WINDOWS_1, FAULT_WINDOWS_2 };
+	static const DAT_RMR_SCOPE scopes[][3] = {
+		{ DAT_RMR_SCOPE_ANY, DAT_RMR_SCOPE_PZ, DAT_RMR_SCOPE_EP },
+		{ DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_EP },
+		{ DAT_RMR_SCOPE_PZ, DAT_RMR_SCOPE_PZ, DAT_RMR_SCOPE_PZ },
+	};
+	DAT_PROVIDER_ATTR attr;
+	DAT_RMR_PARAM param;
+	struct dt_side side;
+	DAT_RMR_HANDLE rmr;
+
+	fault_lack(lacks[_i]);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	dt_ok(dat_ia_query(side.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
+	ck_assert_int_eq(attr.rmr_scope_supported, scopes[_i][0]);
+	for (int call = 1; call < 3; call++) {
+		dt_ok(call == 1 ? dat_rmr_create(side.pz, &rmr) : dat_rmr_create_for_ep(side.pz, &rmr));
+		dt_ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+		ck_assert_int_eq(param.rmr_scope, scopes[_i][call]);
+		dt_ok(dat_rmr_free(rmr));
+	}
+	dt_side_close(&side);
+}
+END_TEST
+
 /* clause: f.2.3 */
 START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
 {
@@ -312,6 +341,8 @@ device_limit_suite(void)
 	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
 	tcase_add_test(tc, shared_queue__the_device_cannot_lengthen_it__is_shortened_only);
 	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
+	tcase_add_loop_test(
+	    tc, remote_region__of_each_call__has_the_scope_that_the_device_has, 0, 3);
 	tcase_add_loop_test(
 	    tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 2);
 	tcase_add_loop_test(
