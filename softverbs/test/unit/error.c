@@ -128,6 +128,141 @@ START_TEST(rdma__queue_pair_without_the_right__invalid_request)
 }
 END_TEST
 
+/* ---- what a request needs ---- */
+
+static const struct {
+	enum ibv_wr_opcode opcode;
+	int right;
+} fetchers[] = {
+	{ IBV_WR_RDMA_WRITE, IBV_ACCESS_REMOTE_WRITE },
+	{ IBV_WR_RDMA_WRITE_WITH_IMM, IBV_ACCESS_REMOTE_WRITE },
+	{ IBV_WR_RDMA_READ, IBV_ACCESS_REMOTE_READ },
+	{ IBV_WR_ATOMIC_CMP_AND_SWP, IBV_ACCESS_REMOTE_ATOMIC },
+	{ IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_ACCESS_REMOTE_ATOMIC },
+};
+#define FETCHERS ((int)(sizeof fetchers / sizeof *fetchers))
+
+/* One of all that it needs is missing. */
+static const struct lack {
+	bool queue_pair, region; /* gives all rights but this one */
+	int reads;		 /* of this attribute there are none */
+	uint32_t length;	 /* 8 if 0 */
+	uint32_t offset;
+	uint64_t iova;		       /* of the region, if not 0 */
+	bool writes, fetches, atomics; /* the requests that need it */
+	enum ibv_wc_status status;
+	int event; /* at the other end; -1: none */
+} lacks[] = {
+	{ .event = -1 },
+	{ .queue_pair = true,
+	    .writes = true,
+	    .fetches = true,
+	    .atomics = true,
+	    .status = IBV_WC_REM_INV_REQ_ERR,
+	    .event = IBV_EVENT_QP_REQ_ERR },
+	{ .region = true,
+	    .writes = true,
+	    .fetches = true,
+	    .atomics = true,
+	    .status = IBV_WC_REM_ACCESS_ERR,
+	    .event = IBV_EVENT_QP_ACCESS_ERR },
+	{ .reads = IBV_QP_MAX_DEST_RD_ATOMIC,
+	    .fetches = true,
+	    .atomics = true,
+	    .status = IBV_WC_REM_INV_REQ_ERR,
+	    .event = IBV_EVENT_QP_REQ_ERR },
+	{ .reads = IBV_QP_MAX_QP_RD_ATOMIC,
+	    .fetches = true,
+	    .atomics = true,
+	    .status = IBV_WC_LOC_QP_OP_ERR,
+	    .event = -1 },
+	{ .length = 7, .atomics = true, .status = IBV_WC_LOC_LEN_ERR, .event = -1 },
+	{ .length = 16, .atomics = true, .status = IBV_WC_LOC_LEN_ERR, .event = -1 },
+	{ .offset = 4,
+	    .atomics = true,
+	    .status = IBV_WC_REM_INV_REQ_ERR,
+	    .event = IBV_EVENT_QP_REQ_ERR },
+	/* The address is aligned where the memory is not. */
+	{ .iova = 0x10000 - 4,
+	    .offset = 4,
+	    .atomics = true,
+	    .status = IBV_WC_REM_ACCESS_ERR,
+	    .event = IBV_EVENT_QP_ACCESS_ERR },
+};
+#define LACKS ((int)(sizeof lacks / sizeof *lacks))
+
+static void
+allow_no_reads(struct side *side, int bit)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE), 0);
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, bit), 0);
+	attr.qp_state = IBV_QPS_RTS;
+	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE), 0);
+}
+
+START_TEST(request__without_one_of_all_that_it_needs__is_refused_and_changes_nothing)
+{
+	const enum ibv_wr_opcode opcode = fetchers[_i / LACKS].opcode;
+	const int right = fetchers[_i / LACKS].right;
+	const struct lack *lack = &lacks[_i % LACKS];
+	const bool refused = right == IBV_ACCESS_REMOTE_WRITE ? lack->writes :
+			     right == IBV_ACCESS_REMOTE_READ  ? lack->fetches :
+								lack->atomics;
+	const bool atomic = right == IBV_ACCESS_REMOTE_ATOMIC;
+	const struct side_options options = {
+		.qp_access =
+		    SIDE_NO_ACCESS | (SIDE_ACCESS & ~(lack->queue_pair ? (unsigned int)right : 0)),
+	};
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+	char before[64];
+	struct ibv_mr *mr;
+	struct side c, d;
+
+	pair_make(&c, &d, &options);
+	for (size_t i = 0; i < sizeof before; i++) {
+		before[i] = d.bytes[i] = (char)(i + 1);
+		c.bytes[i] = 'c';
+	}
+	if (lack->reads)
+		allow_no_reads(lack->reads == IBV_QP_MAX_QP_RD_ATOMIC ? &c : &d, lack->reads);
+	mr = ibv_reg_mr_iova2(d.pd, d.bytes, 64, lack->iova ? lack->iova : (uintptr_t)d.bytes,
+	    (unsigned int)(SIDE_ACCESS & ~(lack->region ? right : 0)));
+	ck_assert_ptr_nonnull(mr);
+	sge = (struct ibv_sge){ (uintptr_t)c.bytes, lack->length ? lack->length : 8, c.mr->lkey };
+	wr.wr.rdma.remote_addr = (lack->iova ? lack->iova : (uintptr_t)d.bytes) + lack->offset;
+	if (atomic) {
+		wr.wr.atomic.compare_add = *(uint64_t *)(void *)d.bytes;
+		wr.wr.atomic.swap = 5;
+		wr.wr.atomic.rkey = mr->rkey;
+	} else {
+		wr.wr.rdma.rkey = mr->rkey;
+	}
+	side_receive(&d, 2, 128, 0);
+	ck_assert_int_eq(ibv_post_send(c.qp, &wr, &bad), 0);
+	cq_expect(c.cq, 1, refused ? lack->status : IBV_WC_SUCCESS);
+	if (refused && lack->event >= 0)
+		async_expect(d.context, (enum ibv_event_type)lack->event, d.qp);
+	ck_assert(!async_ready(d.context));
+	ck_assert(!async_ready(c.context));
+	ck_assert_int_eq(qp_state(c.qp), refused ? IBV_QPS_ERR : IBV_QPS_RTS);
+	ck_assert_int_eq(qp_state(d.qp), refused && lack->event >= 0 ? IBV_QPS_ERR : IBV_QPS_RTS);
+	if (refused) {
+		ck_assert_int_eq(memcmp(d.bytes, before, sizeof before), 0);
+		ck_assert_int_eq(c.bytes[0], 'c');
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	pair_free(&c, &d);
+}
+END_TEST
+
 START_TEST(rdma_read__deregistered_region__refused)
 {
 	uint32_t rkey = b.mr->rkey;
@@ -666,6 +801,9 @@ soft_error_suite(void)
 	tcase_add_test(tcase, rdma_write__key_of_another_domain__refused);
 	tcase_add_test(tcase, rdma__region_without_the_right__refused);
 	tcase_add_test(tcase, rdma__queue_pair_without_the_right__invalid_request);
+	tcase_add_loop_test(tcase,
+	    request__without_one_of_all_that_it_needs__is_refused_and_changes_nothing, 0,
+	    FETCHERS * LACKS);
 	tcase_add_test(tcase, rdma_read__deregistered_region__refused);
 	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
 	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);

@@ -300,6 +300,57 @@ START_TEST(fence__waits_for_reads_and_atomics_alone)
 }
 END_TEST
 
+/* ---- the end of what was sent, in the state SQD ---- */
+
+static const struct {
+	int mask;
+	uint8_t flag;
+	enum ibv_qp_state then; /* before the answer; UNKNOWN: no change */
+	bool event;
+} drains[] = {
+	{ 0, 1, IBV_QPS_UNKNOWN, false },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, 0, IBV_QPS_UNKNOWN, false },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, 1, IBV_QPS_UNKNOWN, true },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, 1, IBV_QPS_SQD, true },
+	{ IBV_QP_EN_SQD_ASYNC_NOTIFY, 1, IBV_QPS_RTS, false },
+};
+
+static void
+change_state(enum ibv_qp_state to, uint8_t flag, int mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = to, .en_sqd_async_notify = flag };
+
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | mask), 0);
+}
+
+START_TEST(send_queue_drained__is_told_to_who_asked_and_still_waits)
+{
+	struct ibv_sge sge = bytes_at(0, 8);
+	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, 0, &sge);
+	struct soft_frame frame;
+
+	connect_side();
+	for (int round = 0; round < 2; round++) {
+		post(&wr);
+		frame = hear();
+		change_state(IBV_QPS_SQD, drains[_i].flag, drains[_i].mask);
+		if (drains[_i].then != IBV_QPS_UNKNOWN)
+			change_state(drains[_i].then, 0, 0);
+		ck_assert(!async_ready(a.context));
+		say(answer_to(&frame, SOFT_FRAME_ACK), 0);
+		cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
+		if (drains[_i].event)
+			async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
+		if (qp_state(a.qp) == IBV_QPS_SQD)
+			change_state(IBV_QPS_RTS, 0, 0);
+		ck_assert(!async_ready(a.context));
+	}
+	/* Nothing is on its way. */
+	change_state(IBV_QPS_SQD, 1, IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
+}
+END_TEST
+
 /* ---- which answers are taken, while a write, a read of 8 bytes and a write are not answered ---- */
 
 #define PROCESS (1 << 14) /* the next slot, in the number of a queue pair */
@@ -565,6 +616,8 @@ soft_requests_suite(void)
 	tcase_add_test(tcase, request__each_kind__says_what_was_posted);
 	tcase_add_test(tcase, request__of_segments_that_are_not_there__fails_when_it_is_its_turn);
 	tcase_add_test(tcase, fence__waits_for_reads_and_atomics_alone);
+	tcase_add_loop_test(tcase, send_queue_drained__is_told_to_who_asked_and_still_waits, 0,
+	    (int)(sizeof drains / sizeof *drains));
 	tcase_add_loop_test(tcase, answer__to_two_writes_and_a_read__what_is_taken, 0,
 	    (int)(sizeof answers / sizeof answers[0]));
 	tcase_add_loop_test(tcase, refusal__each_reason__is_the_status_of_its_request, 0, 3);

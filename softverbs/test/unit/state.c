@@ -251,6 +251,58 @@ START_TEST(values__one_is_refused__all_are_as_they_were)
 }
 END_TEST
 
+static void
+change(enum ibv_qp_state to, struct ibv_qp_attr attr, int mask)
+{
+	attr.qp_state = to;
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | mask), 0);
+}
+
+/* Each value differs from all others, and from 0. */
+START_TEST(attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset)
+{
+	static const struct ibv_qp_attr set = { .qp_access_flags = SIDE_ACCESS,
+		.port_num = 1,
+		.ah_attr = { .dlid = 1,
+		    .sl = 3,
+		    .src_path_bits = 2,
+		    .static_rate = 5,
+		    .port_num = 1 },
+		.path_mtu = IBV_MTU_512,
+		.dest_qp_num = 0x10007,
+		.rq_psn = 0x123456,
+		.max_dest_rd_atomic = 9,
+		.min_rnr_timer = 13,
+		.timeout = 15,
+		.retry_cnt = 6,
+		.rnr_retry = 4,
+		.sq_psn = 0x654321,
+		.max_rd_atomic = 11,
+		.en_sqd_async_notify = 1 };
+	struct ibv_qp_attr fresh, attr, expected = set;
+	struct ibv_qp_init_attr init, init_after;
+
+	memset(&fresh, 0, sizeof fresh);
+	memset(&attr, 0, sizeof attr);
+	ck_assert_int_eq(ibv_query_qp(a.qp, &fresh, ~0, &init), 0);
+	ck_assert_int_eq(fresh.cur_qp_state, IBV_QPS_RESET);
+	expected.cap = fresh.cap;
+	for (int round = 0; round < 2; round++) {
+		for (enum ibv_qp_state to = IBV_QPS_INIT; to <= IBV_QPS_SQD; to++)
+			change(to, set,
+			    masks[to] | (to == IBV_QPS_SQD ? IBV_QP_EN_SQD_ASYNC_NOTIFY : 0));
+		expected.qp_state = expected.cur_qp_state = IBV_QPS_SQD;
+		ck_assert_int_eq(ibv_query_qp(a.qp, &attr, ~0, &init_after), 0);
+		ck_assert_int_eq(memcmp(&attr, &expected, sizeof attr), 0);
+		ck_assert_int_eq(memcmp(&init_after, &init, sizeof init), 0);
+		change(IBV_QPS_RESET, set, 0);
+		ck_assert_int_eq(ibv_query_qp(a.qp, &attr, ~0, &init_after), 0);
+		ck_assert_int_eq(memcmp(&attr, &fresh, sizeof attr), 0);
+		ck_assert_int_eq(memcmp(&init_after, &init, sizeof init), 0);
+	}
+}
+END_TEST
+
 START_TEST(current_state__a_wrong_one__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR, .cur_qp_state = IBV_QPS_RTS };
@@ -312,24 +364,31 @@ START_TEST(send_queue_drained__holds_back_and_goes_on)
 }
 END_TEST
 
-START_TEST(message_in_rtr__communication_established_once)
+START_TEST(message_in_rtr__communication_established_once_a_connection)
 {
 	struct side b;
 
 	side_make(&b, NULL);
-	side_to_init(&a, NULL);
-	side_to_init(&b, NULL);
-	side_to_rtr(&a, b.qp->qp_num);
-	side_to_rtr(&b, a.qp->qp_num);
-	side_to_rts(&a, NULL);
-	side_receive(&b, 1, 0, 8);
-	side_receive(&b, 2, 0, 8);
-	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
-	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
-	async_expect(b.context, IBV_EVENT_COMM_EST, b.qp);
-	ck_assert(!async_ready(b.context));
-	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
-	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+	for (int connection = 0; connection < 2; connection++) {
+		side_to_init(&a, NULL);
+		side_to_init(&b, NULL);
+		side_to_rtr(&a, b.qp->qp_num);
+		side_to_rtr(&b, a.qp->qp_num);
+		side_to_rts(&a, NULL);
+		side_receive(&b, 1, 0, 8);
+		side_receive(&b, 2, 0, 8);
+		side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+		side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+		async_expect(b.context, IBV_EVENT_COMM_EST, b.qp);
+		ck_assert(!async_ready(b.context));
+		cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+		cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+		ck_assert_int_eq(go(IBV_QPS_RESET, IBV_QP_STATE), 0);
+		ck_assert_int_eq(
+		    ibv_modify_qp(
+			b.qp, &(struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET }, IBV_QP_STATE),
+		    0);
+	}
 	side_free(&b);
 }
 END_TEST
@@ -388,10 +447,11 @@ soft_state_suite(void)
 	tcase_add_test(tcase, values_out_of_range__refused);
 	tcase_add_test(tcase, current_state__a_wrong_one__refused);
 	tcase_add_test(tcase, values__one_is_refused__all_are_as_they_were);
+	tcase_add_test(tcase, attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset);
 	tcase_add_test(tcase, posting__by_state);
 	tcase_add_test(tcase, reset__forgets_what_was_posted);
 	tcase_add_test(tcase, send_queue_drained__holds_back_and_goes_on);
-	tcase_add_test(tcase, message_in_rtr__communication_established_once);
+	tcase_add_test(tcase, message_in_rtr__communication_established_once_a_connection);
 	tcase_add_test(tcase, send_before_the_peer_is_ready__arrives_when_it_is);
 	tcase_add_test(tcase, connected_to_another__a_stranger_is_not_answered);
 	return suite;
