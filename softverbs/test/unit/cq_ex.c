@@ -97,6 +97,7 @@ START_TEST(poll__fields_are_those_of_the_completion)
 	ck_assert_uint_eq(ibv_wc_read_wc_flags(ex), IBV_WC_WITH_IMM);
 	ck_assert_uint_eq(ibv_wc_read_imm_data(ex), htonl(7));
 	ck_assert_uint_eq(ibv_wc_read_qp_num(ex), b.qp->qp_num);
+	ck_assert_uint_eq(ibv_wc_read_src_qp(ex), a.qp->qp_num);
 	ck_assert_uint_eq(ibv_wc_read_slid(ex), 1);
 	ck_assert_uint_eq(ibv_wc_read_sl(ex), 0);
 	ck_assert_uint_eq(ibv_wc_read_dlid_path_bits(ex), 0);

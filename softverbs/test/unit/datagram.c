@@ -173,7 +173,7 @@ START_TEST(key__with_its_highest_bit__is_that_of_the_sender)
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
 
 	side_receive(&b, 1, 0, 64);
-	wr.wr.ud.remote_qkey = 0x80000000u;
+	wr.wr.ud.remote_qkey = 0x80000123u; /* the other bits mean nothing */
 	send_and_complete(&wr);
 	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
 	side_receive(&b, 2, 0, 64);
@@ -258,10 +258,26 @@ START_TEST(global_address__its_header_comes_first_and_answers)
 	ck_assert_int_eq(memcmp(&grh->sgid, &attr.grh.dgid, sizeof grh->sgid), 0);
 	ck_assert_uint_eq(grh->next_hdr, 0x1b);
 	ck_assert_uint_eq(be32toh(grh->version_tclass_flow) >> 28, 6);
+	ck_assert_uint_eq(be16toh(grh->paylen), 10);
+	ck_assert_uint_ge(grh->hop_limit, 1);
 	back = ibv_create_ah_from_wc(b.pd, &wc, grh, 1);
 	ck_assert_ptr_nonnull(back);
 	ck_assert_int_eq(ibv_destroy_ah(back), 0);
 	ck_assert_int_eq(ibv_destroy_ah(global), 0);
+
+	/* The other address of the port leads there, too, and that of another port nowhere. */
+	for (int i = 1; i >= 0; i--) {
+		ck_assert_int_eq(ibv_query_gid(a.context, 1, 1, &attr.grh.dgid), 0);
+		attr.grh.dgid.raw[0] ^= i ? 0 : 0x80;
+		wr.wr.ud.ah = ibv_create_ah(a.pd, &attr);
+		side_receive(&b, 2, 0, 64);
+		send_and_complete(&wr);
+		if (i)
+			cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+		else
+			cq_expect_empty(b.cq);
+		ck_assert_int_eq(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	}
 
 	/* An address handle belongs to its domain, and to a port that is there. */
 	attr.port_num = 2;
@@ -270,6 +286,104 @@ START_TEST(global_address__its_header_comes_first_and_answers)
 	attr.port_num = 1;
 	attr.grh.sgid_index = 2;
 	ck_assert_ptr_null(ibv_create_ah(a.pd, &attr));
+}
+END_TEST
+
+/* A datagram says it, and the address of its sender is made of it. */
+START_TEST(address_of_the_sender__is_that_of_its_header)
+{
+	struct ibv_wc wc = { .slid = 3, .sl = 5, .dlid_path_bits = 6 };
+	struct ibv_grh grh = { .version_tclass_flow = htobe32(6u << 28 | 0x5au << 20 | 0xabcde) };
+	struct ibv_ah_attr attr;
+	union ibv_gid own;
+
+	memset(&attr, 0xff, sizeof attr);
+	ck_assert_int_eq(ibv_init_ah_from_wc(b.context, 1, &wc, &grh, &attr), 0);
+	ck_assert_uint_eq(attr.is_global, 0);
+	for (int i = 0; i < 3; i++) {
+		grh.sgid.raw[15] = (uint8_t)(7 + i);
+		if (i < 2)
+			ck_assert_int_eq(ibv_query_gid(b.context, 1, i, &own), 0);
+		else
+			own.raw[0] ^= 0x80; /* not the port's */
+		grh.dgid = own;
+		memset(&attr, 0xff, sizeof attr);
+		wc.wc_flags = IBV_WC_GRH;
+		ck_assert_int_eq(ibv_init_ah_from_wc(b.context, 1, &wc, &grh, &attr), 0);
+		ck_assert_uint_eq(attr.dlid, 3);
+		ck_assert_uint_eq(attr.sl, 5);
+		ck_assert_uint_eq(attr.src_path_bits, 6);
+		ck_assert_uint_eq(attr.port_num, 1);
+		ck_assert_uint_eq(attr.is_global, 1);
+		ck_assert_uint_eq(attr.grh.flow_label, 0xabcde);
+		ck_assert_uint_eq(attr.grh.traffic_class, 0x5a);
+		ck_assert_uint_eq(attr.grh.hop_limit, 0xff);
+		ck_assert_int_eq(memcmp(&attr.grh.dgid, &grh.sgid, sizeof grh.sgid), 0);
+		if (i < 2)
+			ck_assert_uint_eq(attr.grh.sgid_index, i);
+	}
+}
+END_TEST
+
+START_TEST(solicited_datagram__is_an_event_for_who_asked_for_these)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
+	struct ibv_send_wr wr = datagram(&sge, b.qp);
+
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		side_receive(&b, i, 0, 64);
+		wr.opcode = i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
+		wr.send_flags = IBV_SEND_SIGNALED | (i / 2 ? IBV_SEND_SOLICITED : 0);
+		send_and_complete(&wr);
+		if (i / 2) {
+			channel_expect(b.channel, b.cq);
+			ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+		}
+		channel_expect_no_event(b.channel);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+}
+END_TEST
+
+/* It was taken for a datagram that was too long for it. */
+START_TEST(reset__forgets_a_receive_that_was_too_short)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 100, a.mr->lkey };
+	struct ibv_send_wr wr = datagram(&sge, b.qp);
+
+	side_receive(&b, 1, 0, DATAGRAM_GRH + 99);
+	send_and_complete(&wr);
+	datagram_to_state(b.qp, IBV_QPS_RESET, 0);
+	datagram_to_rts(b.qp);
+	send_and_complete(&wr); /* there is none */
+	side_receive(&b, 2, 4096, DATAGRAM_GRH + 100);
+	send_and_complete(&wr);
+	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+	cq_expect_empty(b.cq);
+}
+END_TEST
+
+/* From RTR on, also while its own requests wait. */
+START_TEST(states__in_which_datagrams_arrive)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+		IBV_QPS_SQD };
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
+	struct ibv_send_wr wr = datagram(&sge, b.qp);
+
+	datagram_to_state(b.qp, IBV_QPS_RESET, 0);
+	for (uint64_t i = 0; i < 4; i++) {
+		datagram_to_state(b.qp, states[i],
+		    states[i] == IBV_QPS_INIT ? IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY :
+		    states[i] == IBV_QPS_RTS  ? IBV_QP_SQ_PSN :
+						0);
+		side_receive(&b, i, 0, 64);
+		send_and_complete(&wr);
+		if (i)
+			cq_expect(b.cq, i - 1, IBV_WC_SUCCESS);
+		cq_expect_empty(b.cq);
+	}
 }
 END_TEST
 
@@ -286,14 +400,18 @@ START_TEST(address_handle__keeps_its_domain)
 }
 END_TEST
 
+/* The memory of its receives is that of its domain, which the queue pair may not share. */
 START_TEST(shared_queue__gives_receives_to_datagrams)
 {
 	const struct side_options options = { .srq = 8 };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
 	struct ibv_send_wr wr;
+	struct ibv_pd *own_pd;
 	struct side shared;
 
 	side_make(&shared, &options);
+	own_pd = shared.pd;
+	shared.pd = ibv_alloc_pd(shared.context);
 	datagram_side(&shared);
 	wr = datagram(&sge, shared.qp);
 	send_and_complete(&wr);
@@ -301,6 +419,10 @@ START_TEST(shared_queue__gives_receives_to_datagrams)
 	cq_expect_empty(shared.cq);
 	send_and_complete(&wr);
 	cq_expect(shared.cq, 1, IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_destroy_qp(shared.qp), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(shared.pd), 0);
+	shared.qp = NULL;
+	shared.pd = own_pd;
 	side_free(&shared);
 }
 END_TEST
@@ -346,6 +468,10 @@ soft_datagram_suite(void)
 	tcase_add_test(tc, request__that_is_no_datagram__is_refused);
 	tcase_add_test(tc, memory__that_may_not_be_used__fails_the_side_it_belongs_to);
 	tcase_add_test(tc, global_address__its_header_comes_first_and_answers);
+	tcase_add_test(tc, address_of_the_sender__is_that_of_its_header);
+	tcase_add_test(tc, solicited_datagram__is_an_event_for_who_asked_for_these);
+	tcase_add_test(tc, reset__forgets_a_receive_that_was_too_short);
+	tcase_add_test(tc, states__in_which_datagrams_arrive);
 	tcase_add_test(tc, address_handle__keeps_its_domain);
 	tcase_add_test(tc, shared_queue__gives_receives_to_datagrams);
 	tcase_add_test(tc, states__need_a_key_and_no_peer);

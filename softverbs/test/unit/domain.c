@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 /*
- * domain -- thread domains and parent domains, and regions that are registered anew
+ * domain -- thread and parent domains, what belongs together, and regions that are registered anew
  */
 #include "story.h"
+
+#include <sys/mman.h>
 
 static struct side a, b;
 
@@ -220,8 +223,98 @@ START_TEST(rereg__bad_input__the_region_is_as_it_was)
 		    IBV_REREG_MR_ERR_INPUT);
 		ck_assert_int_eq(errno, EINVAL);
 	}
+	errno = 0;
+	ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, b.pd, NULL, 0, 0),
+	    IBV_REREG_MR_ERR_INPUT); /* of another context */
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_eq(mr->pd, a.pd);
 	ck_assert_int_eq(read_by_peer(mr, a.bytes + 16), IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+/* The rights that it has now are those that the memory must allow, not those that it once had. */
+START_TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *constant = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
+
+	ck_assert_ptr_ne(constant, MAP_FAILED);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, constant, page, 0),
+		    IBV_REREG_MR_ERR_CMD);
+		ck_assert_int_eq(errno, EFAULT);
+		ck_assert_ptr_eq(mr->addr, a.bytes);
+		ck_assert_uint_eq(mr->length, 64);
+		ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+				     IBV_ACCESS_REMOTE_READ),
+		    0);
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, constant, page, 0), 0);
+		ck_assert_int_eq(read_by_peer(mr, constant), IBV_WC_SUCCESS);
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, a.bytes, 64, 0), 0);
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, SIDE_ACCESS), 0);
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	munmap(constant, page);
+}
+END_TEST
+
+/* Wherever it lies. */
+START_TEST(region_with_addresses_from_0__keeps_them_when_it_moves)
+{
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS | IBV_ACCESS_ZERO_BASED);
+
+	strcpy(a.bytes + 8, "here");
+	strcpy(a.bytes + 4104, "there");
+	ck_assert_int_eq(read_by_peer(mr, (void *)8), IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes + 128, "here");
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, a.bytes + 4096, 32, 0), 0);
+	ck_assert_int_eq(read_by_peer(mr, (void *)8), IBV_WC_SUCCESS);
+	ck_assert_str_eq(b.bytes + 128, "there");
+	ck_assert_int_eq(read_by_peer(mr, a.bytes + 4104), IBV_WC_REM_ACCESS_ERR);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
+/* Each object that a new one is to be made of belongs to another context. */
+START_TEST(object__made_of_one_of_another_context__refused)
+{
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(b.pd, &shared);
+	const struct ibv_qp_init_attr good = {
+		.send_cq = a.cq, .recv_cq = a.cq, .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC
+	};
+	struct ibv_qp_init_attr init[3] = { good, good, good }, before;
+	struct ibv_qp_init_attr_ex extended = { .send_cq = b.cq,
+		.recv_cq = b.cq,
+		.cap = { 1, 1, 1, 1, 0 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = b.pd };
+
+	init[0].send_cq = b.cq;
+	init[1].recv_cq = b.cq;
+	init[2].srq = srq;
+	for (int i = 0; i < 3; i++) {
+		before = init[i];
+		errno = 0;
+		ck_assert_ptr_null(ibv_create_qp(a.pd, &init[i]));
+		ck_assert_int_eq(errno, EINVAL);
+		ck_assert_int_eq(memcmp(&init[i], &before, sizeof before), 0);
+	}
+	errno = 0;
+	ck_assert_ptr_null(ibv_create_qp_ex(a.context, &extended));
+	ck_assert_int_eq(errno, EINVAL);
+	errno = 0;
+	ck_assert_ptr_null(ibv_create_cq(a.context, 4, NULL, b.channel, 0));
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
 }
 END_TEST
 
@@ -267,6 +360,9 @@ soft_domain_suite(void)
 	tcase_add_test(tcase, rereg__domain__is_the_one_that_is_busy);
 	tcase_add_test(tcase, rereg__bad_input__the_region_is_as_it_was);
 	tcase_add_test(tcase, rereg__command_fails__says_so);
+	tcase_add_test(tcase, rereg__translation_after_access__asks_for_the_rights_of_now);
+	tcase_add_test(tcase, region_with_addresses_from_0__keeps_them_when_it_moves);
+	tcase_add_test(tcase, object__made_of_one_of_another_context__refused);
 	tcase_add_test(tcase, register__relaxed_ordering__accepted);
 	return suite;
 }

@@ -13,6 +13,7 @@
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/device/timer.h"
+#include "softverbs/soft_arm.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
 
@@ -250,13 +251,16 @@ END_TEST
 
 START_TEST(request_for_notification__asks_for_an_alarm_and_reads_again)
 {
+	bool there;
+
 	for (uint64_t i = 0; i < 20; i++) {
 		side_receive(&a, i, 0, 8);
 		(void)soft_ring_take_alarm(&rings.out);
 		write_message();
-		ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+		there = soft_cq_arm(a.cq, 0);
 		ck_assert_int_eq(soft_ring_armed(&rings.out), SOFT_ALARM_PROGRESS);
-		channel_expect(a.channel, a.cq);
+		if (!there) /* else the progress thread was first */
+			channel_expect(a.channel, a.cq);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 }

@@ -63,8 +63,36 @@ START_TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
 		ck_assert_int_eq(try_register(block, 8 * page, READ_ONLY), cases[i].read_only);
 		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), cases[i].read_write);
 		ck_assert_int_eq(try_register(block + 100, 8, SIDE_ACCESS), cases[i].read_write);
+		/* A window may be for writing. */
+		ck_assert_int_eq(
+		    try_register(block, page, IBV_ACCESS_MW_BIND), cases[i].read_write);
+		ck_assert_int_eq(
+		    try_register(block, page, IBV_ACCESS_REMOTE_READ), cases[i].read_only);
 	}
 	ck_assert_int_eq(try_register("constant", 8, IBV_ACCESS_REMOTE_READ), 0);
+}
+END_TEST
+
+/* All sets of rights: whoever writes from elsewhere writes here, too. */
+START_TEST(registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing)
+{
+	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
+			   IBV_ACCESS_ZERO_BASED;
+	struct ibv_mr *mr = ibv_reg_mr(a.pd, block, page, IBV_ACCESS_LOCAL_WRITE);
+
+	for (int access = 0; access <= rights; access++) {
+		const bool writes = access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC);
+		const bool good = access & IBV_ACCESS_LOCAL_WRITE || !writes;
+
+		if (access & ~rights)
+			continue;
+		ck_assert_int_eq(try_register(block, page, access), good ? 0 : EINVAL);
+		ck_assert_int_eq(
+		    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access),
+		    good ? 0 : IBV_REREG_MR_ERR_CMD);
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
 END_TEST
 
@@ -340,6 +368,8 @@ soft_memory_suite(void)
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, registration__memory_that_may_not_be_accessed_so__EFAULT);
+	tcase_add_test(
+	    tcase, registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing);
 	tcase_add_test(tcase, registration__memory_that_is_only_partly_so__EFAULT);
 	tcase_add_test(tcase, registration__neighbours_with_different_rights__are_one_range);
 	tcase_add_test(tcase, registration__mapping_longer_than_its_file__EFAULT);

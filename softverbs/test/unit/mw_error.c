@@ -57,6 +57,7 @@ static const struct bad_bind {
 	{ BOTH, MW_REMOTE, SIDE_BYTES, 1, SAME_DOMAIN, false },
 	{ BOTH, MW_REMOTE, RANGE, (size_t)-RANGE, SAME_DOMAIN, false },
 	{ BOTH | IBV_ACCESS_ZERO_BASED, MW_REMOTE, 0, RANGE, SAME_DOMAIN, false },
+	{ BOTH, MW_REMOTE | IBV_ACCESS_ZERO_BASED, 0, RANGE, SAME_DOMAIN, true }, /* of type 2 */
 	{ BOTH, MW_REMOTE, 0, RANGE, MR_ELSEWHERE, false },
 	{ BOTH, MW_REMOTE, 0, RANGE, MW_ELSEWHERE, false },
 	{ BOTH, MW_REMOTE, 0, RANGE, BOTH_ELSEWHERE, false },
@@ -70,6 +71,8 @@ try_bind(const struct bad_bind *bad, enum ibv_mw_type type)
 	struct ibv_mw *mw = ibv_alloc_mw(bad->domain & MW_ELSEWHERE ? other : b.pd, type);
 	struct ibv_mr *mr = ibv_reg_mr(
 	    bad->domain & MR_ELSEWHERE ? other : b.pd, b.bytes, SIDE_BYTES, bad->mr_access);
+	const bool allowed =
+	    bad->allowed && (type == IBV_MW_TYPE_2 || !(bad->access & IBV_ACCESS_ZERO_BASED));
 	size_t offset = bad->offset;
 
 	if (bad->mr_access & IBV_ACCESS_ZERO_BASED)
@@ -81,14 +84,14 @@ try_bind(const struct bad_bind *bad, enum ibv_mw_type type)
 	} else {
 		mw_post(&b, 7, IBV_SEND_SIGNALED, mw, mr, ibv_inc_rkey(mw->rkey), offset,
 		    bad->length, bad->access);
-		if (bad->allowed)
+		if (allowed)
 			cq_expect(b.cq, 7, IBV_WC_SUCCESS);
 		else
 			expect_failure();
 	}
-	ck_assert_int_eq(ibv_dereg_mr(mr), bad->allowed ? EBUSY : 0);
+	ck_assert_int_eq(ibv_dereg_mr(mr), allowed ? EBUSY : 0);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
-	if (bad->allowed)
+	if (allowed)
 		ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
 }

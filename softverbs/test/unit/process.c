@@ -2,6 +2,7 @@
 /*
  * process -- queue pairs of two processes of one host: successful operations
  */
+#include "mw_story.h"
 #include "other.h"
 #include "own.h"
 
@@ -253,6 +254,222 @@ START_TEST(fenced_send__of_what_a_read_brings__carries_it)
 }
 END_TEST
 
+/* --- each kind of request: what both ends are told of it */
+
+static const struct kind {
+	enum ibv_wr_opcode opcode;
+	unsigned int flags;
+	uint32_t length;
+	enum ibv_wc_opcode done, received;
+	unsigned int wc_flags; /* of the receive */
+} kinds[] = {
+	{ IBV_WR_SEND, 0, 0, IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ IBV_WR_SEND, IBV_SEND_SOLICITED, 100, IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ IBV_WR_SEND, IBV_SEND_INLINE, 100, IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ IBV_WR_SEND, IBV_SEND_SOLICITED, 100000, IBV_WC_SEND, IBV_WC_RECV, 0 },
+	{ IBV_WR_SEND_WITH_IMM, 0, 0, IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_IMM },
+	{ IBV_WR_SEND_WITH_IMM, IBV_SEND_SOLICITED, 70000, IBV_WC_SEND, IBV_WC_RECV,
+	    IBV_WC_WITH_IMM },
+	{ IBV_WR_SEND_WITH_INV, 0, 10, IBV_WC_SEND, IBV_WC_RECV, IBV_WC_WITH_INV },
+	{ IBV_WR_SEND_WITH_INV, IBV_SEND_SOLICITED, 70000, IBV_WC_SEND, IBV_WC_RECV,
+	    IBV_WC_WITH_INV },
+	{ IBV_WR_RDMA_WRITE, IBV_SEND_SOLICITED, 9000, IBV_WC_RDMA_WRITE, IBV_WC_RECV, 0 },
+	{ IBV_WR_RDMA_WRITE_WITH_IMM, IBV_SEND_SOLICITED, 0, IBV_WC_RDMA_WRITE,
+	    IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM },
+	{ IBV_WR_RDMA_WRITE_WITH_IMM, IBV_SEND_SOLICITED, 100000, IBV_WC_RDMA_WRITE,
+	    IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM },
+	{ IBV_WR_RDMA_WRITE_WITH_IMM, IBV_SEND_INLINE, 64, IBV_WC_RDMA_WRITE,
+	    IBV_WC_RECV_RDMA_WITH_IMM, IBV_WC_WITH_IMM },
+	{ IBV_WR_RDMA_READ, 0, 100000, IBV_WC_RDMA_READ, IBV_WC_RECV, 0 },
+	{ IBV_WR_ATOMIC_CMP_AND_SWP, 0, 8, IBV_WC_COMP_SWAP, IBV_WC_RECV, 0 },
+	{ IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_SEND_SOLICITED, 8, IBV_WC_FETCH_ADD, IBV_WC_RECV, 0 },
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+#define KIND_AT 1000
+#define KIND_IMM(i) htonl(0x01020304u + (uint32_t)(i))
+
+static const struct side_options kind_options = { .mr_access = MW_ACCESS };
+
+static bool
+kind_fetches(const struct kind *kind)
+{
+	return kind->opcode >= IBV_WR_RDMA_READ && kind->opcode <= IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
+
+static bool
+kind_takes_receive(const struct kind *kind)
+{
+	return !kind_fetches(kind) && kind->opcode != IBV_WR_RDMA_WRITE;
+}
+
+/* The target of the i-th request: all its bytes differ from those of the other side.  The key that is invalidated. */
+static uint32_t
+kind_prepare(struct side *to, size_t i, struct ibv_mw **mw)
+{
+	for (size_t at = 0; at < SIDE_BYTES; at++)
+		to->bytes[at] = (char)(at * 7 + i);
+	*mw = NULL;
+	if (kind_takes_receive(&kinds[i]))
+		side_receive(to, 100 + i, KIND_AT, 150000);
+	ck_assert_int_eq(ibv_req_notify_cq(to->cq, 1), 0);
+	if (kinds[i].opcode != IBV_WR_SEND_WITH_INV)
+		return 0;
+	*mw = mw_make(to, IBV_MW_TYPE_2);
+	return mw_bind(to, *mw, 0, 8, IBV_ACCESS_REMOTE_READ);
+}
+
+static void
+kind_post(struct side *from, const struct own_card *to, size_t i, uint32_t key)
+{
+	struct ibv_sge sge = { (uintptr_t)from->bytes + KIND_AT, kinds[i].length, from->mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 200 + i,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = kinds[i].opcode,
+		.send_flags = IBV_SEND_SIGNALED | kinds[i].flags,
+		.imm_data = KIND_IMM(i),
+		.wr.rdma = { to->address + KIND_AT, to->rkey } },
+			   *bad;
+	struct ibv_wc wc;
+
+	for (size_t at = 0; at < SIDE_BYTES; at++)
+		from->bytes[at] = (char)(at * 13 + i + 1);
+	if (key)
+		wr.invalidate_rkey = key;
+	if (kind_fetches(&kinds[i]) && kinds[i].length == 8) {
+		wr.wr.atomic.rkey = to->rkey;
+		wr.wr.atomic.compare_add = 3;
+		wr.wr.atomic.swap = 4;
+	}
+	ck_assert_int_eq(ibv_post_send(from->qp, &wr, &bad), 0);
+	wc = cq_next(from->cq);
+	ck_assert_uint_eq(wc.wr_id, 200 + i);
+	ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+	ck_assert_int_eq(wc.opcode, kinds[i].done);
+	ck_assert_uint_eq(wc.byte_len, kinds[i].length);
+	ck_assert_uint_eq(wc.wc_flags, 0);
+	ck_assert_uint_eq(wc.qp_num, from->qp->qp_num);
+	for (size_t at = 0; at < SIDE_BYTES; at++) {
+		const bool fetched =
+		    kind_fetches(&kinds[i]) && at >= KIND_AT && at < KIND_AT + kinds[i].length;
+
+		ck_assert_int_eq(
+		    from->bytes[at], fetched ? (char)(at * 7 + i) : (char)(at * 13 + i + 1));
+	}
+}
+
+static void
+kind_expect(struct side *to, size_t i, uint32_t from, uint32_t key, struct ibv_mw *mw)
+{
+	const struct kind *kind = &kinds[i];
+	uint64_t word;
+	struct ibv_wc wc;
+
+	if (kind_takes_receive(kind)) {
+		if (kind->flags & IBV_SEND_SOLICITED)
+			channel_expect(to->channel, to->cq);
+		wc = cq_next(to->cq);
+		ck_assert_uint_eq(wc.wr_id, 100 + i);
+		ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+		ck_assert_int_eq(wc.opcode, kind->received);
+		ck_assert_uint_eq(wc.byte_len, kind->length);
+		ck_assert_uint_eq(wc.wc_flags, kind->wc_flags);
+		if (wc.wc_flags & IBV_WC_WITH_IMM)
+			ck_assert_uint_eq(wc.imm_data, KIND_IMM(i));
+		if (wc.wc_flags & IBV_WC_WITH_INV)
+			ck_assert_uint_eq(wc.invalidated_rkey, key);
+		ck_assert_uint_eq(wc.qp_num, to->qp->qp_num);
+		ck_assert_uint_eq(wc.src_qp, from);
+	}
+	cq_expect_empty(to->cq);
+	channel_expect_no_event(to->channel);
+	for (size_t at = 0; at < 8; at++)
+		((char *)&word)[at] = (char)((KIND_AT + at) * 7 + i);
+	if (kind->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		word += 3;
+	for (size_t at = 0; at < SIDE_BYTES; at++) {
+		const bool stored =
+		    !kind_fetches(kind) && at >= KIND_AT && at < KIND_AT + kind->length;
+		char expected = stored ? (char)(at * 13 + i + 1) : (char)(at * 7 + i);
+
+		if (at >= KIND_AT && at < KIND_AT + 8 && kind_fetches(kind))
+			expected = ((char *)&word)[at - KIND_AT];
+		ck_assert_int_eq(to->bytes[at], expected);
+	}
+	if (mw) {
+		mw_expect_not_bound(to);
+		ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	}
+}
+
+static void
+serve_kinds(void)
+{
+	struct ibv_mw *mw;
+	uint32_t told[2];
+
+	own_connect(&kind_options);
+	for (size_t i = 0; i < KINDS; i++) {
+		told[0] = kind_prepare(&own, i, &mw);
+		told[1] = own.mr->rkey;
+		other_tell(told, sizeof told);
+		other_meet(); /* the request is done */
+		kind_expect(&own, i, own_peer.qpn, told[0], mw);
+	}
+	own_end();
+}
+
+static void
+setup_no_pull(void)
+{
+	setenv("SOFTVERBS_NO_PULL", "1", 1);
+}
+
+static void
+setup_sockets(void)
+{
+	setenv("SOFTVERBS_SOCKETS", "1", 1);
+}
+
+static void
+setup_usual(void)
+{
+}
+
+START_TEST(request__each_kind__both_ends_are_told_what_it_was)
+{
+	uint32_t told[2];
+
+	own_begin(serve_kinds, &kind_options);
+	for (size_t i = 0; i < KINDS; i++) {
+		other_hear(told, sizeof told);
+		own_peer.rkey = told[1];
+		kind_post(&own, &own_peer, i, told[0]);
+		other_meet();
+	}
+	own_end();
+	other_finish();
+}
+END_TEST
+
+START_TEST(request__each_kind_within_the_process__both_ends_are_told_what_it_was)
+{
+	struct side from, to;
+	struct ibv_mw *mw;
+
+	pair_make(&from, &to, &kind_options);
+	for (size_t i = 0; i < KINDS; i++) {
+		const uint32_t key = kind_prepare(&to, i, &mw);
+		const struct own_card card = { to.qp->qp_num, to.mr->rkey, (uintptr_t)to.bytes };
+
+		kind_post(&from, &card, i, key);
+		kind_expect(&to, i, from.qp->qp_num, key, mw);
+	}
+	pair_free(&from, &to);
+}
+END_TEST
+
 /* --- events */
 
 #define EVENT_ROUNDS 50
@@ -345,6 +562,11 @@ START_TEST(both_directions__thousands_of_messages__whole_and_in_order)
 }
 END_TEST
 
+static const struct {
+	const char *name;
+	void (*setup)(void);
+} paths[] = { { "pull", setup_usual }, { "no-pull", setup_no_pull }, { "sockets", setup_sockets } };
+
 Suite *
 soft_process_suite(void)
 {
@@ -361,5 +583,12 @@ soft_process_suite(void)
 	tcase_add_test(tcase, fenced_send__of_what_a_read_brings__carries_it);
 	tcase_add_test(tcase, descriptor_that_does_not_block__is_readable_with_an_event_only);
 	tcase_add_test(tcase, both_directions__thousands_of_messages__whole_and_in_order);
+	tcase_add_test(
+	    tcase, request__each_kind_within_the_process__both_ends_are_told_what_it_was);
+	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+		tcase = runner_tcase(suite, paths[i].name);
+		tcase_add_checked_fixture(tcase, paths[i].setup, NULL);
+		tcase_add_test(tcase, request__each_kind__both_ends_are_told_what_it_was);
+	}
 	return suite;
 }

@@ -29,7 +29,7 @@ own_try_send(uint32_t qpn, uint32_t length, __be32 number)
 		.num_sge = 1,
 		.opcode = IBV_WR_SEND_WITH_IMM,
 		.imm_data = number,
-		.send_flags = IBV_SEND_SIGNALED,
+		.send_flags = IBV_SEND_SIGNALED | (number % 2 ? IBV_SEND_SOLICITED : 0),
 		.wr.ud = { .ah = ah, .remote_qpn = qpn, .remote_qkey = DATAGRAM_KEY },
 	}, *bad;
 
@@ -53,12 +53,21 @@ own_finish(void)
 static void
 sending(void)
 {
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+	struct ibv_ah *local, *global;
+
 	own_for_datagrams();
+	local = ah;
+	ck_assert_int_eq(ibv_query_gid(own.context, 1, 0, &attr.grh.dgid), 0);
+	global = ibv_create_ah(own.pd, &attr);
 	memset(own.bytes, 'd', DATAGRAM_MTU);
 	for (uint32_t i = 0; i < MANY; i++) {
+		ah = i % 3 ? local : global;
 		other_meet();
 		own_send(own_peer.qpn, DATAGRAM_MTU, i);
 	}
+	ah = local;
+	ck_assert_int_eq(ibv_destroy_ah(global), 0);
 	own_finish();
 }
 
@@ -71,8 +80,18 @@ START_TEST(datagrams__of_another_process__arrive)
 	for (uint32_t i = 0; i < MANY; i++) {
 		side_receive(&own, i, 0, DATAGRAM_GRH + DATAGRAM_MTU);
 		own.bytes[DATAGRAM_GRH + DATAGRAM_MTU - 1] = 0;
+		ck_assert_int_eq(ibv_req_notify_cq(own.cq, 1), 0);
 		other_meet();
+		if (i % 2)
+			channel_expect(own.channel, own.cq);
 		wc = cq_next(own.cq);
+		channel_expect_no_event(own.channel);
+		ck_assert_uint_eq(wc.wc_flags, IBV_WC_WITH_IMM | (i % 3 ? 0 : IBV_WC_GRH));
+		for (int at = 0; i % 3 && at < DATAGRAM_GRH; at++)
+			ck_assert_int_eq(own.bytes[at], 0);
+		if (i % 3 == 0)
+			ck_assert_uint_eq(
+			    be16toh(((struct ibv_grh *)(void *)own.bytes)->paylen), DATAGRAM_MTU);
 		ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
 		ck_assert_uint_eq(wc.wr_id, i);
 		ck_assert_uint_eq(wc.imm_data, i);

@@ -92,16 +92,25 @@ START_TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
 }
 END_TEST
 
+/* Or registered anew, as other memory: its key is good, but not for the data. */
 START_TEST(region__deregistered_under_a_message__is_not_read_any_more)
 {
+	static char elsewhere[64];
 	bool readable;
 
 	own_begin(taking_old_data, NULL);
 	readable = pull_hear_whether_readable();
 	post_to_a_stopped_peer();
-	ck_assert_int_eq(ibv_dereg_mr(own.mr), 0);
+	if (_i)
+		ck_assert_int_eq(ibv_rereg_mr(own.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
+				     elsewhere, sizeof elsewhere, 0),
+		    0);
+	else
+		ck_assert_int_eq(ibv_dereg_mr(own.mr), 0);
 	let_it_look();
 	cq_expect(own.cq, 2, readable ? IBV_WC_LOC_PROT_ERR : IBV_WC_SUCCESS);
+	if (_i)
+		ck_assert_int_eq(ibv_dereg_mr(own.mr), 0);
 	own.mr = ibv_reg_mr(own.pd, own.bytes, SIDE_BYTES, SIDE_ACCESS);
 	side_free(&own);
 	other_finish();
@@ -360,7 +369,7 @@ soft_process_revoke_suite(void)
 	TCase *tc = runner_tcase(s, "revoke");
 
 	tcase_add_test(tc, data__is_read_when_it_is_received__if_the_kernel_allows_it);
-	tcase_add_test(tc, region__deregistered_under_a_message__is_not_read_any_more);
+	tcase_add_loop_test(tc, region__deregistered_under_a_message__is_not_read_any_more, 0, 2);
 	tcase_add_loop_test(
 	    tc, queue_pair__ended_under_a_message__its_data_is_not_read_any_more, 0, ENDS);
 	tcase_add_test(tc, other_region__deregistered_between_two_messages__pulling_goes_on);
