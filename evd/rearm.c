@@ -149,17 +149,6 @@ evd_polled_into(
 /* ---- arm, and poll again ---- */
 
 int
-evd_poll_armed(struct evd *evd, unsigned int enough)
-{
-	const uint64_t before = evd->queue.polled;
-	const int r = evd_poll(evd, enough);
-
-	if (r == 0)
-		evd_check_empty(evd, before);
-	return r;
-}
-
-int
 evd_poll_and_arm(struct evd *evd, bool found_empty)
 {
 	const bool notified = evd_is_notified(evd->attention);
@@ -206,28 +195,23 @@ evd_poll_to_report(struct evd *evd)
 {
 	const bool notified = evd_is_notified(evd->attention);
 	const uint64_t polled = evd->queue.polled;
-	const bool polls = !evd_arms_before_poll(evd);
-	uint64_t before;
-	bool exact;
-	int r = 0, armed;
+	const enum evd_look look = evd_arms_before_poll(evd) ? EVD_LOOKS_AFTER : EVD_LOOKED;
+	int found = 0, armed;
 
 	evd_attend(evd, EVD_IS_POLLED);
 	if (!evd->cfg.ops)
 		return 0;
-	if (polls)
-		r = evd_poll(evd, UINT_MAX);
-	if (r < 0)
-		return r;
-	before = evd->queue.polled;
-	armed = evd_arm(evd, &exact);
-	if (!polls || (armed > 0 && !exact))
-		r = evd_poll(evd, UINT_MAX);
-	if (armed > 0 && polls && evd->queue.polled != before)
-		evd_note_race(evd);
-	if (notified && r == 0 && evd->queue.polled == polled &&
+	if (look == EVD_LOOKED)
+		found = evd_poll(evd, UINT_MAX);
+	if (found < 0)
+		return found;
+	armed = evd_rearm(evd, UINT_MAX, look, &found);
+	if (notified && found >= 0 && evd->queue.polled == polled &&
 	    evd_queue_count(&evd->queue) == 0) {
 		evd_note_spurious(evd);
 		evd->polls_first = EVD_POLLS_FIRST;
 	}
-	return armed < 0 ? armed : r;
+	if (armed < 0)
+		return armed;
+	return found < 0 ? found : 0;
 }

@@ -32,10 +32,10 @@
  * others use:
  *
  *   evd_poll()            Polls until enough is queued, or the device queue is empty.
- *   evd_arm_and_repoll()  Arms the device unless it is armed, and polls again, in the same section.
+ *   evd_rearm()           Arms the device unless it is armed, and polls again, in the same section.
  *   evd_note_notified()   A notification was read: the device is armed no longer.
  *
- * evd_poll_and_arm(), for a policy, and evd_poll_to_report(), for a CNO, are made of these.
+ * evd_poll_and_arm(), for a policy, evd_poll_to_report(), for a CNO, and the waits are made of these.
  */
 #ifndef REARM_EVD_REARM_H
 #define REARM_EVD_REARM_H
@@ -65,6 +65,15 @@ evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
 	while (r > 0 && !evd_queue_has_signalled(&evd->queue, enough))
 		r = evd_poll_once(evd);
 	return r < 0 ? r : 0;
+}
+
+/* The same for an EVD that has a device, and nothing that can be taken: one poll is usually enough. */
+static inline int
+evd_poll_at_once(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
+{
+	const int r = evd_poll_once(evd);
+
+	return r > 0 ? evd_poll(evd, enough) : r;
 }
 
 /*
@@ -179,17 +188,6 @@ evd_is_watched(const struct evd *evd) REQUIRES(core_locks.trigger)
 	return evd->armed == EVD_ARMED_EMPTY && evd_queue_load(&evd->queue) == 0;
 }
 
-/* The end of a poll of an armed device, which began when `before` completions had been polled. */
-static inline void
-evd_check_empty(struct evd *evd, uint64_t before) REQUIRES(core_locks.trigger)
-{
-	if (evd->queue.polled == before && evd_queue_load(&evd->queue) == 0)
-		evd_note_empty(evd);
-}
-
-/* Polls a device that was armed before, as evd_poll() does. */
-int evd_poll_armed(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger);
-
 /* A poll after an arm has found completions. */
 static inline void
 evd_note_race(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -198,37 +196,68 @@ evd_note_race(struct evd *evd) REQUIRES(core_locks.trigger)
 	REARM_PROBE(race, evd->cfg.handle);
 }
 
+/* The look at the device queue that a caller of evd_rearm() has had before. */
+enum evd_look {
+	EVD_LOOKED,	    /* it has polled for `enough` in this lock section */
+	EVD_LOOKED_EARLIER, /* an earlier section has polled */
+	EVD_EXPECTS_NONE, /* none, but nothing is queued, and it is likely that a poll would find nothing */
+	EVD_LOOKS_AFTER /* none: the poll after the arm is the first one, and closes no race */
+};
+
 /*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
- * before the arm raises no notification.  0, -EIO or -EOVERFLOW.
+ * before the arm raises no notification.  Whatever the sink is, this is the caller of evd_arm(), whose
+ * result it returns.  *found: 1 if the device is armed, nothing is queued, and the device queue was seen
+ * empty; 0, or an error as evd_poll().
  *
- * It does not poll if the arm showed that the device queue is empty, or if it had nothing to arm and
- * the caller has polled for `enough` in the same lock section (`polled`).
+ * It does not poll if the arm failed, if it showed that the device queue is empty, or if it had nothing to
+ * arm and the caller has polled.  A first poll is made in any case.
  */
 static inline __attribute__((always_inline)) int
-evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(core_locks.trigger)
+evd_rearm(struct evd *evd, unsigned int enough, enum evd_look look, int *found)
+    REQUIRES(core_locks.trigger)
 {
 	uint64_t before;
 	bool exact;
-	int r = evd_arm(evd, &exact);
+	const int armed = evd_arm(evd, &exact);
 
-	if (r < 0)
-		return r;
-	/* The device was armed before the poll of the caller. */
-	if (r == 0)
-		return polled ? 0 : evd_poll_armed(evd, enough);
+	*found = 0;
+	if (look == EVD_LOOKS_AFTER) {
+		*found = evd_poll(evd, enough);
+		return armed;
+	}
+	/* If there was nothing to arm, the device was armed before the poll of the caller. */
+	if (armed < 0 || (armed == 0 && look == EVD_LOOKED))
+		return armed;
 	/* Only the pass that armed may trust the hint that no completion was missed. */
 	if (exact) {
-		evd_note_empty(evd);
-		return 0;
+		*found = 1;
+		return armed;
 	}
 	before = evd->queue.polled;
-	r = evd_poll(evd, enough);
-	if (evd->queue.polled != before)
-		evd_note_race(evd);
-	else if (r == 0)
-		evd_check_empty(evd, before);
-	return r;
+	*found = look == EVD_EXPECTS_NONE ? evd_poll_at_once(evd, enough) : evd_poll(evd, enough);
+	if (evd->queue.polled != before) {
+		if (armed)
+			evd_note_race(evd);
+	} else if (*found == 0) {
+		*found = evd_queue_load(&evd->queue) == 0;
+	}
+	return armed;
+}
+
+/* The same for an upcall policy, or a thread that waits.  It remembers that the device queue was seen empty. */
+static inline __attribute__((always_inline)) int
+evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(core_locks.trigger)
+{
+	int found;
+	const int armed = evd_rearm(evd, enough, polled ? EVD_LOOKED : EVD_LOOKED_EARLIER, &found);
+
+	if (armed < 0)
+		return armed;
+	if (found <= 0)
+		return found;
+	evd_note_empty(evd);
+	return 0;
 }
 
 /*

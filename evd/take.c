@@ -53,10 +53,7 @@ evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
 
 /* ---- dequeue: one event ---- */
 
-/*
- * Polls for the dequeue of an empty queue.  Usually once; more only if a batch was full, perhaps of
- * completions that make no event.
- */
+/* Polls for the dequeue of an empty queue. */
 static int
 evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
 {
@@ -64,9 +61,7 @@ evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
 	int r = 0;
 
 	if (evd->cfg.ops)
-		r = evd_poll_once(evd);
-	if (r > 0)
-		r = evd_poll(evd, 1);
+		r = evd_poll_at_once(evd, 1);
 	evd->calls.dequeue_polls += evd->calls.polls - polls;
 	evd->calls.dequeue_polls_found += evd->calls.polls_found - found;
 	return r;

@@ -297,7 +297,7 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
     REQUIRES(core_locks.trigger)
 {
 	const uint64_t deadline = evd_deadline(timeout);
-	bool exact, notified;
+	bool notified;
 	int r, armed;
 
 	if (!evd->cfg.ops)
@@ -306,18 +306,13 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
 	if (spin_begins(&evd->spin))
 		return evd_block_spinning(evd, park, deadline);
 	park_reset(park);
-	r = armed = evd_arm(evd, &exact);
-	if (armed >= 0) {
+	armed = evd_rearm(evd, 1, EVD_EXPECTS_NONE, &r);
+	if (armed < 0)
+		r = armed;
+	else
 		evd->calls.wait_arms += (unsigned int)armed;
-		r = exact ? 0 : evd_poll_once(evd);
-	}
-	if (r != 0 || evd->queue.ring_count > 0) {
-		if (r > 0)
-			r = evd_poll(evd, 1); /* the batch was full */
-		if (armed > 0 && evd->queue.ring_count > 0)
-			evd_note_race(evd);
+	if (r < 0 || evd->queue.ring_count > 0)
 		return evd_block_on(evd, park, deadline, r < 0 ? r : evd_has_enough(evd));
-	}
 	evd->slept_waits++;
 	r = evd_sleep_and_read(evd, park, deadline, &notified);
 	if (r == 0 && evd->bare) {

@@ -310,7 +310,7 @@ inline poll(enough_)
 	poll_to_tmp()
 }
 
-/* The end of evd_arm_and_repoll(), and of evd_poll_armed(): if nothing is queued, the device queue was empty. */
+/* The end of evd_arm_and_repoll(): if nothing is queued, the device queue was empty. */
 inline note_empty()
 {
 	if
