@@ -7,8 +7,11 @@
 void
 evd_slot_init(struct evd *evd)
 {
-	*evd = (struct evd){ .alive = false, .direct = EVD_NOT_DIRECT };
+	*evd = (struct evd){ .alive = false };
 	os_mutex_init(&evd->lock);
+	evd_lock(evd);
+	evd_set_direct(evd);
+	evd_unlock(evd);
 }
 
 int

@@ -69,7 +69,7 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
 	if (object)
 		policy_install(evd, object);
 	evd->policy = policy;
-	evd->bare = false;
+	evd_set_bare(evd);
 	evd_sink_settle(evd);
 	if (pending)
 		evd_wake_sink(evd);

@@ -31,8 +31,8 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	evd->bare = evd->alive && !evd->closing && evd->waitable && !evd->overflowed &&
-		    evd->cfg.ops && evd->policy == DAT_UPCALL_DISABLE && !evd->listener &&
+	evd->bare = evd->policy == DAT_UPCALL_DISABLE && evd->alive && !evd->closing &&
+		    evd->waitable && !evd->overflowed && evd->cfg.ops && !evd->listener &&
 		    !evd->channel.id;
 }
 

@@ -3,11 +3,11 @@
 #include "evd/fast.h"
 
 static inline void
-evd_end_block(struct evd *evd, bool alive) REQUIRES(core_locks.trigger)
+evd_end_block(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->waiting = false;
 	evd->waiter = NULL;
-	evd->direct = alive ? evd->serial : EVD_NOT_DIRECT;
+	evd_set_direct(evd);
 }
 
 /* The thread of a wait was cancelled in its sleep: as at the end of a wait without an event. */
@@ -18,7 +18,7 @@ evd_wait_left(void *arg) NO_CORE_LOCK
 
 	evd_lock(evd);
 	evd->pins--;
-	evd_end_block(evd, evd->alive);
+	evd_end_block(evd);
 	evd_wait_over(evd, true);
 	evd_leave(evd);
 }
@@ -228,7 +228,7 @@ evd_block_spinning(struct evd *evd, struct park *park, uint64_t deadline)
 		evd->slept_waits++;
 		r = evd_wait_on(evd, park, deadline, 0);
 	}
-	evd_end_block(evd, evd->alive);
+	evd_end_block(evd);
 	return r;
 }
 
@@ -244,7 +244,7 @@ evd_block_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
 	} else {
 		evd->slept_waits = 0;
 	}
-	evd_end_block(evd, evd->alive);
+	evd_end_block(evd);
 	return r;
 }
 
@@ -319,14 +319,16 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
 		park_reset(park);
 		if (evd_poll_once(evd) >= 0 && evd_queue_has_signalled_record(&evd->queue)) {
 			evd_attend(evd, EVD_IS_POLLED);
-			evd_end_block(evd, true); /* it was bare in this section */
+			if (!evd->alive)
+				__builtin_unreachable(); /* it was bare in this section */
+			evd_end_block(evd);
 			return 0;
 		}
 	}
 	if (notified)
 		evd_attend(evd, EVD_IS_NOTIFIED);
 	r = evd_wait_on(evd, park, deadline, r);
-	evd_end_block(evd, evd->alive);
+	evd_end_block(evd);
 	return r;
 }
 
