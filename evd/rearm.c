@@ -32,38 +32,18 @@ evd_end_refusal(struct evd *evd)
 }
 
 /*
- * Counts what stays of a batch.  `n` completions were polled.  0 if the device queue is empty; 1 if another
- * poll is needed, which also returns the error for a refusal.
- */
-static inline int
-evd_end_batch(struct evd *evd, const struct evd_batch *batch, unsigned int n)
-    REQUIRES(core_locks.trigger)
-{
-	struct evd_queue *q = &evd->queue;
-	const unsigned int open = q->posted.open.count;
-	const bool empty = n < batch->room;
-	const unsigned int queued = evd_queue_end_batch(q, batch, n, empty);
-	const bool opened = q->posted.open.count != open;
-
-	if (batch->refused)
-		evd_begin_refusal(evd);
-	evd->drained = empty && !batch->refused;
-	evd->counters.dto_events += queued + batch->held;
-	if (queued != batch->unsignalled || opened)
-		evd_attend(evd, EVD_HAS_ENTERED);
-	evd_attend_unsignalled(evd);
-	if (n > 0 || opened)
-		evd_announce(evd);
-	return !empty || batch->refused;
-}
-
-/*
- * The source was polled, with the result n, and there is more to do than evd_polled() does.  Not inline:
- * most polls find nothing.
+ * The source was polled, with the result n, and there is more to do than evd_polled() does: counts what
+ * stays of the batch.  1 if another poll is needed, which also returns the error for a refusal; otherwise
+ * as evd_polled().  Not inline: most polls find nothing.
  */
 static __attribute__((noinline)) int
 evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
 {
+	struct evd_queue *q = &evd->queue;
+	const unsigned int open = q->posted.open.count;
+	unsigned int queued;
+	bool empty, opened;
+
 	if (n < 0) {
 		if (!evd->overflowed)
 			return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
@@ -77,7 +57,20 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 	if ((unsigned int)n > batch->room)
 		return -EIO; /* the device returned more than was requested */
 	evd->calls.polls_found += n > 0;
-	return evd_end_batch(evd, batch, (unsigned int)n);
+	empty = (unsigned int)n < batch->room;
+	queued = evd_queue_end_batch(q, batch, (unsigned int)n, empty);
+	opened = q->posted.open.count != open;
+
+	if (batch->refused)
+		evd_begin_refusal(evd);
+	evd->drained = empty && !batch->refused;
+	evd->counters.dto_events += queued + batch->held;
+	if (queued != batch->unsignalled || opened)
+		evd_attend(evd, EVD_HAS_ENTERED);
+	evd_attend_unsignalled(evd);
+	if (n > 0 || opened)
+		evd_announce(evd);
+	return !empty || batch->refused;
 }
 
 /* The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as evd_poll(). */

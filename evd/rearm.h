@@ -196,7 +196,7 @@ evd_note_race(struct evd *evd) REQUIRES(core_locks.trigger)
 	REARM_PROBE(race, evd->cfg.handle);
 }
 
-/* The look at the device queue that a caller of evd_rearm() has had before. */
+/* What a caller of evd_rearm() knows of the device queue. */
 enum evd_look {
 	EVD_LOOKED,	    /* it has polled for `enough` in this lock section */
 	EVD_LOOKED_EARLIER, /* an earlier section has polled */

@@ -2,7 +2,16 @@
 /*
  * take -- how an event leaves an EVD
  *
- * It is removed from the queue and built in the memory of the consumer, and its effect runs.
+ * It is removed from the queue and built in the memory of the consumer, and its effect runs.  What
+ * keeps the ways apart is what they may leave out, an instruction in 130 each (bench/limits):
+ *
+ *   evd_take()           one event of any kind, if there is one
+ *   evd_take_queued()    several, until one has an effect
+ *   evd_build_event()    of a record that the caller removes: the next upcall of a series
+ *   evd_poll_into()      nothing is queued: what a poll finds does not enter the queue (rearm.h)
+ *   evd_take_direct()    and its kin: the front end builds the event, and no call is made (fast.h)
+ *
+ * evd_take_oldest() and evd_convert_taken() are parts of the first.
  */
 #ifndef REARM_EVD_TAKE_H
 #define REARM_EVD_TAKE_H
