@@ -264,7 +264,7 @@ void dapl_ep_rings_free(struct dapl_ep_rings *rings);
 /*
  * Called after the generation of the queue pair was incremented.  Removes the completions of the
  * queue pair that are queued in EVDs.  Completions that are still in the completion queue are
- * dropped by sort() when they are polled.
+ * dropped when they are polled.
  */
 void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
 

@@ -65,7 +65,7 @@ struct dapl_ia_ops {
 	 */
 	void (*read_cm)(void *ia, uint64_t serial);
 	void (*read_async)(void *ia, uint64_t serial);
-	/* How EVDs poll, sort and convert completions. */
+	/* How EVDs poll and convert completions. */
 	const struct evd_source_ops *completions;
 	/* Refuses a connection request whose event no consumer will see; takes the handle of the
 	 * CR. */
