@@ -233,6 +233,24 @@ START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
 }
 END_TEST
 
+/* Consumers of DAT 1.x do not set the segments of reads and writes: each is that of requests, if it is not set. */
+/* clause: e.6.1 */
+START_TEST(segments__of_reads_and_writes_not_set__are_those_of_requests)
+{
+	static const DAT_COUNT given[][4] = { { 0, 0, 3, 3 }, { 1, 0, 1, 3 }, { 0, 2, 3, 2 },
+		{ 2, 1, 2, 1 } };
+	DAT_EP_ATTR attr = default_attr();
+	DAT_EP_PARAM param;
+
+	attr.max_request_iov = 3;
+	attr.max_rdma_read_iov = given[_i][0];
+	attr.max_rdma_write_iov = given[_i][1];
+	dt_ok(dat_ep_query(dt_ep(&side, &attr), DAT_EP_FIELD_ALL, &param));
+	ck_assert_int_eq(param.ep_attr.max_rdma_read_iov, given[_i][2]);
+	ck_assert_int_eq(param.ep_attr.max_rdma_write_iov, given[_i][3]);
+}
+END_TEST
+
 /* origin: attack.P12 */
 /* clause: e.9.7 */
 START_TEST(rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them)
@@ -276,6 +294,8 @@ dapl_attr_suite(void)
 	tcase_add_test(tc, collective__each_macro__is_refused_and_reads_no_argument);
 	tcase_add_test(tc, memtype_hint__returns_the_length_and_the_attribute);
 	tcase_add_loop_test(tc, limit__of_an_endpoint__can_be_had_and_no_more, 0, LIMITS);
+	tcase_add_loop_test(
+	    tc, segments__of_reads_and_writes_not_set__are_those_of_requests, 0, 4);
 	tcase_add_test(tc, rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them);
 	tcase_add_test(tc, watermark__of_a_shared_queue__is_not_kept_without_one);
 	return s;

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -252,6 +253,8 @@ trace_endpoints(DAT_IA_HANDLE ia, DAT_HANDLE h)
 {
 	const DAT_QOS qos = DAT_QOS_BEST_EFFORT;
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+		.sin6_addr.s6_addr = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } };
 	DAT_RMR_TRIPLET near = { .virtual_address = 0x10, .segment_length = 11, .rmr_context = 0x12 };
 	DAT_RMR_TRIPLET far = { .virtual_address = 0x20, .segment_length = 21, .rmr_context = 0x22 };
 
@@ -268,8 +271,9 @@ trace_endpoints(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	    "qos=BEST_EFFORT, flags=MULTIPATH)");
 	TRACED(dat_ep_dup_connect(h, NOWHERE(16), 18, 19, NOWHERE(32), qos),
 	    "dat_ep_dup_connect(ep=@, dup=0x10, timeout=18us, size=19, data=0x20, qos=BEST_EFFORT)");
-	TRACED(dat_ep_common_connect(h, NOWHERE(16), 18, 19, NOWHERE(32)),
-	    "dat_ep_common_connect(ep=@, address=0x10, timeout=18us, size=19, data=0x20)");
+	TRACED(dat_ep_common_connect(h, (DAT_IA_ADDRESS_PTR)(void *)&six, 18, 19, NOWHERE(32)),
+	    "dat_ep_common_connect(ep=@, address=102:304:506:708:90a:b0c:d0e:f10, timeout=18us, "
+	    "size=19, data=0x20)");
 	TRACED(dat_ep_disconnect(h, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect(ep=@, flags=ABRUPT)");
 	TRACED(dat_ep_post_recv(h, 17, NOWHERE(16), dt_cookie(0x12), flags),
 	    "dat_ep_post_recv(ep=@, segments=17, iov=0x10, cookie=0x12, flags=UNSIGNALLED)");

@@ -97,6 +97,7 @@ START_TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
 	const DAT_RETURN no_address =
 	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED);
 	struct sockaddr_in to = { .sin_family = AF_INET };
+	struct sockaddr_in6 to6 = { .sin6_family = AF_INET6 };
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	struct dt_side side;
 	DAT_IA_HANDLE ia;
@@ -111,6 +112,12 @@ START_TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
 				  DAT_CONNECT_DEFAULT_FLAG),
 		    no_address);
 	}
+	to6.sin6_addr.s6_addr[0] = 0xff;
+	to6.sin6_addr.s6_addr[1] = 2;
+	dt_assert_ret(
+	    dat_ep_connect(side.ep, (DAT_IA_ADDRESS_PTR)(struct sockaddr *)&to6, 7,
+		DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+	    no_address);
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
 	dt_side_close(&side);
 }

@@ -241,6 +241,34 @@ START_TEST(disconnect__after_a_resize_of_the_async_evd__all_are_reported)
 }
 END_TEST
 
+/* That of another opening has the room, and the events, and loses them again. */
+/* clause: d.3.6, c.2.13 */
+START_TEST(disconnect__the_async_evd_is_elsewhere__all_are_reported_there)
+{
+	DAT_EVD_HANDLE async;
+	struct shared s;
+
+	memset(&s, 0, sizeof s);
+	dt_side_open(&s.pair.a, "soft", DT_SEPARATE);
+	dt_side_open(&s.pair.b, "soft-elsewhere", DT_SEPARATE);
+	dt_side_listen(&s.pair.b);
+	s.srq = shared_srq(&s.pair.b, SHARED_DEPTH);
+	async = s.pair.a.async;
+	for (int i = 0; i < MANY; i++)
+		(void)shared_connect(&s, s.pair.b.recv);
+	for (int i = 0; i < MANY; i++) {
+		dt_ok(dat_ep_disconnect(s.to[i], DAT_CLOSE_ABRUPT_FLAG));
+		dt_expect_connection(s.pair.b.connect, DAT_CONNECTION_EVENT_DISCONNECTED, s.to[i]);
+	}
+	for (int i = 0; i < MANY / 2; i++)
+		shared_expect_async(async, s.to[i], DAT_EP_TRANSFER_TO_ERROR);
+	for (int i = MANY / 2; i < MANY; i++)
+		dt_ok(dat_ep_free(s.to[i]));
+	dt_assert_stays_empty(async);
+	dt_pair_close(&s.pair);
+}
+END_TEST
+
 /* Waits until the provider has reported so many asynchronous events of the adapter. */
 static void
 await_reports(DAT_IA_HANDLE ia, DAT_UINT64 n)
@@ -342,6 +370,7 @@ dapl_srq_order_suite(void)
 	tcase_add_test(tc, disconnect__many_endpoints_and_a_short_async_evd__all_are_reported);
 	tcase_add_test(tc, reset__right_after_the_disconnect__its_event_comes_all_the_same);
 	tcase_add_test(tc, disconnect__again_and_again_and_the_events_are_not_read__one_is_queued);
+	tcase_add_test(tc, disconnect__the_async_evd_is_elsewhere__all_are_reported_there);
 	tcase_add_test(tc, disconnect__after_a_resize_of_the_async_evd__all_are_reported);
 	tcase_add_test(
 	    tc, watermark__is_set_again_and_again_and_its_events_are_not_read__one_is_queued);

@@ -316,12 +316,44 @@ START_TEST(accept__however_the_request_came__has_the_depths_of_both_ends)
 	param = fault_call_last_connection();
 	ck_assert_uint_eq(param.responder_resources, 5);
 	ck_assert_uint_eq(param.initiator_depth, 7);
+	/* No attempt is given up before the timeout of the program. */
+	ck_assert_uint_eq(param.retry_count, 7);
+	ck_assert_uint_eq(param.rnr_retry_count, 7);
+	ck_assert_uint_eq(param.srq, 0);
 	dt_ok(dat_cr_accept(cr, reserved ? DAT_HANDLE_NULL : pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);
 	param = fault_call_last_connection();
 	ck_assert_uint_eq(param.responder_resources, depths[row].responder);
 	ck_assert_uint_eq(param.initiator_depth, depths[row].initiator);
+	dt_close(pair.a.ia);
+	dt_close(pair.b.ia);
+}
+END_TEST
+
+/* With a shared receive queue, at both ends. */
+START_TEST(connect__with_a_shared_queue__says_so)
+{
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
+	DAT_SRQ_HANDLE srq;
+	DAT_CR_HANDLE cr;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	for (int end = 0; end < 2; end++) {
+		struct dt_side *side = end ? &pair.b : &pair.a;
+
+		dt_ok(dat_srq_create(side->ia, side->pz, &attr, &srq));
+		dt_ok(dat_ep_create_with_srq(side->ia, side->pz, side->recv, side->request,
+		    side->connect, srq, NULL, &side->ep));
+	}
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	ck_assert_uint_eq(fault_call_last_connection().srq, 1);
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_expect_established(&pair.a);
+	ck_assert_uint_eq(fault_call_last_connection().srq, 1);
 	dt_close(pair.a.ia);
 	dt_close(pair.b.ia);
 }
@@ -337,6 +369,7 @@ device_asked_suite(void)
 	    sizeof kinds / sizeof *kinds);
 	tcase_add_loop_test(tc, bind__each_right_with_each_flag__is_what_the_device_is_asked_for, 0,
 	    sizeof rights / sizeof *rights);
+	tcase_add_test(tc, connect__with_a_shared_queue__says_so);
 	tcase_add_loop_test(tc, accept__however_the_request_came__has_the_depths_of_both_ends, 0,
 	    (int)(WAYS * DEPTHS));
 	return s;

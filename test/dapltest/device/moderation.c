@@ -422,6 +422,8 @@ START_TEST(open__word_is_given__every_queue_is_set)
 		ck_assert_uint_gt(before, 0);
 		evd = dt_evd(&side, DAT_EVD_DTO_FLAG, 8);
 		ck_assert_uint_eq(fault_cq_moderated(), before + 1);
+		ck_assert_uint_eq(fault_cq_last_moderation().cq_count, 4);
+		ck_assert_uint_eq(fault_cq_last_moderation().cq_period, 65535);
 		dt_ok(dat_evd_free(evd));
 	}
 	dt_side_close(&side);

@@ -15,7 +15,7 @@ static atomic_int overruns, refused_arms, repeated;
 static atomic_uint polls, arms;
 static atomic_bool resize_fails, poll_fails, periods_stand;
 static atomic_int moderation_error;
-static atomic_uint moderated;
+static atomic_uint moderated, last_moderation; /* that: the count, and the period in the upper half */
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static _Atomic(struct ibv_cq *) last;
 static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
@@ -73,6 +73,14 @@ unsigned int
 fault_cq_moderated(void)
 {
 	return moderated;
+}
+
+struct ibv_moderate_cq
+fault_cq_last_moderation(void)
+{
+	const unsigned int value = last_moderation;
+
+	return (struct ibv_moderate_cq){ .cq_count = (uint16_t)value, .cq_period = (uint16_t)(value >> 16) };
 }
 
 void
@@ -143,6 +151,7 @@ modify_changed(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	const int error = moderation_error;
 
 	moderated++;
+	last_moderation = attr->moderate.cq_count | (unsigned int)attr->moderate.cq_period << 16;
 	return error ? error : real_modify(cq, attr);
 }
 

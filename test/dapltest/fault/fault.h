@@ -63,8 +63,9 @@ void fault_cq_stop_periods(bool on);
 /* How many notifications the queue has raised, whether they were read or not. */
 unsigned int fault_cq_notifications(struct ibv_cq *cq);
 
-/* How often the moderation of a queue was set, since the program began. */
+/* How often the moderation of a queue was set, since the program began; and to what, the last time. */
 unsigned int fault_cq_moderated(void);
+struct ibv_moderate_cq fault_cq_last_moderation(void);
 
 /* Polling a completion queue fails; a queue that cannot be polled has lost what it held. */
 void fault_cq_refuse_poll(bool on);

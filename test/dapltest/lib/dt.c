@@ -131,6 +131,7 @@ setup(void)
 	if (!where)
 		where = "lo";
 	record(f, "soft", library, where, "");
+	record(f, "soft-elsewhere", library, where, "");
 	record(f, "soft-step", library, where, "step");
 	record(f, "soft-loops", library, where, "loops=3");
 	record(f, "faulty", FAULT_PATH, "lo", "");
@@ -275,7 +276,8 @@ dt_post_se_patiently(DAT_EVD_HANDLE evd, uintptr_t value)
 DAT_IA_HANDLE
 dt_open(const char *name, DAT_EVD_HANDLE *async)
 {
-	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+	const bool elsewhere = strcmp(name, "soft-elsewhere") == 0;
+	DAT_EVD_HANDLE evd = elsewhere ? DAT_EVD_ASYNC_EXISTS : DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
 
 	dt_ok(dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, &evd, &ia));

@@ -80,7 +80,7 @@ struct dt_pair {
 	struct dt_side a, b; /* a connects to b */
 };
 
-/* An IA, or the failure of the test. */
+/* An IA, or the failure of the test.  Of "soft-elsewhere" another one has the EVD for asynchronous events. */
 DAT_IA_HANDLE dt_open(const char *name, DAT_EVD_HANDLE *async);
 void dt_close(DAT_IA_HANDLE ia);
 
