@@ -109,7 +109,9 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 {
 	struct dt_pair pair;
 	DAT_CONN_QUAL qual = 0x123456789abcULL;
+	DAT_RSP_PARAM param;
 	DAT_PSP_HANDLE psp;
+	DAT_RSP_HANDLE rsp;
 	DAT_EVENT event;
 	DAT_RETURN ret;
 
@@ -124,6 +126,19 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request_event(&pair.b, &event), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
+	/* The same of a reserved service point, which tells of the qualifier and not of the port. */
+	pair.a.ep = dt_ep(&pair.a, NULL);
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	do
+		ret = dat_rsp_create(pair.b.ia, ++qual, pair.b.ep, pair.b.cr, &rsp);
+	while (DAT_GET_TYPE(ret) == DAT_CONN_QUAL_IN_USE);
+	dt_ok(ret);
+	dt_ok(dat_rsp_query(rsp, DAT_RSP_FIELD_ALL, &param));
+	ck_assert_uint_eq(param.conn_qual, qual);
+	pair.b.qual = qual;
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_expect(pair.b.cr, DAT_CONNECTION_REQUEST_EVENT, &event);
+	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, qual);
 	dt_pair_close(&pair);
 }
 END_TEST

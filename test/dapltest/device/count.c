@@ -226,6 +226,19 @@ START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
 		dt_next(pair.b.connect, &event);
 	while (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED);
 
+	/* A request whose sender has gone is accepted all the same, and not answered. */
+	pair.b.ep = dt_ep(&pair.b, NULL);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	cr = dt_request(&pair.b);
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
+	ends(DAT_CONNECTION_EVENT_DISCONNECTED);
+	dt_nap_ms(20); /* so that the other end knows */
+	begin();
+	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
+	dt_expect_connection(
+	    pair.b.connect, DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR, pair.b.ep);
+	ADDS("gone", 1, { DCNT_IA_SP_CR_ACCEPTED, 1 }, { DCNT_IA_CM_ERR, 1 });
+
 	/* The provider refuses what it cannot report; the consumer never had that request. */
 	evd = dt_evd(&pair.b, DAT_EVD_CR_FLAG | DAT_EVD_SOFTWARE_FLAG, 1);
 	dt_post_se(evd, 1);
