@@ -253,6 +253,7 @@ START_TEST(request__rejected__its_event_has_the_data)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_expect(pair.a.connect, (DAT_EVENT_NUMBER)DAT_IB_UD_CONNECTION_ERROR_EVENT, &event);
 	ck_assert_int_eq(extension(&event)->type, DAT_IB_UD_CONNECT_ERROR);
+	ck_assert_int_eq(extension(&event)->status, DAT_IB_OP_ERR);
 	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
 	dt_pair_close(&pair);
 }

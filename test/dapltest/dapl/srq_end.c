@@ -245,7 +245,12 @@ START_TEST(recv_query_and_set_watermark__report_what_the_device_has)
 	dt_ok(dat_ep_recv_query(s.pair.b.ep, &allocated, &span));
 	ck_assert_int_eq(allocated, 2);
 	ck_assert_int_eq(span, 2);
+	allocated = span = -1;
 	dt_ok(dat_ep_recv_query(s.pair.b.ep, NULL, NULL));
+	dt_ok(dat_ep_recv_query(s.pair.b.ep, &allocated, NULL));
+	dt_ok(dat_ep_recv_query(s.pair.b.ep, NULL, &span));
+	ck_assert_int_eq(allocated, 2);
+	ck_assert_int_eq(span, 2);
 	dt_assert_ret(dat_ep_recv_query(s.pair.b.pz, &allocated, &span), BAD(EP));
 	ep = shared_ep(&s.pair.b, s.pair.b.recv, s.srq);
 	dt_assert_ret(dat_ep_recv_query(ep, &allocated, &span), none);

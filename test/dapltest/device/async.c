@@ -118,10 +118,12 @@ START_TEST(device__path_migrates__one_path_makes_no_event)
 	ck_assert_int_eq(attr.supports_multipath, DAT_FALSE);
 	ck_assert_int_eq(attr.ha_supported, DAT_FALSE);
 	ck_assert_int_eq(attr.ha_loadbalancing, DAT_HA_LB_NONE);
-	dt_assert_ret(
-	    dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE, 0,
-		NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_MULTIPATH_REQUIRED_FLAG),
-	    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
+	for (int wish = 0; wish < 2; wish++)
+		dt_assert_ret(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual,
+				  DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
+				  (DAT_CONNECT_FLAGS)(DAT_CONNECT_MULTIPATH_REQUIRED_FLAG |
+						      (wish ? DAT_CONNECT_MULTIPATH_FLAG : 0))),
+		    DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE));
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_UNCONNECTED);
 	/* A wish for several is one that may be left open. */
 	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE, 0,

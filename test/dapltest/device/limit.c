@@ -207,6 +207,28 @@ START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 }
 END_TEST
 
+/* The limits of reads differ by their direction. */
+/* clause: e.6.2 */
+START_TEST(endpoint__reads_of_each_direction__are_limited_by_their_own_number)
+{
+	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
+	DAT_EP_ATTR attr = { .max_recv_dtos = 1, .max_request_dtos = 1, .max_recv_iov = 1, .max_request_iov = 1 };
+	struct dt_side side;
+
+	fault_device(&numbered, &numbered_port);
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	attr.max_rdma_read_in = 11;
+	attr.max_rdma_read_out = 13;
+	dt_ok(try_ep(&side, &attr));
+	attr.max_rdma_read_in = 12;
+	dt_assert_ret(try_ep(&side, &attr), refused);
+	attr.max_rdma_read_in = 11;
+	attr.max_rdma_read_out = 14;
+	dt_assert_ret(try_ep(&side, &attr), refused);
+	dt_side_close(&side);
+}
+END_TEST
+
 /* A device with one type of windows has that for both calls. */
 /* clause: e.7.24 */
 START_TEST(remote_region__of_each_call__has_the_scope_that_the_device_has)
@@ -239,34 +261,40 @@ END_TEST
 /* clause: f.2.3 */
 START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
 {
+	static const unsigned int lacks[] = { FAULT_ATOMICS, FAULT_INFINIBAND, FAULT_INVALIDATE };
 	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
 	DAT_PROVIDER_ATTR attr;
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
-	struct dt_side side;
+	struct dt_pair pair;
 
-	fault_lack(_i ? FAULT_INFINIBAND : FAULT_ATOMICS);
-	dt_side_open(&side, "faulty", DT_SEPARATE);
-	dt_ok(dat_ia_query(side.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
-	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_FETCH_AND_ADD), _i ? "TRUE" : "FALSE");
-	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_CMP_AND_SWAP), _i ? "TRUE" : "FALSE");
-	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_IMMED_DATA), _i ? "FALSE" : "TRUE");
-	local = dt_local(&side, 0, 8);
-	remote = dt_remote(&side, 0, 8);
-	if (_i) {
-		dt_assert_ret(dat_ib_post_rdma_write_immed(
-				  side.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
-		    model);
-	} else {
-		dt_assert_ret(
-		    dat_ib_post_fetch_and_add(side.ep, 1, &local, dt_cookie(1), &remote, flags),
-		    model);
-		dt_assert_ret(dat_ib_post_cmp_and_swap(
-				  side.ep, 1, 2, &local, dt_cookie(1), &remote, flags),
-		    model);
-	}
-	dt_side_close(&side);
+	fault_lack(lacks[_i]);
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
+	dt_side_listen(&pair.b);
+	dt_connect_pair(&pair);
+	dt_ok(dat_ia_query(pair.a.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_FETCH_AND_ADD), _i == 0 ? "FALSE" : "TRUE");
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_CMP_AND_SWAP), _i == 0 ? "FALSE" : "TRUE");
+	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_IMMED_DATA), _i == 1 ? "FALSE" : "TRUE");
+	local = dt_local(&pair.a, 0, 8);
+	remote = dt_remote(&pair.b, 0, 8);
+	dt_assert_ret(dat_ib_post_fetch_and_add(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, flags),
+	    _i == 0 ? model : DAT_SUCCESS);
+	dt_assert_ret(dat_ib_post_cmp_and_swap(
+			  pair.a.ep, 1, 2, &local, dt_cookie(1), &remote, flags),
+	    _i == 0 ? model : DAT_SUCCESS);
+	dt_assert_ret(dat_ib_post_rdma_write_immed(
+			  pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
+	    _i == 1 ? model : DAT_SUCCESS);
+	dt_assert_ret(dat_ep_post_send_with_invalidate(
+			  pair.a.ep, 1, &local, dt_cookie(1), flags, DAT_TRUE, 1),
+	    _i == 2 ? model : DAT_SUCCESS);
+	dt_ok(dat_ep_post_send_with_invalidate(
+	    pair.a.ep, 1, &local, dt_cookie(1), flags, DAT_FALSE, 1));
+	dt_pair_close(&pair);
 }
 END_TEST
 
@@ -344,7 +372,8 @@ device_limit_suite(void)
 	tcase_add_loop_test(
 	    tc, remote_region__of_each_call__has_the_scope_that_the_device_has, 0, 3);
 	tcase_add_loop_test(
-	    tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 2);
+	    tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 3);
+	tcase_add_test(tc, endpoint__reads_of_each_direction__are_limited_by_their_own_number);
 	tcase_add_loop_test(
 	    tc, attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 0, 8);
 	tcase_add_loop_test(

@@ -152,6 +152,7 @@ refuse(DAT_RETURN (*post)(void), int already)
 /* origin: out33.D4 */
 START_TEST(post__the_device_refuses__takes_no_place_among_the_requests)
 {
+	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	DAT_EVENT event;
 
 	open_pair(DAT_SERVICE_TYPE_RC);
@@ -166,6 +167,14 @@ START_TEST(post__the_device_refuses__takes_no_place_among_the_requests)
 	for (int n = 0; n < DEPTH; n++)
 		dt_expect_dto(pair.a.request, pair.a.ep, (DAT_UINT64)n, DAT_DTO_SUCCESS, &event);
 	dt_assert_empty(pair.a.request);
+	/* What was refused does not count. */
+	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
+	for (int i = 0; i < DCNT_EP_ALL_COUNTERS; i++)
+		ck_assert_uint_eq(counters[i],
+		    i == DCNT_EP_CONNECT	     ? 1 :
+			i == DCNT_EP_POST_SEND	     ? DEPTH :
+			i == DCNT_EP_POST_SEND_DATA ? 8 * DEPTH :
+						      0);
 	dt_pair_close(&pair);
 }
 END_TEST
@@ -173,6 +182,7 @@ END_TEST
 /* origin: out33.D4 */
 START_TEST(post__the_device_refuses_a_receive__takes_no_place)
 {
+	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	DAT_COUNT posted;
 	DAT_EVENT event;
 
@@ -188,6 +198,9 @@ START_TEST(post__the_device_refuses_a_receive__takes_no_place)
 		dt_recv(&pair.b, 0, 8, (DAT_UINT64)n);
 	}
 	dt_assert_ret(dt_try_recv(&pair.b, 0, 8, 50), FULL);
+	dt_ok(dat_ib_query_counters(pair.b.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
+	ck_assert_uint_eq(counters[DCNT_EP_POST_RECV], DEPTH);
+	ck_assert_uint_eq(counters[DCNT_EP_POST_RECV_DATA], 8 * DEPTH);
 	for (int n = 0; n < DEPTH; n++)
 		dt_send(&pair.a, 0, 8, 9);
 	for (int n = 0; n < DEPTH; n++)

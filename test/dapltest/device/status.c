@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completions with every error status that a device can report. */
+#include <dat2/dat_ib_extensions.h>
+
 #include "fault/fault.h"
 #include "suites.h"
 
@@ -154,6 +156,74 @@ START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
 }
 END_TEST
 
+#define IMMEDIATE 0x12345678u
+
+static void
+add_immediate(struct ibv_wc *wc)
+{
+	if (wc->opcode & IBV_WC_RECV) {
+		wc->wc_flags |= IBV_WC_WITH_IMM;
+		wc->imm_data = IMMEDIATE;
+	}
+}
+
+/* No call of DAT sends such a message; other programs do. */
+/* clause: f.2.5 */
+START_TEST(message__with_immediate_data__has_them_in_an_event_of_its_own)
+{
+	DAT_EP_ATTR attr = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD,
+		.max_recv_dtos = 2,
+		.max_request_dtos = 2,
+		.max_recv_iov = 1,
+		.max_request_iov = 1 };
+	const int length = _i ? 40 + 8 : 8; /* the first bytes of a datagram are its header */
+	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
+	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
+	const DAT_IB_EXTENSION_EVENT_DATA *ib;
+	DAT_LMR_TRIPLET local;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	open_pair(&pair);
+	local = dt_local(&pair.a, 0, 8);
+	if (_i) {
+		pair.a.ep = dt_ep(&pair.a, &attr);
+		pair.b.ep = dt_ep(&pair.b, &attr);
+		dt_recv(&pair.b, 0, 64, 1);
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+		dt_ok(dat_cr_accept(dt_datagram_request(&pair.b), pair.b.ep, 0, NULL));
+		dt_next(pair.a.connect, &event);
+		ib = (const DAT_IB_EXTENSION_EVENT_DATA *)(const void *)event.event_extension_data;
+		fault_cq_change(add_immediate);
+		dt_ok(dat_ib_post_send_ud(pair.a.ep, 1, &local, &ib->remote_ah, dt_cookie(2),
+		    DAT_COMPLETION_DEFAULT_FLAG));
+	} else {
+		fault_cq_change(add_immediate);
+		dt_send(&pair.a, 0, 8, 2);
+	}
+	dt_expect(pair.b.recv, (DAT_EVENT_NUMBER)DAT_IB_DTO_EVENT, &event);
+	dto = &event.event_data.dto_completion_event_data;
+	ib = (const DAT_IB_EXTENSION_EVENT_DATA *)(const void *)event.event_extension_data;
+	ck_assert_ptr_eq(dto->ep_handle, pair.b.ep);
+	ck_assert_uint_eq(dto->user_cookie.as_64, 1);
+	ck_assert_int_eq(dto->status, DAT_DTO_SUCCESS);
+	ck_assert_uint_eq(dto->transfered_length, (DAT_SEG_LENGTH)length);
+	ck_assert_int_eq((int)dto->operation,
+	    _i ? (int)DAT_IB_DTO_RECV_UD_IMMED : (int)DAT_IB_DTO_RECV_MSG_IMMED);
+	ck_assert_int_eq(ib->type, _i ? DAT_IB_UD_RECV : DAT_IB_RECV_IMMED_DATA);
+	ck_assert_int_eq(ib->status, (int)DAT_OP_SUCCESS);
+	ck_assert_uint_eq(ib->val.immed.data, IMMEDIATE);
+	ck_assert_uint_eq(ib->context.as_64, 1);
+	dt_ok(dat_ib_query_counters(pair.b.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
+	for (int i = DCNT_EP_RECV; i < DCNT_EP_ALL_COUNTERS; i++)
+		ck_assert_uint_eq(counters[i],
+		    i == (_i ? DCNT_EP_RECV_UD : DCNT_EP_RECV_IMM)		? 1 :
+			i == (_i ? DCNT_EP_RECV_UD_DATA : DCNT_EP_RECV_IMM_DATA) ? (DAT_UINT64)length :
+										    0);
+	dt_pair_close(&pair);
+}
+END_TEST
+
 /* The arm of this device shows that its queue is empty: no poll follows it. */
 START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
 {
@@ -189,6 +259,8 @@ device_status_suite(void)
 	    0, (int)(sizeof statuses / sizeof statuses[0]));
 	tcase_add_test(tc, invalidation__before_a_bind__fails__the_connection_breaks_once);
 	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
+	tcase_add_loop_test(
+	    tc, message__with_immediate_data__has_them_in_an_event_of_its_own, 0, 2);
 	tcase_add_test(tc, wait__nothing_comes__one_arm_and_no_poll_after_it);
 	return s;
 }
