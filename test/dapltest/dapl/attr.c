@@ -294,8 +294,7 @@ dapl_attr_suite(void)
 	tcase_add_test(tc, collective__each_macro__is_refused_and_reads_no_argument);
 	tcase_add_test(tc, memtype_hint__returns_the_length_and_the_attribute);
 	tcase_add_loop_test(tc, limit__of_an_endpoint__can_be_had_and_no_more, 0, LIMITS);
-	tcase_add_loop_test(
-	    tc, segments__of_reads_and_writes_not_set__are_those_of_requests, 0, 4);
+	tcase_add_loop_test(tc, segments__of_reads_and_writes_not_set__are_those_of_requests, 0, 4);
 	tcase_add_test(tc, rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them);
 	tcase_add_test(tc, watermark__of_a_shared_queue__is_not_kept_without_one);
 	return s;

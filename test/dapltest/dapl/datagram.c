@@ -216,8 +216,7 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 		dt_ok(ud_try_send(&pair.a, 8, n, &ah[n]));
 		ud_expect_dto(
 		    pair.b.recv, others[n], n, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
-		ud_expect_dto(
-		    pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
+		ud_expect_dto(pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
 	}
 	/* Each is freed alone, in another order than they came. */
 	for (n = 0; n < MANY; n++) {
@@ -226,8 +225,7 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 		dt_ok(ud_try_send(&pair.a, 8, n, &ah[m]));
 		dt_ok(dat_ib_ud_ah_free(pair.a.ep, &ah[m]));
 		dt_assert_ret(ud_try_send(&pair.a, 8, n, &ah[m]), PARAMETER(5));
-		ud_expect_dto(
-		    pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
+		ud_expect_dto(pair.a.request, pair.a.ep, n, DAT_IB_DTO_SEND_UD, DAT_DTO_SUCCESS, 8);
 	}
 	dt_pair_close(&pair);
 }

@@ -255,26 +255,36 @@ trace_endpoints(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_UNSIGNALLED_FLAG;
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
 		.sin6_addr.s6_addr = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } };
-	DAT_RMR_TRIPLET near = { .virtual_address = 0x10, .segment_length = 11, .rmr_context = 0x12 };
-	DAT_RMR_TRIPLET far = { .virtual_address = 0x20, .segment_length = 21, .rmr_context = 0x22 };
+	DAT_RMR_TRIPLET near = {
+		.virtual_address = 0x10, .segment_length = 11, .rmr_context = 0x12
+	};
+	DAT_RMR_TRIPLET far = {
+		.virtual_address = 0x20, .segment_length = 21, .rmr_context = 0x22
+	};
 
-	TRACED_OF_IA(dat_ep_create(ia, NOWHERE(16), NOWHERE(32), NOWHERE(48), NOWHERE(64), NOWHERE(80), NULL),
-	    "dat_ep_create(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, connect_evd=0x40, attr=0x50)");
+	TRACED_OF_IA(dat_ep_create(
+			 ia, NOWHERE(16), NOWHERE(32), NOWHERE(48), NOWHERE(64), NOWHERE(80), NULL),
+	    "dat_ep_create(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, connect_evd=0x40, "
+	    "attr=0x50)");
 	TRACED_OF_IA(dat_ep_create_with_srq(ia, NOWHERE(16), NOWHERE(32), NOWHERE(48), NOWHERE(64),
-		   NOWHERE(80), NOWHERE(96), NULL),
-	    "dat_ep_create_with_srq(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, connect_evd=0x40, "
+			 NOWHERE(80), NOWHERE(96), NULL),
+	    "dat_ep_create_with_srq(ia=@, pz=0x10, recv_evd=0x20, request_evd=0x30, "
+	    "connect_evd=0x40, "
 	    "srq=0x50, attr=0x60)");
 	TRACED(dat_ep_query(h, 0x12, NOWHERE(16)), "dat_ep_query(ep=@, mask=0x12)");
 	TRACED(dat_ep_modify(h, 0x13, NOWHERE(16)), "dat_ep_modify(ep=@, mask=0x13, param=0x10)");
-	TRACED(dat_ep_connect(h, NOWHERE(16), 17, 18, 19, NOWHERE(32), qos, DAT_CONNECT_MULTIPATH_FLAG),
+	TRACED(dat_ep_connect(
+		   h, NOWHERE(16), 17, 18, 19, NOWHERE(32), qos, DAT_CONNECT_MULTIPATH_FLAG),
 	    "dat_ep_connect(ep=@, address=0x10, qual=17, timeout=18us, size=19, data=0x20, "
 	    "qos=BEST_EFFORT, flags=MULTIPATH)");
 	TRACED(dat_ep_dup_connect(h, NOWHERE(16), 18, 19, NOWHERE(32), qos),
-	    "dat_ep_dup_connect(ep=@, dup=0x10, timeout=18us, size=19, data=0x20, qos=BEST_EFFORT)");
+	    "dat_ep_dup_connect(ep=@, dup=0x10, timeout=18us, size=19, data=0x20, "
+	    "qos=BEST_EFFORT)");
 	TRACED(dat_ep_common_connect(h, (DAT_IA_ADDRESS_PTR)(void *)&six, 18, 19, NOWHERE(32)),
 	    "dat_ep_common_connect(ep=@, address=102:304:506:708:90a:b0c:d0e:f10, timeout=18us, "
 	    "size=19, data=0x20)");
-	TRACED(dat_ep_disconnect(h, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect(ep=@, flags=ABRUPT)");
+	TRACED(
+	    dat_ep_disconnect(h, DAT_CLOSE_ABRUPT_FLAG), "dat_ep_disconnect(ep=@, flags=ABRUPT)");
 	TRACED(dat_ep_post_recv(h, 17, NOWHERE(16), dt_cookie(0x12), flags),
 	    "dat_ep_post_recv(ep=@, segments=17, iov=0x10, cookie=0x12, flags=UNSIGNALLED)");
 	TRACED(dat_ep_post_rdma_read(h, 17, NOWHERE(16), dt_cookie(0x12), &far, flags),
@@ -284,7 +294,8 @@ trace_endpoints(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	    "dat_ep_post_rdma_write(ep=@, segments=17, iov=0x10, cookie=0x12, "
 	    "remote={0x20, length=21, context=0x22}, flags=UNSIGNALLED)");
 	TRACED(dat_ep_post_rdma_read_to_rmr(h, &near, dt_cookie(0x12), &far, flags),
-	    "dat_ep_post_rdma_read_to_rmr(ep=@, local={0x10, length=11, context=0x12}, cookie=0x12, "
+	    "dat_ep_post_rdma_read_to_rmr(ep=@, local={0x10, length=11, context=0x12}, "
+	    "cookie=0x12, "
 	    "remote={0x20, length=21, context=0x22}, flags=UNSIGNALLED)");
 	TRACED(dat_ep_post_send_with_invalidate(
 		   h, 17, NOWHERE(16), dt_cookie(0x12), flags, DAT_TRUE, 0x13),
@@ -316,19 +327,22 @@ trace_the_rest(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
 	const DAT_UPCALL_ARRAY_OBJECT array = { NOWHERE(16), NULL, 5 };
 
-	TRACED_OF_IA(dat_lmr_create(ia, DAT_MEM_TYPE_LMR, region, 17, NOWHERE(16),
-		   DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_VA_TYPE_ZB, NULL, NULL, NULL, NULL, NULL),
-	    "dat_lmr_create(ia=@, type=LMR, length=17, pz=0x10, privileges=LOCAL_WRITE, va_type=ZB)");
+	TRACED_OF_IA(
+	    dat_lmr_create(ia, DAT_MEM_TYPE_LMR, region, 17, NOWHERE(16),
+		DAT_MEM_PRIV_LOCAL_WRITE_FLAG, DAT_VA_TYPE_ZB, NULL, NULL, NULL, NULL, NULL),
+	    "dat_lmr_create(ia=@, type=LMR, length=17, pz=0x10, privileges=LOCAL_WRITE, "
+	    "va_type=ZB)");
 	TRACED(dat_lmr_query(h, (DAT_LMR_PARAM_MASK)0x12, NULL), "dat_lmr_query(lmr=@, mask=0x12)");
 	TRACED_OF_IA(dat_lmr_sync_rdma_read(ia, NOWHERE(16), 17),
 	    "dat_lmr_sync_rdma_read(ia=@, segments=0x10, count=17)");
 	TRACED_OF_IA(dat_lmr_sync_rdma_write(ia, NOWHERE(16), 18),
 	    "dat_lmr_sync_rdma_write(ia=@, segments=0x10, count=18)");
 	TRACED(dat_rmr_query(h, (DAT_RMR_PARAM_MASK)0x12, NULL), "dat_rmr_query(rmr=@, mask=0x12)");
-	TRACED(dat_rmr_bind(h, NOWHERE(16), NOWHERE(32), DAT_MEM_PRIV_REMOTE_READ_FLAG,
-		   DAT_VA_TYPE_VA, NOWHERE(48), dt_cookie(0x12), DAT_COMPLETION_BARRIER_FENCE_FLAG,
-		   NULL),
-	    "dat_rmr_bind(rmr=@, lmr=0x10, range=0x20, privileges=REMOTE_READ, va_type=VA, ep=0x30, "
+	TRACED(
+	    dat_rmr_bind(h, NOWHERE(16), NOWHERE(32), DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+		NOWHERE(48), dt_cookie(0x12), DAT_COMPLETION_BARRIER_FENCE_FLAG, NULL),
+	    "dat_rmr_bind(rmr=@, lmr=0x10, range=0x20, privileges=REMOTE_READ, va_type=VA, "
+	    "ep=0x30, "
 	    "cookie=0x12, flags=BARRIER_FENCE)");
 	TRACED_OF_IA(dat_srq_create(ia, NOWHERE(16), NOWHERE(32), NULL),
 	    "dat_srq_create(ia=@, pz=0x10, attr=0x20)");
@@ -341,7 +355,8 @@ trace_the_rest(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	    "dat_evd_create(ia=@, min_qlen=17, cno=0x10, flags=DTO)");
 	TRACED(dat_evd_query(h, (DAT_EVD_PARAM_MASK)0x12, NULL), "dat_evd_query(evd=@, mask=0x12)");
 	TRACED(dat_evd_modify_cno(h, NOWHERE(16)), "dat_evd_modify_cno(evd=@, cno=0x10)");
-	TRACED(dat_evd_wait(h, 17, 18, NULL, NULL), "dat_evd_wait(evd=@, timeout=17us, threshold=18)");
+	TRACED(
+	    dat_evd_wait(h, 17, 18, NULL, NULL), "dat_evd_wait(evd=@, timeout=17us, threshold=18)");
 	TRACED(dat_evd_resize(h, 17), "dat_evd_resize(evd=@, min_qlen=17)");
 	TRACED(dat_evd_dequeue_n(h, 17, NULL, NULL), "dat_evd_dequeue_n(evd=@, max_events=17)");
 	TRACED(dat_evd_modify_upcall_array(h, DAT_UPCALL_MANY, &array, DAT_UPCALL_INVOC_ANY),
@@ -354,7 +369,8 @@ trace_the_rest(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	TRACED(dat_cno_trywait(h, NULL), "dat_cno_trywait(cno=@)");
 	TRACED_OF_IA(dat_ia_query(ia, NULL, 0x12, NULL, 0x13, NULL),
 	    "dat_ia_query(ia=@, ia_mask=0x12, provider_mask=0x13)");
-	TRACED_OF_IA(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), "dat_ia_close(ia=@, flags=GRACEFUL)");
+	TRACED_OF_IA(
+	    dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), "dat_ia_close(ia=@, flags=GRACEFUL)");
 }
 
 /* No value is that of another argument. */
@@ -437,8 +453,9 @@ START_TEST(events__of_each_kind__are_printed_with_what_they_name)
 		    "sp=0x[0-9a-f]+, cr=0x[0-9a-f]+\\}, more=0");
 	assert_line("dat_evd_wait\\(\\) = DAT_SUCCESS, event=\\{DAT_DTO_COMPLETION_EVENT, "
 		    "ep=0x[0-9a-f]+, cookie=0x5, status=SUCCESS, length=17\\}, more=0");
-	assert_line("upcall\\(evd=.*, upcall=\\{0x[0-9a-f]+, instance=0x[0-9a-f]+\\} of up to 3 events, "
-		    "event=\\{DAT_SOFTWARE_EVENT, pointer=0x8\\}, n_events=2, more_events=FALSE\\)");
+	assert_line(
+	    "upcall\\(evd=.*, upcall=\\{0x[0-9a-f]+, instance=0x[0-9a-f]+\\} of up to 3 events, "
+	    "event=\\{DAT_SOFTWARE_EVENT, pointer=0x8\\}, n_events=2, more_events=FALSE\\)");
 }
 END_TEST
 

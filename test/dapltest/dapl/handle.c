@@ -130,6 +130,7 @@ END_TEST
 /* clause: e.8.1, e.8.2 */
 START_TEST(context__is_kept_for_every_kind_of_object)
 {
+	const DAT_UINT64 wide = 0x1122334455667700;
 	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
 	DAT_HANDLE_TYPE type;
 	DAT_CONTEXT context;
@@ -156,12 +157,12 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 		for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
 			dt_ok(dat_get_consumer_context(objects[i].handle, &context));
 			ck_assert_uint_eq(context.as_64, 0);
-			context.as_64 = 1000 + i;
+			context.as_64 = wide + i;
 			dt_ok(dat_set_consumer_context(objects[i].handle, context));
 		}
 		for (size_t i = 0; i < sizeof objects / sizeof objects[0]; i++) {
 			dt_ok(dat_get_consumer_context(objects[i].handle, &context));
-			ck_assert_uint_eq(context.as_64, 1000 + i);
+			ck_assert_uint_eq(context.as_64, wide + i);
 			dt_ok(dat_get_handle_type(objects[i].handle, &type));
 			ck_assert_int_eq(type, objects[i].type);
 		}

@@ -169,8 +169,8 @@ START_TEST(hints__a_zone_in_use__its_users_are_named)
 	said[0] = '\0';
 	dt_ok(dat_srq_create(side.ia, pz, &shared, &srq));
 	assert_user(dat_pz_free(pz), "SRQ", srq);
-	dt_ok(dat_ep_create_with_srq(side.ia, side.pz, side.recv, side.request, side.connect, srq,
-	    NULL, &made[0]));
+	dt_ok(dat_ep_create_with_srq(
+	    side.ia, side.pz, side.recv, side.request, side.connect, srq, NULL, &made[0]));
 	assert_user(dat_srq_free(srq), "EP", made[0]);
 	dt_ok(dat_ep_free(made[0]));
 	dt_ok(dat_srq_free(srq));
@@ -208,6 +208,7 @@ END_TEST
 START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 {
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
+	const DAT_EP_ATTR datagrams = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD };
 	const DAT_DTO_COOKIE cookie = dt_cookie(1);
 	DAT_IA_HANDLE queried;
 	struct dt_side side;
@@ -215,8 +216,8 @@ START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 	listen_to_hints();
 	dt_side_open(&side, "soft", DT_SEPARATE);
 	BAD_EXTENDED("dat_ia_step", dat_ia_step(side.ia, 0, NULL));
-	BAD_EXTENDED(
-	    "dat_ib_post_fetch_and_add", dat_ib_post_fetch_and_add(side.pz, 1, NULL, cookie, NULL, flags));
+	BAD_EXTENDED("dat_ib_post_fetch_and_add",
+	    dat_ib_post_fetch_and_add(side.pz, 1, NULL, cookie, NULL, flags));
 	BAD_EXTENDED("dat_ib_post_cmp_and_swap",
 	    dat_ib_post_cmp_and_swap(side.pz, 1, 2, NULL, cookie, NULL, flags));
 	BAD_EXTENDED("dat_ib_post_rdma_write_immed",
@@ -225,6 +226,8 @@ START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 	    "dat_ib_post_send_ud", dat_ib_post_send_ud(side.pz, 1, NULL, NULL, cookie, flags));
 	BAD_EXTENDED("dat_ib_ud_cm_free", dat_ib_ud_cm_free(side.pz, NULL));
 	BAD_EXTENDED("dat_ib_ud_ah_free", dat_ib_ud_ah_free(side.pz, NULL));
+	BAD_EXTENDED("dat_ib_ud_ah_free", dat_ib_ud_ah_free(dt_ep(&side, &datagrams), NULL));
+	assert_said("argument 3: ");
 	BAD_EXTENDED("dat_ib_open_query",
 	    dat_ib_open_query("soft", &queried, DAT_IA_FIELD_ALL, NULL, 0, NULL));
 	assert_said("argument 4: ");
@@ -342,6 +345,12 @@ START_TEST(hints__in_each_state__say_what_the_header_says)
 	assert_said("hint: dat_ep_reset(", "DAT_INVALID_STATE_EP_ACTCONNPENDING: ");
 	assert_said("hint: dat_ep_connect(", "DAT_INVALID_STATE_EP_UNCONFTENTATIVE: ");
 	assert_said("hint: dat_ep_connect(", "DAT_INVALID_STATE_EP_DISCONNECTED: ");
+	dt_ok(dat_ep_reset(pair.a.ep));
+	dt_connect_pair(&pair);
+	dt_send(&pair.a, 0, 8, 1); /* no receive takes it */
+	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
+	dt_assert_ret(dat_ep_reset(pair.a.ep), IN_STATE(DISCPENDING));
+	assert_said("hint: dat_ep_reset(", "DAT_INVALID_STATE_EP_DISCPENDING: ");
 	ck_assert_msg(!strstr(said, "does not list this code"), "%s", said);
 	dt_pair_close(&pair);
 }

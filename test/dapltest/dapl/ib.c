@@ -223,10 +223,12 @@ START_TEST(bad_arguments__each_has_its_code)
 	    dat_ib_post_rdma_write_immed(pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
 	    PARAMETER(8));
 	remote.segment_length = 7;
-	dt_assert_ret(dat_ib_post_fetch_and_add(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT),
+	dt_assert_ret(
+	    dat_ib_post_fetch_and_add(pair.a.ep, 1, &local, dt_cookie(1), &remote, DEFAULT),
 	    LENGTH);
 	dt_assert_ret(
-	    dat_ib_post_cmp_and_swap(pair.a.ep, 1, 2, &local, dt_cookie(1), &remote, DEFAULT), LENGTH);
+	    dat_ib_post_cmp_and_swap(pair.a.ep, 1, 2, &local, dt_cookie(1), &remote, DEFAULT),
+	    LENGTH);
 	dt_assert_ret(
 	    dat_ib_post_rdma_write_immed(pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, DEFAULT),
 	    LENGTH);

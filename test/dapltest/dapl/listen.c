@@ -126,7 +126,7 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_ok(dat_cr_accept(dt_request_event(&pair.b, &event), pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
-	/* The same of a reserved service point, which tells of the qualifier and not of the port. */
+	/* The same of a reserved service point, which reports the qualifier and not the port. */
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	pair.b.ep = dt_ep(&pair.b, NULL);
 	do

@@ -235,16 +235,15 @@ transfer(struct dt_pair *pair, enum operation operation, DAT_DTO_COMPLETION_STAT
 	DAT_EVENT event;
 
 	if (operation == ATOMIC) {
-		dt_ok(dat_ib_post_fetch_and_add(
-		    pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
+		dt_ok(
+		    dat_ib_post_fetch_and_add(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
 		dt_next(pair->a.request, &event);
 		ck_assert_int_eq(event.event_data.dto_completion_event_data.status, status);
 		return;
 	}
-	dt_ok(
-	    operation == WRITE ?
-		dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags) :
-		dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
+	dt_ok(operation == WRITE ?
+		  dat_ep_post_rdma_write(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags) :
+		  dat_ep_post_rdma_read(pair->a.ep, 1, &local, dt_cookie(1), &remote, flags));
 	dt_expect_dto(pair->a.request, pair->a.ep, 1, status, &event);
 }
 

@@ -71,12 +71,12 @@ row_of(DAT_EVD_HANDLE evd)
 /* A figure of the page, and where the calls have it. */
 #define COUNTER(column, member) \
 	{ \
-		#column, offsetof(struct dapl_stats_row, column), \
+#column, offsetof(struct dapl_stats_row, column), \
 		    offsetof(struct dat_rearm_evd_counters, member), -1 \
 	}
 #define CALLS(column, which) \
 	{ \
-		#column, offsetof(struct dapl_stats_row, column), 0, which \
+#column, offsetof(struct dapl_stats_row, column), 0, which \
 	}
 static const struct {
 	const char *name;
@@ -195,7 +195,8 @@ START_TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
 	ck_assert_uint_gt(row_of(pair.b.recv)->polls_found, 0);
 	ck_assert_uint_ge(row_of(pair.b.recv)->polls, row_of(pair.b.recv)->polls_found);
 	assert_figures(pair.a.request, "soft", DAT_UPCALL_DISABLE, 0);
-	ck_assert_uint_eq(row_of(pair.a.request)->rnr_stalls, dt_is_soft() ? 0 : DAPL_STATS_UNKNOWN);
+	ck_assert_uint_eq(
+	    row_of(pair.a.request)->rnr_stalls, dt_is_soft() ? 0 : DAPL_STATS_UNKNOWN);
 	assert_figures(pair.a.connect, "soft", DAT_UPCALL_DISABLE, 0);
 	assert_figures(pair.b.cr, "soft", DAT_UPCALL_DISABLE, 0);
 	assert_figures(pair.a.async, "soft", DAT_UPCALL_DISABLE, 0);

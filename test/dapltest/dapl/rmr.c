@@ -145,8 +145,7 @@ END_TEST
 
 /* The region is bound to that range of `b`; without a length to none, and then it has nothing of the last one. */
 static void
-assert_region(
-    const struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges)
+assert_region(const struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges)
 {
 	const DAT_LMR_TRIPLET range = dt_local(&s->pair.b, offset, length);
 	DAT_RMR_PARAM param;

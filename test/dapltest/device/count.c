@@ -37,7 +37,7 @@ begin(void)
 	take(pair.b.ia, before[1]);
 }
 
-/* Since begin().  Some are counted after the event that tells of it. */
+/* Since begin().  Some are counted after their event was posted. */
 static void
 assert_added(const char *what, int end, const struct adds *adds)
 {

@@ -163,8 +163,7 @@ START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 	fault_device(&device, &numbered_port);
 	fault_lack((windows ? 0 : FAULT_WINDOWS_1) | (shared ? 0 : FAULT_SRQ));
 	handle = dt_open("faulty", &async);
-	dt_ok(dat_ia_query(
-	    handle, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider));
+	dt_ok(dat_ia_query(handle, NULL, DAT_IA_FIELD_ALL, &ia, DAT_PROVIDER_FIELD_ALL, &provider));
 	ck_assert_str_eq(ia.vendor_name, "0xabc");
 	ck_assert_uint_eq(ia.hardware_version_major, 21);
 	ck_assert_uint_eq(ia.firmware_version_major, 12);
@@ -212,7 +211,9 @@ END_TEST
 START_TEST(endpoint__reads_of_each_direction__are_limited_by_their_own_number)
 {
 	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
-	DAT_EP_ATTR attr = { .max_recv_dtos = 1, .max_request_dtos = 1, .max_recv_iov = 1, .max_request_iov = 1 };
+	DAT_EP_ATTR attr = {
+		.max_recv_dtos = 1, .max_request_dtos = 1, .max_recv_iov = 1, .max_request_iov = 1
+	};
 	struct dt_side side;
 
 	fault_device(&numbered, &numbered_port);
@@ -249,7 +250,8 @@ START_TEST(remote_region__of_each_call__has_the_scope_that_the_device_has)
 	dt_ok(dat_ia_query(side.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
 	ck_assert_int_eq(attr.rmr_scope_supported, scopes[_i][0]);
 	for (int call = 1; call < 3; call++) {
-		dt_ok(call == 1 ? dat_rmr_create(side.pz, &rmr) : dat_rmr_create_for_ep(side.pz, &rmr));
+		dt_ok(call == 1 ? dat_rmr_create(side.pz, &rmr) :
+				  dat_rmr_create_for_ep(side.pz, &rmr));
 		dt_ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
 		ck_assert_int_eq(param.rmr_scope, scopes[_i][call]);
 		dt_ok(dat_rmr_free(rmr));
@@ -280,14 +282,13 @@ START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
 	ck_assert_str_eq(named(&attr, DAT_IB_ATTR_IMMED_DATA), _i == 1 ? "FALSE" : "TRUE");
 	local = dt_local(&pair.a, 0, 8);
 	remote = dt_remote(&pair.b, 0, 8);
-	dt_assert_ret(dat_ib_post_fetch_and_add(
-			  pair.a.ep, 1, &local, dt_cookie(1), &remote, flags),
+	dt_assert_ret(dat_ib_post_fetch_and_add(pair.a.ep, 1, &local, dt_cookie(1), &remote, flags),
 	    _i == 0 ? model : DAT_SUCCESS);
-	dt_assert_ret(dat_ib_post_cmp_and_swap(
-			  pair.a.ep, 1, 2, &local, dt_cookie(1), &remote, flags),
+	dt_assert_ret(
+	    dat_ib_post_cmp_and_swap(pair.a.ep, 1, 2, &local, dt_cookie(1), &remote, flags),
 	    _i == 0 ? model : DAT_SUCCESS);
-	dt_assert_ret(dat_ib_post_rdma_write_immed(
-			  pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
+	dt_assert_ret(
+	    dat_ib_post_rdma_write_immed(pair.a.ep, 1, &local, dt_cookie(1), &remote, 1, flags),
 	    _i == 1 ? model : DAT_SUCCESS);
 	dt_assert_ret(dat_ep_post_send_with_invalidate(
 			  pair.a.ep, 1, &local, dt_cookie(1), flags, DAT_TRUE, 1),
@@ -371,8 +372,7 @@ device_limit_suite(void)
 	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
 	tcase_add_loop_test(
 	    tc, remote_region__of_each_call__has_the_scope_that_the_device_has, 0, 3);
-	tcase_add_loop_test(
-	    tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 3);
+	tcase_add_loop_test(tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 3);
 	tcase_add_test(tc, endpoint__reads_of_each_direction__are_limited_by_their_own_number);
 	tcase_add_loop_test(
 	    tc, attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 0, 8);

@@ -170,11 +170,10 @@ START_TEST(post__the_device_refuses__takes_no_place_among_the_requests)
 	/* What was refused does not count. */
 	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
 	for (int i = 0; i < DCNT_EP_ALL_COUNTERS; i++)
-		ck_assert_uint_eq(counters[i],
-		    i == DCNT_EP_CONNECT	     ? 1 :
-			i == DCNT_EP_POST_SEND	     ? DEPTH :
-			i == DCNT_EP_POST_SEND_DATA ? 8 * DEPTH :
-						      0);
+		ck_assert_uint_eq(counters[i], i == DCNT_EP_CONNECT	   ? 1 :
+					       i == DCNT_EP_POST_SEND	   ? DEPTH :
+					       i == DCNT_EP_POST_SEND_DATA ? 8 * DEPTH :
+									     0);
 	dt_pair_close(&pair);
 }
 END_TEST

@@ -217,9 +217,9 @@ START_TEST(message__with_immediate_data__has_them_in_an_event_of_its_own)
 	dt_ok(dat_ib_query_counters(pair.b.ep, DCNT_EP_ALL_COUNTERS, counters, 0));
 	for (int i = DCNT_EP_RECV; i < DCNT_EP_ALL_COUNTERS; i++)
 		ck_assert_uint_eq(counters[i],
-		    i == (_i ? DCNT_EP_RECV_UD : DCNT_EP_RECV_IMM)		? 1 :
-			i == (_i ? DCNT_EP_RECV_UD_DATA : DCNT_EP_RECV_IMM_DATA) ? (DAT_UINT64)length :
-										    0);
+		    i == (_i ? DCNT_EP_RECV_UD : DCNT_EP_RECV_IMM)	     ? 1 :
+		    i == (_i ? DCNT_EP_RECV_UD_DATA : DCNT_EP_RECV_IMM_DATA) ? (DAT_UINT64)length :
+									       0);
 	dt_pair_close(&pair);
 }
 END_TEST

@@ -15,7 +15,8 @@ static atomic_int overruns, refused_arms, repeated;
 static atomic_uint polls, arms;
 static atomic_bool resize_fails, poll_fails, periods_stand;
 static atomic_int moderation_error;
-static atomic_uint moderated, last_moderation; /* that: the count, and the period in the upper half */
+static atomic_uint moderated,
+    last_moderation; /* that: the count, and the period in the upper half */
 static void (*_Atomic change_completion)(struct ibv_wc *wc);
 static _Atomic(struct ibv_cq *) last;
 static int (*real_poll)(struct ibv_cq *, int, struct ibv_wc *);
@@ -80,7 +81,8 @@ fault_cq_last_moderation(void)
 {
 	const unsigned int value = last_moderation;
 
-	return (struct ibv_moderate_cq){ .cq_count = (uint16_t)value, .cq_period = (uint16_t)(value >> 16) };
+	return (struct ibv_moderate_cq){ .cq_count = (uint16_t)value,
+		.cq_period = (uint16_t)(value >> 16) };
 }
 
 void
