@@ -155,6 +155,171 @@ START_TEST(private_data__is_padded_as_infiniband_does)
 }
 END_TEST
 
+/* ---- the terms of a connection ---- */
+
+#define ANY UINT8_MAX /* RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH */
+
+struct terms {
+	uint8_t resources, depth, flow, retry, rnr, srq;
+};
+
+static const struct bargain {
+	bool own;    /* the ids have the queue pairs */
+	bool unsaid; /* no parameters: the terms are those that this stands for */
+	struct terms call, answer;
+} bargains[] = {
+	{ true, false, { 3, 2, 1, 5, 4, 1 }, { 1, 2, 0, 0, 6, 1 } },
+	{ true, false, { 0, 0, 0, 0, 0, 0 }, { 0, 0, 1, 0, 1, 0 } },
+	{ true, false, { 5, 7, 0, 6, 2, 0 }, { ANY, 4, 0, 1, 3, 0 } },
+	{ true, false, { 5, 7, 0, 6, 2, 0 }, { 6, ANY, 0, 1, 3, 0 } },
+	{ true, false, { ANY, ANY, 1, 9, 15, 0 }, { ANY, ANY, 1, 3, 9, 0 } },
+	{ true, true, { ANY, ANY, 0, 7, 7, 0 }, { ANY, ANY, 0, 7, 7, 0 } },
+	{ false, false, { 3, 2, 1, 5, 4, 1 }, { 1, 3, 1, 0, 6, 1 } },
+	{ false, false, { 7, 5, 0, 1, 0, 0 }, { ANY, ANY, 0, 0, 7, 0 } },
+};
+#define BARGAINS ((int)(sizeof bargains / sizeof *bargains))
+
+static struct rdma_conn_param
+param_of(const struct terms *terms, uint32_t qpn)
+{
+	return (struct rdma_conn_param){ .responder_resources = terms->resources,
+		.initiator_depth = terms->depth,
+		.flow_control = terms->flow,
+		.retry_count = terms->retry,
+		.rnr_retry_count = terms->rnr,
+		.srq = terms->srq,
+		.qp_num = qpn };
+}
+
+static uint8_t
+at_most_7(uint8_t count)
+{
+	return count < 7 ? count : 7;
+}
+
+/* What one end starts, the other answers.  An id knows whether its queue pair has a shared queue: here none has. */
+static void
+expect_terms(const struct rdma_cm_event *event, const struct terms *said, bool own, uint32_t qpn)
+{
+	ck_assert_uint_eq(event->param.conn.responder_resources, said->depth);
+	ck_assert_uint_eq(event->param.conn.initiator_depth, said->resources);
+	ck_assert_uint_eq(event->param.conn.flow_control, said->flow);
+	ck_assert_uint_eq(event->param.conn.rnr_retry_count, at_most_7(said->rnr));
+	ck_assert_uint_eq(event->param.conn.srq, own ? 0 : said->srq);
+	ck_assert_uint_eq(event->param.conn.qp_num, qpn);
+}
+
+static struct ibv_qp_attr
+expect_attributes(
+    struct rdma_cm_id *id, uint8_t resources, uint8_t depth, uint8_t retry, uint8_t rnr)
+{
+	const unsigned int reads =
+	    resources ? IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC : 0;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	ck_assert_int_eq(ibv_query_qp(id->qp, &attr, ~0, &init), 0);
+	ck_assert_int_eq(attr.qp_state, IBV_QPS_RTS);
+	ck_assert_uint_eq(attr.max_dest_rd_atomic, resources);
+	ck_assert_uint_eq(attr.max_rd_atomic, depth);
+	ck_assert_uint_eq(attr.retry_cnt, at_most_7(retry));
+	ck_assert_uint_eq(attr.rnr_retry, at_most_7(rnr));
+	ck_assert_uint_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_WRITE | reads);
+	ck_assert_uint_eq(attr.path_mtu, IBV_MTU_4096);
+	ck_assert_uint_eq(attr.min_rnr_timer, 0);
+	return attr;
+}
+
+START_TEST(terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pairs)
+{
+	const struct bargain *b = &bargains[_i];
+	struct ibv_qp_attr one, other;
+	struct rdma_conn_param call, answer;
+	struct ibv_device_attr device;
+	struct rdma_cm_event *event;
+	struct terms called = b->call, answered = b->answer;
+	uint32_t qpns[2] = { 0x4321, 0x8765 };
+
+	ck_assert_int_eq(ibv_query_device(active->verbs, &device), 0);
+	listener->context = &port;
+	if (b->own)
+		qpns[0] = active->qp->qp_num;
+	else
+		rdma_destroy_qp(active);
+	call = param_of(&called, b->own ? 0x1111 : qpns[0]);
+	ck_assert_int_eq(rdma_connect(active, b->unsaid ? NULL : &call), 0);
+	ck_assert_int_eq(rdma_connect(active, &call), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	if (called.resources == ANY)
+		called.resources = (uint8_t)device.max_qp_rd_atom;
+	if (called.depth == ANY)
+		called.depth = (uint8_t)device.max_qp_init_rd_atom;
+	expect_terms(event, &called, b->own, qpns[0]);
+	ck_assert_uint_eq(event->param.conn.retry_count, at_most_7(called.retry));
+	passive = event->id;
+	ck_assert_ptr_eq(passive->context, &port);
+	ck_assert_int_eq(memcmp(&passive->route.addr.addr.ibaddr.dgid,
+			     &passive->route.addr.addr.ibaddr.sgid, sizeof(union ibv_gid)),
+	    0);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	if (b->own) {
+		cm_qp(passive, passive_cq);
+		qpns[1] = passive->qp->qp_num;
+	}
+	answer = param_of(&answered, b->own ? 0x2222 : qpns[1]);
+	ck_assert_int_eq(rdma_accept(passive, b->unsaid ? NULL : &answer), 0);
+	/* Without a word it is what the caller wishes. */
+	if (answered.resources == ANY)
+		answered.resources = called.depth;
+	if (answered.depth == ANY)
+		answered.depth = called.resources;
+	event =
+	    cm_next(client, b->own ? RDMA_CM_EVENT_ESTABLISHED : RDMA_CM_EVENT_CONNECT_RESPONSE);
+	expect_terms(event, &answered, b->own, qpns[1]);
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	/* rdma_accept() is the older call for rdma_establish(). */
+	if (!b->own)
+		ck_assert_int_eq(_i % 2 ? rdma_accept(active, NULL) : rdma_establish(active), 0);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	if (!b->own)
+		return;
+	one = expect_attributes(
+	    active, answered.depth, answered.resources, called.retry, answered.rnr);
+	other = expect_attributes(
+	    passive, answered.resources, answered.depth, called.retry, called.rnr);
+	ck_assert_uint_eq(one.dest_qp_num, qpns[1]);
+	ck_assert_uint_eq(other.dest_qp_num, qpns[0]);
+	ck_assert_uint_eq(one.rq_psn, other.sq_psn);
+	ck_assert_uint_eq(other.rq_psn, one.sq_psn);
+}
+END_TEST
+
+START_TEST(terms_of_a_connection__beyond_the_device__refused)
+{
+	struct rdma_conn_param bad[2] = { param(NULL, 0), param(NULL, 0) };
+
+	bad[0].responder_resources = 129;
+	bad[1].initiator_depth = 129;
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		ck_assert_int_eq(rdma_connect(active, &bad[i]), -1);
+		ck_assert_int_eq(errno, EINVAL);
+	}
+	request();
+	for (int i = 0; i < 2; i++) {
+		errno = 0;
+		ck_assert_int_eq(rdma_accept(passive, &bad[i]), -1);
+		ck_assert_int_eq(errno, EINVAL);
+	}
+	cm_expect_no_event(client);
+	ck_assert_int_eq(rdma_accept(passive, NULL), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	(void)expect_attributes(passive, 2, 3, 7, 7);
+}
+END_TEST
+
 START_TEST(private_data__more_than_fits__refused)
 {
 	char data[200] = { 0 };
@@ -228,14 +393,20 @@ END_TEST
 /* origin: outside.142 */
 START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 {
-	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 } };
-	struct ibv_qp_init_attr init;
+	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 0, 0, 5 } };
+	struct ibv_context *elsewhere = story_open();
+	struct ibv_pd *foreign = ibv_alloc_pd(elsewhere);
+	struct ibv_qp_init_attr init, made;
+	struct ibv_qp_attr attr;
 	struct rdma_cm_id *id = cm_resolved(client, port);
 	struct ibv_cq *cq;
 
 	for (int i = 0; i < 3; i++) {
 		init = wish;
 		ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+		ck_assert_int_eq(ibv_query_qp(id->qp, &attr, IBV_QP_CAP, &made), 0);
+		ck_assert_int_eq(memcmp(&init.cap, &attr.cap, sizeof init.cap), 0);
+		ck_assert_uint_ge(init.cap.max_inline_data, 5);
 		ck_assert_ptr_nonnull(id->send_cq);
 		ck_assert_ptr_nonnull(id->recv_cq);
 		rdma_destroy_qp(id);
@@ -244,6 +415,14 @@ START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 		ck_assert_ptr_null(id->send_cq_channel);
 		ck_assert_ptr_null(id->recv_cq_channel);
 	}
+	init = wish;
+	errno = 0;
+	ck_assert_int_eq(rdma_create_qp(id, foreign, &init), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(id->qp);
+	ck_assert_ptr_null(id->send_cq);
+	ck_assert_int_eq(ibv_dealloc_pd(foreign), 0);
+	ck_assert_int_eq(ibv_close_device(elsewhere), 0);
 	/* Queues of the program stay the program's. */
 	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
 	ck_assert_ptr_nonnull(cq);
@@ -668,6 +847,9 @@ soft_cm_suite(void)
 	tcase_add_test(
 	    tcase, ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place);
 	tcase_add_test(tcase, queue_pair_with_queues_of_its_own__destroyed_and_made_again);
+	tcase_add_loop_test(tcase,
+	    terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pairs, 0, BARGAINS);
+	tcase_add_test(tcase, terms_of_a_connection__beyond_the_device__refused);
 	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
 	tcase_add_test(tcase, answer__queue_pair_cannot_follow__error_here_and_rejected_there);
 	tcase_add_test(tcase, accept__queue_pair_cannot_follow__fails_and_can_be_repeated);

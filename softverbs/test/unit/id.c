@@ -65,6 +65,15 @@ START_TEST(bind__address_of_another_host__address_not_available)
 	event = cm_next(client, RDMA_CM_EVENT_ADDR_ERROR);
 	ck_assert_int_lt(event->status, 0);
 	rdma_ack_cm_event(event);
+	/* It has no destination, and can get another. */
+	ck_assert_int_eq(rdma_resolve_route(id, 100), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 100), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, id);
+	/* And then no other. */
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 100), -1);
+	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 }
 END_TEST
@@ -206,6 +215,16 @@ START_TEST(reuse_address__two_ids_share_a_port__a_listener_is_alone)
 	ck_assert_int_eq(errno, EADDRINUSE);
 	ck_assert_int_eq(rdma_destroy_id(ids[1]), 0);
 	ck_assert_int_eq(rdma_listen(ids[0], 0), 0);
+	ck_assert_int_eq(rdma_create_id(client, &ids[1], NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(
+	    rdma_set_option(ids[1], RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &on, sizeof on), 0);
+	ck_assert_int_eq(rdma_bind_addr(ids[1], (struct sockaddr *)&address), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	ck_assert_int_eq(rdma_destroy_id(ids[1]), 0);
+	/* The ports of datagrams are others. */
+	ck_assert_int_eq(rdma_create_id(client, &ids[1], NULL, RDMA_PS_UDP), 0);
+	ck_assert_int_eq(rdma_bind_addr(ids[1], (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_destroy_id(ids[1]), 0);
 	ck_assert_int_eq(rdma_destroy_id(ids[0]), 0);
 }
 END_TEST
@@ -360,6 +379,18 @@ START_TEST(resolve__of_special_addresses__as_a_host_does)
 	to = (const struct sockaddr_in *)rdma_get_peer_addr(id);
 	ck_assert_uint_eq(to->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 	ck_assert_uint_eq(to->sin_port, port);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+
+	/* A source of this host is kept, and its port. */
+	elsewhere.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+	elsewhere.sin_port = htons(20083);
+	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(
+	    rdma_resolve_addr(id, (struct sockaddr *)&elsewhere, (struct sockaddr *)&any, 10), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, id);
+	to = (const struct sockaddr_in *)rdma_get_local_addr(id);
+	ck_assert_uint_eq(to->sin_addr.s_addr, htonl(INADDR_LOOPBACK + 1));
+	ck_assert_uint_eq(to->sin_port, htons(20083));
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);

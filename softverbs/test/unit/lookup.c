@@ -64,6 +64,9 @@ START_TEST(lookup__accepted__gives_queue_pair_key_and_address)
 	struct rdma_cm_id *listener, *active, *passive;
 	struct rdma_cm_event *event;
 	char data[180] = "question";
+	struct rdma_conn_param too_long = {
+		.private_data = data, .private_data_len = 137, .qp_num = b.qp->qp_num
+	};
 	uint16_t port;
 
 	listener = listening(&port);
@@ -76,6 +79,11 @@ START_TEST(lookup__accepted__gives_queue_pair_key_and_address)
 	ck_assert_int_eq(passive->qp_type, IBV_QPT_UD);
 	rdma_ack_cm_event(event);
 	ck_assert_int_eq(rdma_accept(passive, NULL), -1);
+	ck_assert_int_eq(rdma_accept(passive, &too_long), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	errno = 0;
+	ck_assert_int_eq(rdma_reject(passive, data, 137), -1);
+	ck_assert_int_eq(errno, EINVAL);
 	answer.qp_num = b.qp->qp_num;
 	ck_assert_int_eq(rdma_accept(passive, &answer), 0);
 	ck_assert_int_eq(rdma_accept(passive, &answer), -1);
@@ -84,6 +92,7 @@ START_TEST(lookup__accepted__gives_queue_pair_key_and_address)
 	ck_assert_uint_eq(event->param.ud.qp_num, b.qp->qp_num);
 	ck_assert_uint_eq(event->param.ud.qkey, RDMA_UDP_QKEY);
 	ck_assert_uint_eq(event->param.ud.ah_attr.dlid, 1);
+	ck_assert_uint_eq(event->param.ud.ah_attr.port_num, 1);
 	ck_assert_uint_eq(event->param.ud.private_data_len, 136);
 	ck_assert_str_eq(event->param.ud.private_data, "answer");
 	rdma_ack_cm_event(event);

@@ -112,10 +112,13 @@ END_TEST
 
 START_TEST(path__stands_for_the_resolution_of_the_route)
 {
-	struct ibv_path_data paths[] = { { .flags = IBV_PATH_FLAG_ALTERNATE },
+	struct ibv_path_data paths[] = { { .flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY },
 		{ .flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL,
 		    .path = { .flowlabel_hoplimit = htonl(0x12345 << 8 | 9),
 			.tclass = 3,
+			.slid = htons(7),
+			.dlid = htons(8),
+			.pkey = htons(9),
 			.reversible_numpath = IBV_PATH_RECORD_REVERSIBLE | 1,
 			.qosclass_sl = htons(5),
 			.mtu = 2 << 6 | IBV_MTU_2048,
@@ -137,6 +140,9 @@ START_TEST(path__stands_for_the_resolution_of_the_route)
 	ck_assert_uint_eq(path->flow_label, htonl(0x12345));
 	ck_assert_uint_eq(path->hop_limit, 9);
 	ck_assert_uint_eq(path->traffic_class, 3);
+	ck_assert_uint_eq(path->slid, htons(7));
+	ck_assert_uint_eq(path->dlid, htons(8));
+	ck_assert_uint_eq(path->pkey, htons(9));
 	ck_assert_int_eq(path->reversible, 1);
 	ck_assert_uint_eq(path->sl, 5);
 	ck_assert_uint_eq(path->mtu, IBV_MTU_2048);
