@@ -298,6 +298,174 @@ START_TEST(link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not)
 }
 END_TEST
 
+/* ---- each message, in the states in which it may come: also late, twice, or when the id has given up ---- */
+
+#define NO_ANSWER 0
+
+static const struct step {
+	struct end *end;
+	void (*reach)(void);
+	enum soft_cm_type said;
+	enum rdma_cm_event_type event, then; /* NOTHING: none */
+	enum soft_cm_type answer, again;     /* to it, and when it comes a second time */
+} steps[] = {
+	{ &ours, ours_requesting, SOFT_CM_ASK, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_MRA, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_DREP, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_DREQ, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_REJ, RDMA_CM_EVENT_REJECTED, NOTHING, NO_ANSWER,
+	    NO_ANSWER },
+	{ &ours, ours_requesting, SOFT_CM_REP, RDMA_CM_EVENT_ESTABLISHED, NOTHING, SOFT_CM_RTU,
+	    NO_ANSWER },
+	{ &ours, ours_accepted, SOFT_CM_ASK, RDMA_CM_EVENT_ESTABLISHED, NOTHING, SOFT_CM_MRA,
+	    SOFT_CM_MRA },
+	{ &ours, ours_accepted, SOFT_CM_DREP, RDMA_CM_EVENT_ESTABLISHED, NOTHING, SOFT_CM_RTU,
+	    NO_ANSWER },
+	{ &ours, ours_accepted, SOFT_CM_DREQ, RDMA_CM_EVENT_ESTABLISHED, RDMA_CM_EVENT_DISCONNECTED,
+	    SOFT_CM_DREP, SOFT_CM_DREP },
+	{ &ours, ours_connected, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_connected, SOFT_CM_MRA, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_connected, SOFT_CM_DREP, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_connected, SOFT_CM_DREQ, RDMA_CM_EVENT_DISCONNECTED, NOTHING, SOFT_CM_DREP,
+	    SOFT_CM_DREP },
+	{ &ours, ours_disconnecting, SOFT_CM_DREP, RDMA_CM_EVENT_DISCONNECTED, NOTHING, NO_ANSWER,
+	    NO_ANSWER },
+	{ &ours, ours_disconnecting, SOFT_CM_DREQ, RDMA_CM_EVENT_DISCONNECTED, NOTHING,
+	    SOFT_CM_DREP, SOFT_CM_DREP },
+	{ &ours, ours_disconnected, SOFT_CM_DREQ, NOTHING, NOTHING, SOFT_CM_DREP, SOFT_CM_DREP },
+	{ &ours, ours_disconnected, SOFT_CM_DREP, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_disconnected, SOFT_CM_REP, NOTHING, NOTHING, SOFT_CM_REJ, SOFT_CM_REJ },
+	{ &ours, ours_disconnected, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &ours, ours_disconnected, SOFT_CM_REJ, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_requested, SOFT_CM_ASK, NOTHING, NOTHING, SOFT_CM_MRA, SOFT_CM_MRA },
+	{ &theirs, theirs_requested, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_requested, SOFT_CM_DREP, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_requested, SOFT_CM_DREQ, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_requested, SOFT_CM_REJ, RDMA_CM_EVENT_REJECTED, NOTHING, NO_ANSWER,
+	    NO_ANSWER },
+	{ &theirs, theirs_answered, SOFT_CM_MRA, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_answered, SOFT_CM_DREP, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_answered, SOFT_CM_RTU, RDMA_CM_EVENT_ESTABLISHED, NOTHING, NO_ANSWER,
+	    NO_ANSWER },
+	{ &theirs, theirs_answered, SOFT_CM_REJ, RDMA_CM_EVENT_REJECTED, NOTHING, NO_ANSWER,
+	    NO_ANSWER },
+	{ &theirs, theirs_answered, SOFT_CM_DREQ, RDMA_CM_EVENT_DISCONNECTED, NOTHING, SOFT_CM_DREP,
+	    SOFT_CM_DREP },
+	{ &theirs, theirs_connected, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_connected, SOFT_CM_DREQ, RDMA_CM_EVENT_DISCONNECTED, NOTHING,
+	    SOFT_CM_DREP, SOFT_CM_DREP },
+	{ &theirs, theirs_disconnecting, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+	{ &theirs, theirs_disconnecting, SOFT_CM_DREQ, RDMA_CM_EVENT_DISCONNECTED, NOTHING,
+	    SOFT_CM_DREP, SOFT_CM_DREP },
+	{ &theirs, theirs_disconnected, SOFT_CM_DREQ, NOTHING, NOTHING, SOFT_CM_DREP,
+	    SOFT_CM_DREP },
+	{ &theirs, theirs_disconnected, SOFT_CM_RTU, NOTHING, NOTHING, NO_ANSWER, NO_ANSWER },
+};
+#define STEPS ((int)(sizeof steps / sizeof *steps))
+
+/* The next message, whatever it is, but for questions that were not asked for; REJ of an id that there is not ends it. */
+static enum soft_cm_type
+hear_any(const struct end *end)
+{
+	struct soft_frame frame;
+	struct soft_wire_cm cm;
+
+	do {
+		ck_assert_int_eq(recv(end->line, &frame, sizeof frame, MSG_WAITALL), sizeof frame);
+		ck_assert_int_eq(recv(end->line, &cm, sizeof cm, MSG_WAITALL), sizeof cm);
+	} while (cm.type == SOFT_CM_ASK);
+	ck_assert_uint_eq(cm.to, cm.from == 1 ? 1 : end->peer);
+	if (cm.from == 1)
+		return NO_ANSWER;
+	ck_assert_uint_eq(cm.reason, cm.type == SOFT_CM_REJ ? SOFT_CM_REJ_TIMEOUT : 0);
+	return (enum soft_cm_type)cm.type;
+}
+
+/* All answers that come until that to a question about an id that there is not, of which one is expected. */
+static void
+expect_answer(const struct end *end, enum soft_cm_type answer)
+{
+	enum soft_cm_type heard;
+	unsigned int n = 0;
+
+	say(end, &(struct soft_wire_cm){ .type = SOFT_CM_DREQ, .from = 1, .to = 1 });
+	while ((heard = hear_any(end)) != NO_ANSWER) {
+		ck_assert_uint_eq(heard, answer);
+		n++;
+	}
+	ck_assert_uint_eq(n, answer != NO_ANSWER);
+}
+
+START_TEST(message__in_each_state__is_answered_and_told_once)
+{
+	const struct step *step = &steps[_i];
+	struct soft_wire_cm message = { .type = step->said };
+
+	step->reach();
+	message.from = step->end->peer;
+	message.to = step->end->number;
+	message.qpn = step->said == SOFT_CM_REP ? stranger << 14 | 8 : 0;
+	say(step->end, &message);
+	/* When it is read, it is answered. */
+	if (step->event == RDMA_CM_EVENT_ESTABLISHED && step->end == &ours) {
+		if (step->answer != SOFT_CM_RTU)
+			expect_answer(step->end, step->answer);
+		expect_event(step->end, step->event, 0);
+		if (step->then == NOTHING)
+			(void)hear(step->end, SOFT_CM_RTU);
+	} else {
+		expect_answer(step->end, step->answer);
+		if (step->event != NOTHING)
+			expect_event(step->end, step->event, 0);
+	}
+	if (step->then != NOTHING)
+		expect_event(step->end, step->then, 0);
+	if (step->reach == ours_accepted && step->said == SOFT_CM_ASK)
+		return; /* connected, it does not decide any more */
+	say(step->end, &message);
+	expect_answer(step->end, step->again);
+	cm_expect_no_event(channel);
+}
+END_TEST
+
+/* What the other end hears of an id that is destroyed. */
+static const struct {
+	struct end *end;
+	void (*reach)(void);
+	enum soft_cm_type heard;
+	uint16_t reason;
+} ends[] = {
+	{ &ours, ours_requesting, NO_ANSWER, 0 }, /* it has not named its id */
+	{ &ours, ours_accepted, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER },
+	{ &ours, ours_connected, SOFT_CM_DREQ, 0 },
+	{ &ours, ours_disconnecting, NO_ANSWER, 0 },
+	{ &ours, ours_disconnected, NO_ANSWER, 0 },
+	{ &theirs, theirs_requested, SOFT_CM_REJ, SOFT_CM_REJ_CONSUMER },
+	{ &theirs, theirs_answered, SOFT_CM_DREQ, 0 },
+	{ &theirs, theirs_connected, SOFT_CM_DREQ, 0 },
+	{ &theirs, theirs_disconnecting, NO_ANSWER, 0 },
+	{ &theirs, theirs_disconnected, NO_ANSWER, 0 },
+};
+
+START_TEST(id_destroyed__in_each_state__the_other_end_hears_it_once)
+{
+	struct end *end = ends[_i].end;
+	struct soft_wire_cm heard;
+
+	ends[_i].reach();
+	cm_forget(&end->id);
+	if (ends[_i].heard != NO_ANSWER) {
+		heard = hear(end, ends[_i].heard);
+		ck_assert_uint_eq(heard.from, end->number);
+		ck_assert_uint_eq(heard.to, end->peer);
+		ck_assert_uint_eq(heard.reason, ends[_i].reason);
+	}
+	expect_answer(end, NO_ANSWER);
+	cm_expect_no_event(channel);
+}
+END_TEST
+
 /* What a process says of an id that is another's, or that it has no connection with, changes nothing. */
 START_TEST(message__from_another_id_or_process__changes_nothing)
 {
@@ -365,6 +533,9 @@ soft_lost_suite(void)
 	tcase_add_loop_test(tcase,
 	    link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not, 0,
 	    (int)(sizeof cases / sizeof cases[0]));
+	tcase_add_loop_test(tcase, message__in_each_state__is_answered_and_told_once, 0, STEPS);
+	tcase_add_loop_test(tcase, id_destroyed__in_each_state__the_other_end_hears_it_once, 0,
+	    (int)(sizeof ends / sizeof *ends));
 	tcase_add_test(tcase, message__from_another_id_or_process__changes_nothing);
 	tcase_add_test(tcase, message__to_no_id__is_answered_by_its_kind);
 	return suite;
