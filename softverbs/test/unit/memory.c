@@ -73,7 +73,7 @@ START_TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
 }
 END_TEST
 
-/* All sets of rights: whoever writes from elsewhere writes here, too. */
+/* All sets of rights: remote writing includes local writing. */
 START_TEST(registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing)
 {
 	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |

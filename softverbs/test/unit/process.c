@@ -254,7 +254,7 @@ START_TEST(fenced_send__of_what_a_read_brings__carries_it)
 }
 END_TEST
 
-/* --- each kind of request: what both ends are told of it */
+/* --- each kind of request: the completions of both ends */
 
 static const struct kind {
 	enum ibv_wr_opcode opcode;

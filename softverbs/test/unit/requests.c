@@ -11,6 +11,7 @@
 
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/wire.h"
@@ -495,6 +496,44 @@ START_TEST(refusal__each_reason__is_the_status_of_its_request)
 }
 END_TEST
 
+/* The time is that of the other end, which its refusal has. */
+START_TEST(refusal__no_receive__the_request_comes_again_after_the_time_that_it_says)
+{
+	struct ibv_sge sge = bytes_at(0, 8);
+	struct ibv_send_wr wr = request(IBV_WR_SEND, 0, &sge);
+	struct ibv_qp_attr attr = { .rnr_retry = 2 };
+	struct soft_frame frame, refusal;
+	struct timespec before, after;
+	long ms;
+
+	connect_side();
+	change_state(IBV_QPS_SQD, 0, 0);
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_RNR_RETRY), 0);
+	change_state(IBV_QPS_RTS, 0, 0);
+	post(&wr);
+	for (int i = 0; i < 2; i++) {
+		frame = hear();
+		refusal = answer_to(&frame, SOFT_FRAME_NAK);
+		refusal.opcode = SOFT_NAK_NOT_READY;
+		refusal.rnr_timer = 28; /* 163.84 ms; its own is 10 us */
+		clock_gettime(CLOCK_MONOTONIC, &before);
+		say(refusal, 0);
+		frame = hear();
+		clock_gettime(CLOCK_MONOTONIC, &after);
+		ms = (after.tv_sec - before.tv_sec) * 1000 +
+		     (after.tv_nsec - before.tv_nsec) / 1000000;
+		ck_assert_int_ge(ms, 163);
+		if (!i) {
+			say(answer_to(&frame, SOFT_FRAME_ACK), 0);
+			cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
+			post(&wr);
+		}
+	}
+	say(answer_to(&frame, SOFT_FRAME_ACK), 0);
+	cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
+}
+END_TEST
+
 /* The data of a read in parts, stored in segments; into memory that is not the device's to write it fails. */
 START_TEST(read__its_data_in_parts__is_stored_or_fails)
 {
@@ -621,6 +660,8 @@ soft_requests_suite(void)
 	tcase_add_loop_test(tcase, answer__to_two_writes_and_a_read__what_is_taken, 0,
 	    (int)(sizeof answers / sizeof answers[0]));
 	tcase_add_loop_test(tcase, refusal__each_reason__is_the_status_of_its_request, 0, 3);
+	tcase_add_test(
+	    tcase, refusal__no_receive__the_request_comes_again_after_the_time_that_it_says);
 	tcase_add_test(tcase, read__its_data_in_parts__is_stored_or_fails);
 	tcase_add_loop_test(tcase, answer__its_completion_has_no_room__the_queue_pair_fails, 0, 2);
 

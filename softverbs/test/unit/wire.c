@@ -433,12 +433,19 @@ START_TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)
 {
 	struct soft_frame send = wire_request(IBV_WR_SEND, 0, 8), answer;
 	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
+	struct ibv_qp_attr attr = { .min_rnr_timer = 0 };
 
 	for (uint32_t round = 0; round < 2; round++) {
 		send.psn = wire_psn(round);
 		send.epoch = 3 * round;
+		attr.min_rnr_timer = (uint8_t)(13 + round);
+		ck_assert_int_eq(ibv_modify_qp(wire_side.qp, &attr, IBV_QP_MIN_RNR_TIMER), 0);
 		wire_say(&send, "message");
-		wire_expect_nak(round, SOFT_NAK_NOT_READY);
+		ck_assert(wire_hear(&answer, NULL));
+		ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
+		ck_assert_int_eq(answer.opcode, SOFT_NAK_NOT_READY);
+		ck_assert_uint_eq(answer.psn, wire_psn(round));
+		ck_assert_uint_eq(answer.rnr_timer, 13 + round);
 		/* What follows of the same epoch is not answered. */
 		send.psn = wire_psn(round + 1);
 		wire_say(&send, "another");
