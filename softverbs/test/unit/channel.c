@@ -97,6 +97,20 @@ START_TEST(arm_after_each__two_events_unread__both_are_read)
 }
 END_TEST
 
+/* Larger and smaller, with an entry in it. */
+START_TEST(arm__queue_resized__event)
+{
+	send_one(1, 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+		ck_assert_int_eq(ibv_resize_cq(b.cq, i ? 8 : 1000), 0);
+		channel_expect_no_event(b.channel);
+		send_one(2, 0);
+		channel_expect(b.channel, b.cq);
+	}
+}
+END_TEST
+
 START_TEST(arm_solicited__plain_message__no_event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
@@ -556,6 +570,7 @@ soft_channel_suite(void)
 	tcase_add_test(tcase, arm__two_completions__one_event);
 	tcase_add_test(tcase, arm_twice__completion__one_event);
 	tcase_add_test(tcase, arm_after_each__two_events_unread__both_are_read);
+	tcase_add_test(tcase, arm__queue_resized__event);
 	tcase_add_test(tcase, arm_solicited__plain_message__no_event);
 	tcase_add_test(tcase, arm_solicited__error__event);
 	tcase_add_test(tcase, arm_solicited_then_any__plain_message__event);

@@ -73,11 +73,14 @@ START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 {
 	struct ibv_pd *plain = a.pd, *parent = make_parent(a.pd, NULL),
 		      *second = make_parent(parent, NULL);
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_mr *mr;
 
 	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
 	a.pd = parent;
+	a.srq = ibv_create_srq(parent, &shared);
+	ck_assert_ptr_nonnull(a.srq);
 	side_new_qp(&a);
 	side_new_qp(&b);
 	side_connect(&a, &b, NULL);
@@ -88,6 +91,10 @@ START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 	side_rdma(&b, &a, IBV_WR_RDMA_READ, 2, 64, 0, 6);
 	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
 	ck_assert_str_eq(b.bytes + 64, "plain");
+	side_receive(&a, 4, 32, 8);
+	side_post(&b, IBV_WR_SEND, 0, 5, 64, 6);
+	cq_expect(a.cq, 4, IBV_WC_SUCCESS);
+	ck_assert_str_eq(a.bytes + 32, "plain");
 	mr = ibv_reg_mr(second, a.bytes, 8, SIDE_ACCESS);
 	ck_assert_int_eq(
 	    side_rdma_raw(&b, IBV_WR_RDMA_READ, 3, 0, (uintptr_t)a.bytes, mr->rkey, 8), 0);
@@ -95,6 +102,8 @@ START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(second), 0);
 	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_srq(a.srq), 0);
+	a.srq = NULL;
 	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
 	a.pd = plain;
 	side_new_qp(&a);

@@ -502,6 +502,33 @@ START_TEST(post__too_many_or_malformed__refused_with_the_place)
 }
 END_TEST
 
+/* Not a power of two, as the queues have it. */
+START_TEST(post__as_many_as_the_queue_says__and_no_more)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+	struct side c, d;
+	uint32_t n;
+
+	pair_make(&c, &d, &(struct side_options){ .sends = 5, .receives = 6 });
+	ck_assert_int_eq(ibv_query_qp(c.qp, &attr, IBV_QP_CAP, &init), 0);
+	for (int round = 0; round < 3; round++) {
+		for (n = 0; !side_try_post(&c, IBV_WR_SEND, IBV_SEND_SIGNALED, n, 0, 8); n++)
+			;
+		ck_assert_uint_eq(n, attr.cap.max_send_wr);
+		for (uint32_t i = 0; i < n; i++) {
+			side_receive(&d, i, 0, 8);
+			cq_expect(c.cq, i, IBV_WC_SUCCESS);
+			cq_expect(d.cq, i, IBV_WC_SUCCESS);
+		}
+	}
+	for (n = 0; !side_try_receive(&c, n, 0, 8); n++)
+		;
+	ck_assert_uint_eq(n, attr.cap.max_recv_wr);
+	pair_free(&c, &d);
+}
+END_TEST
+
 static atomic_bool acknowledged;
 
 static void *
@@ -825,6 +852,7 @@ soft_error_suite(void)
 	tcase_add_test(tcase, cq_overrun__event_once__entries_before_it_are_good__then_dead);
 	tcase_add_test(tcase, srq__queue_pair_to_error__last_wqe_reached);
 	tcase_add_test(tcase, post__too_many_or_malformed__refused_with_the_place);
+	tcase_add_test(tcase, post__as_many_as_the_queue_says__and_no_more);
 	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
 	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
 	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);

@@ -165,6 +165,8 @@ START_TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
 		{ IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, { .max_wr = 16, .srq_limit = 17 } },
 		{ IBV_SRQ_LIMIT | 1 << 9, { .srq_limit = 1 } } };
 	struct ibv_srq_attr attr = { .srq_limit = 3 };
+	struct ibv_sge sge[4] = { { .length = 0 } };
+	struct ibv_recv_wr recv = { .wr_id = 77, .num_sge = 4 }, *bad;
 	struct side c;
 
 	side_make(&c, &(struct side_options){ .srq = 8 });
@@ -188,6 +190,21 @@ START_TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
 		if (i == 2)
 			async_expect(c.context, IBV_EVENT_SRQ_LIMIT_REACHED, c.srq);
 	}
+	/* A limit of the new size, which is not reached. */
+	attr = (struct ibv_srq_attr){ .max_wr = 16, .srq_limit = 12 };
+	ck_assert_int_eq(ibv_modify_srq(c.srq, &attr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT), 0);
+	async_expect(c.context, IBV_EVENT_SRQ_LIMIT_REACHED, c.srq);
+	ck_assert_int_eq(ibv_query_srq(c.srq, &attr), 0);
+	ck_assert_uint_eq(attr.max_wr, 16);
+	ck_assert_uint_eq(attr.max_sge, 4);
+	ck_assert_uint_eq(attr.srq_limit, 0);
+	recv.sg_list = sge;
+	ck_assert_int_eq(ibv_post_srq_recv(c.srq, &recv, &bad), 0);
+	for (uint64_t i = 1; i < 16; i++)
+		side_receive(&c, i, 0, 8);
+	ck_assert_int_eq(side_try_receive(&c, 16, 0, 8), ENOMEM);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 0);
+	cq_expect(c.cq, 77, IBV_WC_SUCCESS);
 	side_free(&c);
 }
 END_TEST
@@ -279,6 +296,12 @@ START_TEST(atomics__return_the_old_value)
 	ck_assert_uint_eq(*word, 42);
 	ck_assert_uint_eq(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 42, 7), 42);
 	ck_assert_uint_eq(*word, 7);
+	ck_assert_uint_eq(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, 7, 0), 7);
+	ck_assert_uint_eq(*word, 0);
+	ck_assert_uint_eq(atomic(IBV_WR_ATOMIC_FETCH_AND_ADD, UINT64_MAX, 0), 0);
+	ck_assert_uint_eq(*word, UINT64_MAX);
+	ck_assert_uint_eq(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, UINT64_MAX, 1ull << 63), UINT64_MAX);
+	ck_assert_uint_eq(*word, 1ull << 63);
 }
 END_TEST
 
