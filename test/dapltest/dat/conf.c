@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define GOOD(name) name " u2.0 nonthreadsafe default lib.so id.2.0 \"\" \"\"\n"
 
@@ -474,6 +475,32 @@ START_TEST(conf__endless_file__ends)
 }
 END_TEST
 
+/* Of many lines, the last of which ends with the last byte that counts, or behind it. */
+START_TEST(conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored)
+{
+	enum { MOST = 4 << 20, LINES = 4096 };
+	static char conf[MOST + 2];
+	const char *last = GOOD("last");
+	const size_t behind = _i, size = MOST + 2 * behind;
+	char want[4200] = "";
+
+	memset(conf, '#', sizeof conf);
+	for (size_t i = MOST / LINES; i < MOST; i += MOST / LINES)
+		conf[i - 1] = '\n';
+	memcpy(conf, GOOD("first"), strlen(GOOD("first")));
+	memcpy(conf + size - strlen(last), last, strlen(last));
+	conf[size - strlen(last) - 1] = '\n';
+	story_conf_raw(conf, size);
+	story_listen();
+	ck_assert_str_eq(story_listed(), behind ? "first " : "first last ");
+	if (behind)
+		snprintf(want, sizeof want,
+		    "dat: %s:%d: the file is larger than 4194304 bytes; the rest is ignored\n",
+		    story_conf_path(), LINES + 2);
+	ck_assert_str_eq(story_heard(), want);
+}
+END_TEST
+
 /* clause: b.1.1 */
 START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
 {
@@ -536,10 +563,28 @@ END_TEST
 /* clause: b.6.6 */
 START_TEST(log__destination_stdout__is_not_stderr)
 {
-	setenv("DAT_DBG_DEST", "1", 1);
+	static const char *const values[] = { "1", "stdout", "stdout,syslog", "3" };
+	const int kept = dup(STDOUT_FILENO);
+	char want[4200], got[4200] = "";
+	FILE *file;
+
+	setenv("DAT_DBG_DEST", values[_i], 1);
 	story_conf("bad\n");
 	story_listen();
+	file = tmpfile();
+	ck_assert_ptr_nonnull(file);
+	fflush(stdout);
+	dup2(fileno(file), STDOUT_FILENO);
 	ck_assert_str_eq(story_listed(), "");
+	fflush(stdout);
+	dup2(kept, STDOUT_FILENO);
+	close(kept);
+	rewind(file);
+	(void)!fread(got, 1, sizeof got - 1, file);
+	fclose(file);
+	snprintf(want, sizeof want, "dat: %s:1: 1 field where 8 are due; line ignored\n",
+	    story_conf_path());
+	ck_assert_str_eq(got, want);
 	ck_assert_str_eq(story_heard(), "");
 }
 END_TEST
@@ -604,12 +649,14 @@ dat_conf_suite(void)
 
 	t = story_tcase(suite, "file");
 	tcase_add_test(t, conf__endless_file__ends);
+	tcase_add_loop_test(
+	    t, conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored, 0, 2);
 	tcase_add_test(t, conf__override_that_is_not_there__gives_no_providers_and_a_message);
 	tcase_add_test(t, conf__override_that_is_a_directory__gives_a_message);
 
 	t = story_tcase(suite, "log");
 	tcase_add_test(t, log__mask_without_errors__is_silent);
 	tcase_add_test(t, log__registry_classes__print_load_and_registration);
-	tcase_add_test(t, log__destination_stdout__is_not_stderr);
+	tcase_add_loop_test(t, log__destination_stdout__is_not_stderr, 0, 4);
 	return suite;
 }

@@ -413,6 +413,42 @@ START_TEST(library__fini_forgets_its_registration__next_open_works)
 }
 END_TEST
 
+/* Each is taken back, the older one and the newer one, and neither can be opened by what has gone. */
+START_TEST(library__fini_forgets_two_registrations__both_are_taken_back)
+{
+	const char *heard;
+	DAT_IA_HANDLE ia;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "forget also=y"));
+	for (int i = 0; i < 2; i++) {
+		story_listen();
+		ia = story_open("x", DAT_TRUE);
+		story_close(story_open("y", DAT_TRUE));
+		story_close(ia);
+		heard = story_heard();
+		ck_assert_ptr_nonnull(
+		    strstr(heard, "the provider of \"x\" did not remove its registration"));
+		ck_assert_ptr_nonnull(
+		    strstr(heard, "the provider of \"y\" did not remove its registration"));
+		story_listen();
+		story_assert_ret(story_try_open("y", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
+		(void)story_heard();
+	}
+}
+END_TEST
+
+/* A library with a function that is nowhere is not loaded, as one that is missing is not. */
+START_TEST(chain__first_library_lacks_a_function__second_is_taken)
+{
+	story_conf(LINE("x", "u2.0", "threadsafe", STUB_LACKING_PATH, "a")
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_listen();
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_ptr_nonnull(strstr(story_heard(), "stub_function_that_no_library_has"));
+	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
+}
+END_TEST
+
 static void
 list_in_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 {
@@ -464,6 +500,7 @@ dat_lookup_suite(void)
 
 	t = story_tcase(suite, "chain");
 	tcase_add_test(t, chain__first_library_missing__second_is_taken);
+	tcase_add_test(t, chain__first_library_lacks_a_function__second_is_taken);
 	tcase_add_loop_test(t, chain__one_of_three_loads__it_is_taken, 0, 3);
 	tcase_add_test(t, chain__first_loads__second_is_left_alone);
 	tcase_add_test(t, chain__understudy_in_use__serves_the_next_open_too);
@@ -482,6 +519,7 @@ dat_lookup_suite(void)
 	tcase_add_test(
 	    t, library__fini_forgets_its_registration__log_function_may_call_the_registry);
 	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);
+	tcase_add_test(t, library__fini_forgets_two_registrations__both_are_taken_back);
 
 	t = story_tcase(suite, "nested");
 	tcase_add_test(t, nested__init_opens_another_adapter__both_belong_to_their_own_libraries);

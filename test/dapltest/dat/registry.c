@@ -10,6 +10,7 @@
 
 #define ARG(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define LINE(name) name " u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
+#define OFF(name) name " u2.0 threadsafe nondefault lib.so id.2.0 \"\" \"\"\n"
 
 static void
 ignore_line(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
@@ -175,7 +176,13 @@ START_TEST(related__names__are_compared_but_not_opened)
 {
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
 
-	story_conf(LINE("a") LINE("b"));
+	/* "off" is no name for programs, and "late" is one by its third line. */
+	story_conf(LINE("a") LINE("b") OFF("off") OFF("late") OFF("late") LINE("late"));
+	story_assert_ret(
+	    dat_registry_providers_related((char *)"late", (char *)"a", &answer), DAT_SUCCESS);
+	ck_assert_int_eq(answer, DAT_HA_UNKNOWN);
+	story_assert_ret(dat_registry_providers_related((char *)"off", (char *)"a", &answer),
+	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	story_assert_ret(
 	    dat_registry_providers_related((char *)"a", (char *)"a", &answer), DAT_SUCCESS);
 	ck_assert_int_eq(answer, DAT_HA_TRUE);
