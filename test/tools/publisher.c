@@ -183,7 +183,7 @@ run(const char *name, const char *line)
 		for (int fd = 3; fd < 1024; fd++)
 			close(fd);
 	} else if (strcmp(line, "name\n") == 0) {
-		prctl(PR_SET_NAME, "\033[2J\r\n\"\\,\xc2\x9b");
+		prctl(PR_SET_NAME, "\033[2J) S 1\r\n\"\\\xc2\x9b");
 	} else if (strcmp(line, "exit\n") == 0) {
 		exit(0);
 	} else if (strcmp(line, "close\n") == 0) {
