@@ -4,8 +4,10 @@
  * by one, with a queue pair that is none.
  */
 #include "softverbs/check/check.c"
+#include "softverbs/qp/srq.h"
 
 #include <string.h>
+#include <sys/wait.h>
 
 #include "fake.h"
 #include "suites.h"
@@ -17,6 +19,8 @@
 WRAP(int, soft_qp_post_send, struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 WRAP(int, soft_cq_request, struct ibv_cq *ibv, int solicited_only);
 WRAP(void, soft_adversary_pause_poll, struct soft_cq *cq);
+unsigned int __real_soft_reports(void);
+_Noreturn void __real__exit(int status);
 
 #define SIZE 4
 #define REQUESTS (2 * SIZE + 2)
@@ -181,6 +185,23 @@ START_TEST(room__signaled_requests__as_many_as_fit_until_a_poll)
 }
 END_TEST
 
+/* One that is signaled is enough, also by the queue pair, and wherever it is. */
+START_TEST(room__one_signaled_request__and_others_until_a_poll)
+{
+	for (int first = 0; first < 2; first++) {
+		set_out();
+		qp.sq.sig_all = first;
+		ck_assert_int_eq(post(1, !first), 0);
+		for (int i = 1; i < SIZE; i++)
+			ck_assert_int_eq(post(1, 0), 0);
+		ck_assert_int_eq(post(1, 0), ENOMEM);
+		poll_once();
+		ck_assert_int_eq(post(1, 0), 0);
+		ck_assert_int_eq(fake_reports, 0);
+	}
+}
+END_TEST
+
 START_TEST(room__a_list__whole_or_not_at_all)
 {
 	set_out();
@@ -286,6 +307,23 @@ START_TEST(poll__what_it_found__of_what_it_wanted)
 	ck_assert_uint_eq(soft_check_progress, progress + 1);
 	ck_assert_uint_eq(queue->inside, 0);
 	ck_assert_int_eq(fake_reports, 0);
+}
+END_TEST
+
+START_TEST(post__of_each_kind__is_progress)
+{
+	unsigned int progress = soft_check_progress;
+	struct ibv_recv_wr *bad;
+	struct soft_srq srq = { .rq.size = 0 };
+
+	set_out();
+	ck_assert_int_eq(post(1, 1), 0);
+	ck_assert_uint_eq(soft_check_progress, ++progress);
+	/* Of no request at all. */
+	ck_assert_int_eq(check_post_recv(&qp.ibv, NULL, &bad), 0);
+	ck_assert_uint_eq(soft_check_progress, ++progress);
+	ck_assert_int_eq(check_post_srq_recv(&srq.ibv, NULL, &bad), 0);
+	ck_assert_uint_eq(soft_check_progress, ++progress);
 }
 END_TEST
 
@@ -424,6 +462,50 @@ START_TEST(destroyed__each_call__is_refused_and_reported)
 }
 END_TEST
 
+/* What runs in the child of a fork, where this is the number of what went wrong. */
+static int
+child_is_wrong(void)
+{
+	const pid_t parent = soft_site_thread();
+
+	check_fork_child();
+	if (soft_site_thread() != gettid() || soft_site_thread() == parent)
+		return 1;
+	if (soft_check_queues() || __real_soft_reports())
+		return 2;
+	if (soft_pending_any())
+		return 3;
+	/* They count from 1 again, as in a replay of the child. */
+	fake_cq[0].judged = NULL;
+	if (soft_check_queue_create(&fake_cq[0]) || soft_check_queue_of(&fake_cq[0])->number != 1)
+		return 4;
+	check_event(&fake_cq[0]);
+	return soft_check_queue_of(&fake_cq[0])->events_read == 1 ? 0 : 5;
+}
+
+START_TEST(fork__the_child_begins_without_what_its_parent_has)
+{
+	struct soft_judged_wait wait = { .call = "rdma_destroy_id()", .object = "id" };
+	int status = -1;
+	pid_t child;
+
+	set_out();
+	(void)soft_site_thread();
+	check_event(queue->cq);
+	soft_pending_begin(&wait);
+	child = fork();
+	if (!child)
+		__real__exit(child_is_wrong());
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_msg(WIFEXITED(status) && !WEXITSTATUS(status), "%x", status);
+	/* And its parent goes on with it. */
+	ck_assert(soft_pending_any());
+	ck_assert_ptr_eq(soft_check_queues(), queue);
+	soft_pending_end(&wait);
+	ck_assert(!soft_pending_any());
+}
+END_TEST
+
 /* What the parent of a fork had is not looked at. */
 START_TEST(generation__another__nothing_is_counted)
 {
@@ -451,12 +533,14 @@ checker_judge_suite(void)
 	    tcase, unsignaled__of_a_pair_that_signals_all__or_that_does_not_send__does_not_count);
 	tcase_add_test(tcase, unsignaled__those_that_were_refused__do_not_count);
 	tcase_add_test(tcase, room__signaled_requests__as_many_as_fit_until_a_poll);
+	tcase_add_test(tcase, room__one_signaled_request__and_others_until_a_poll);
 	tcase_add_test(tcase, room__a_list__whole_or_not_at_all);
 	tcase_add_test(tcase, room__of_requests_that_were_refused__is_given_back);
 	tcase_add_test(tcase, refused__for_long_enough__is_reported);
 	tcase_add_test(tcase, refused__and_polled__begins_again);
 	tcase_add_test(tcase, refused__and_then_destroyed_without_a_poll__is_reported);
 	tcase_add_test(tcase, poll__what_it_found__of_what_it_wanted);
+	tcase_add_test(tcase, post__of_each_kind__is_progress);
 	tcase_add_test(tcase, poll__each_completion__of_a_receiver_that_was_not_ready);
 	tcase_add_test(tcase, poll__1024_times_without_success__pauses);
 	tcase_add_test(tcase, arm__its_result__is_kept);
@@ -464,6 +548,7 @@ checker_judge_suite(void)
 	tcase_add_test(tcase, acknowledge__as_many_as_were_read_and_one_more);
 	tcase_add_test(tcase, destroy__while_a_thread_is_inside__is_reported);
 	tcase_add_test(tcase, destroyed__each_call__is_refused_and_reported);
+	tcase_add_test(tcase, fork__the_child_begins_without_what_its_parent_has);
 	tcase_add_test(tcase, generation__another__nothing_is_counted);
 	return suite;
 }

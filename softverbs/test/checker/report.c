@@ -2,6 +2,7 @@
 /* That a report is made once, is counted, and is not lost; and times that are fair. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -196,6 +197,31 @@ START_TEST(report__nothing_reads__the_first_waits_alone)
 }
 END_TEST
 
+/* Neither the program ends by SIGPIPE, nor does it find one that was not there before, or miss one that was. */
+START_TEST(report__its_reader_has_gone__leaves_signals_as_they_were)
+{
+	const bool blocked = _i > 0, before = _i > 1;
+	sigset_t set, saved;
+	int ends[2], number;
+
+	set_out();
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	close(ends[0]);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	pthread_sigmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, &saved);
+	if (before)
+		raise(SIGPIPE);
+	for (int i = 0; i < 2; i++)
+		(void)report_to_error(ends[1]);
+	close(ends[1]);
+	number = sigtimedwait(&set, NULL, &(struct timespec){ 0 });
+	ck_assert_int_eq(number, before ? SIGPIPE : -1);
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+END_TEST
+
 /* ---- times that are fair */
 
 static atomic_bool over;
@@ -294,6 +320,8 @@ checker_report_suite(void)
 	tcase_add_test(tcase, report__the_end__says_how_long);
 	tcase_add_test(tcase, report__to_a_file__is_not_lost);
 	tcase_add_loop_test(tcase, report__nothing_reads__the_first_waits_alone, 0, 2);
+	tcase_add_loop_test(
+	    tcase, report__its_reader_has_gone__leaves_signals_as_they_were, 0, 3);
 	tcase_add_test(tcase, fair__is_over__after_its_length_where_nothing_runs);
 	tcase_add_test(tcase, fair__is_not_over__until_threads_have_had_the_processor);
 	tcase_add_test(tcase, fair__threads_that_are_ready__are_counted_again);
