@@ -176,8 +176,8 @@ START_TEST(related__names__are_compared_but_not_opened)
 {
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
 
-	/* "off" is no name for programs, and "late" is one by its third line. */
-	story_conf(LINE("a") LINE("b") OFF("off") OFF("late") OFF("late") LINE("late"));
+	/* "off" is no name for programs, and "late" is one by its second line. */
+	story_conf(LINE("a") LINE("b") OFF("off") OFF("off") OFF("late") LINE("late"));
 	story_assert_ret(
 	    dat_registry_providers_related((char *)"late", (char *)"a", &answer), DAT_SUCCESS);
 	ck_assert_int_eq(answer, DAT_HA_UNKNOWN);

@@ -66,6 +66,63 @@ START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
 }
 END_TEST
 
+static const struct {
+	const char *part, *word;
+} parts[] = {
+	{ "_LMR", "local memory region" },
+	{ "_PZ", "protection zone" },
+	{ "_SRQ", "shared receive queue" },
+	{ "_CNO_", "consumer notification object" },
+	{ "HANDLE_CNO", "consumer notification object" },
+	{ "STATE_EP_", "endpoint" },
+	{ "HANDLE_EP", "endpoint" },
+	{ "_EVD_", "event dispatcher" },
+	{ "STATE_IA_", "interface adapter" },
+	{ "HANDLE_IA", "interface adapter" },
+	{ "HANDLE_RMR", "remote memory region" },
+	{ "HANDLE_PSP", "public service point" },
+	{ "HANDLE_RSP", "reserved service point" },
+	{ "HANDLE_CSP", "common service point" },
+	{ "_CR)", "connection request" },
+	{ "_RDMA_READ)", "Remote reading" },
+	{ "_RDMA_WRITE)", "Remote writing" },
+	{ "PRIVILEGES_READ)", "Local reading" },
+	{ "PRIVILEGES_WRITE)", "Local writing" },
+	{ "PROTECTION_READ)", "Local reading" },
+	{ "PROTECTION_WRITE)", "Local writing" },
+	{ "1)", "first argument" },
+	{ "2)", "second argument" },
+	{ "3)", "third argument" },
+	{ "4)", "fourth argument" },
+	{ "5)", "fifth argument" },
+	{ "6)", "sixth argument" },
+	{ "7)", "seventh argument" },
+	{ "8)", "eighth argument" },
+	{ "9)", "ninth argument" },
+	{ "10)", "tenth argument" },
+};
+
+/* Not that of another one, though its name is right. */
+START_TEST(strerror__sentence_of_a_subtype__is_about_what_its_name_says)
+{
+	const char *major, *text, *name, *other;
+
+	for (int i = 1; i <= DAT_THREAD_SAFETY_NOT_FOUND; i++) {
+		(void)dat_strerror(DAT_ERROR(DAT_INVALID_STATE, i), &major, &text);
+		name = strstr(text, " (DAT_");
+		for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+			ck_assert_msg(!strstr(name, parts[k].part) || strstr(text, parts[k].word),
+			    "%s: no %s", text, parts[k].word);
+		/* A handle is an argument. */
+		for (int k = strstr(text, " argument") ? i : 1; k < i; k++) {
+			(void)dat_strerror(DAT_ERROR(DAT_INVALID_STATE, k), &major, &other);
+			ck_assert_msg(
+			    strncmp(text, other, (size_t)(name - text + 2)) != 0, "%s %s", text, other);
+		}
+	}
+}
+END_TEST
+
 START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
 {
 	const char *major, *minor;
@@ -210,6 +267,7 @@ dat_strerror_suite(void)
 
 	tcase_add_test(t, strerror__every_type__is_a_sentence_of_its_own);
 	tcase_add_test(t, strerror__every_subtype__is_a_sentence_of_its_own);
+	tcase_add_test(t, strerror__sentence_of_a_subtype__is_about_what_its_name_says);
 	tcase_add_test(t, strerror__names_at_the_ends_of_the_lists__are_right);
 	tcase_add_test(t, strerror__class_bits__change_nothing);
 	tcase_add_test(t, strerror__unknown_type__is_said);
