@@ -47,10 +47,16 @@ ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t s
 		return -1;
 	length = read(fd, buffer, size);
 	close(fd);
+	if (length < 0)
+		return -1;
 	if (length > 0 && buffer[length - 1] == '\n')
 		length--;
-	if (length >= 0 && (size_t)length < size)
-		buffer[length] = '\0';
+	/* A text without its end is none: what is longer is refused, as by libibverbs. */
+	if ((size_t)length == size) {
+		errno = EOVERFLOW;
+		return -1;
+	}
+	buffer[length] = '\0';
 	return (int)length;
 }
 
