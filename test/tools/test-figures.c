@@ -559,6 +559,8 @@ top_fields(void)
 	row.upcalls = 9999999;
 	row.arms = 10000000;
 	row.races = 123456789012;
+	row.spurious = 98765432100000;
+	row.notifications = 12345678901234567;
 	page.head.missing = 0;
 	view_make(&view, &page, 1, NULL);
 	capture();
@@ -568,9 +570,9 @@ top_fields(void)
 	    "EVD              ADAPTER      SINK       DEPTH    EVENTS   UPCALLS  NOTIFIED      "
 	    "ARMS  "
 	    "SPURIOUS     RACES    STALLS      SLOW\n"
-	    "0xe0             a\"b          -            104       540   9999999       112    "
+	    "0xe0             a\"b          -            104       540   9999999    12346T    "
 	    "10000k  "
-	    "     113   123457M         -         -\n");
+	    "  98765G   123457M         -         -\n");
 	view_free(&view);
 	capture();
 	report = (struct report){ .form = REPORT_JSON };
@@ -578,6 +580,10 @@ top_fields(void)
 	report_view(&report, &process, &view);
 	check(strstr(captured(), "\"rnr_stalls\":9223372036854775807,") != NULL,
 	    "JSON: a number beyond 63 bits: %s", text);
+	capture();
+	report = (struct report){ .form = REPORT_CSV };
+	report_view(&report, &process, &view);
+	check(strstr(captured(), ",18446744073709551615,") != NULL, "CSV: the same: %s", text);
 	view_free(&view);
 }
 

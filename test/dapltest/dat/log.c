@@ -223,6 +223,8 @@ static const struct {
 	{ "DAT_DBG_TYPE", "conf registry", "conf registry" },
 	{ "DAT_DBG_TYPE", "99999999999999999999", "99999999999999999999" },
 	{ "DAT_DBG_DEST", "stdin", "stdin" },
+	{ "DAT_DBG_TYPE", "conf123456789012345678901234567890123456x",
+	    "conf123456789012345678901234567890123456" },
 };
 
 START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
