@@ -11,6 +11,7 @@ main(int argc, char **argv)
 		checker_schedule_suite,
 		checker_view_suite,
 		checker_sentry_suite,
+		checker_adversary_suite,
 		checker_judge_suite,
 		checker_print_suite,
 		checker_report_suite,
