@@ -234,7 +234,6 @@ START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
 END_TEST
 
 /* Consumers of DAT 1.x do not set the segments of reads and writes: each is that of requests, if it is not set. */
-/* clause: e.6.1 */
 START_TEST(segments__of_reads_and_writes_not_set__are_those_of_requests)
 {
 	static const DAT_COUNT given[][4] = { { 0, 0, 3, 3 }, { 1, 0, 1, 3 }, { 0, 2, 3, 2 },

@@ -166,7 +166,7 @@ static const struct {
 	{ DAT_MEM_PRIV_ALL_FLAG, IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE },
 };
 
-/* clause: e.7.20 */
+/* clause: e.7.23 */
 START_TEST(bind__each_right_with_each_flag__is_what_the_device_is_asked_for)
 {
 	DAT_COMPLETION_FLAGS flags;
