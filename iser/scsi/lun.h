@@ -52,6 +52,7 @@ struct scsi_lun_options {
 	bool read_only;
 	bool write_through;   /* no write cache: every write is on the medium when it ends; WCE is 0 */
 	bool thick;	      /* UNMAP is refused; default: thin if the file can have holes */
+	bool removable;	      /* START STOP UNIT ejects and loads the medium */
 	uint32_t block_bytes; /* 512, which is the default, or 4096 */
 	uint32_t max_transfer_bytes; /* of one command; default 1 MiB; a multiple of block_bytes */
 	const char *vendor;	     /* up to 8 characters; default "REARM" */

@@ -46,7 +46,7 @@ struct scsi_drain {
 	struct scsi_drain *next;
 	const struct scsi_nexus *nexus; /* NULL: of all */
 	const struct scsi_lun *lun;	/* NULL: for all */
-	uint64_t before;		/* tasks with a lower number */
+	uint64_t at;			/* the abort; tasks that were marked later do not count */
 	unsigned int left;
 };
 

@@ -12,8 +12,9 @@
  * the data-out cannot be fetched, scsi_task_drop() ends it instead of scsi_task_start().
  *
  * Tasks with SIMPLE are done in any order.  An ORDERED task starts when all older ones have ended,
- * and younger ones wait for it.  COMPARE AND WRITE waits for older tasks on its blocks, and younger
- * ones on them wait for it.
+ * and younger ones wait for it; a transport that has too little memory for all therefore gives it in
+ * the order of the plans.  COMPARE AND WRITE waits for tasks on its blocks that were started before,
+ * and those that are started later wait for it.
  */
 #ifndef ISER_SCSI_TASK_H
 #define ISER_SCSI_TASK_H
@@ -22,6 +23,7 @@
 #include "nexus.h"
 #include "scsi.h"
 
+#include <stdatomic.h>
 #include <sys/uio.h>
 
 #define SCSI_CDB_BYTES 32
@@ -66,7 +68,7 @@ struct scsi_task {
 	enum scsi_direction direction;
 	uint32_t bytes;
 
-	/* The caller's, before scsi_task_start(): `bytes` in all, unchanged until it ends.  No copy is made. */
+	/* The caller's, before scsi_task_start(): `bytes` in all, 1,024 at most, unchanged until it ends. */
 	const struct iovec *iov;
 	unsigned int iov_count;
 
@@ -90,7 +92,11 @@ struct scsi_task {
 	uint64_t lba, blocks;
 	uint64_t wanted; /* bytes that the CDB asks for */
 	uint8_t state;
-	bool stop; /* aborted; a worker looks at it between two pieces */
+	bool exclusive;	     /* no other task on its blocks meanwhile */
+	atomic_bool stop;    /* aborted; a worker looks at it between two pieces */
+	uint64_t stopped_at; /* the abort that did it; 0: none */
+	void (*work)(struct scsi_task *task);
+	struct scsi_drain drain; /* of PREEMPT AND ABORT */
 	struct io_request io;
 };
 
