@@ -37,7 +37,7 @@ enum scsi_abort {
 struct scsi_drain {
 	/*
 	 * All tasks that were there have ended, and their callbacks have returned.  From the thread
-	 * that ended the last, without a lock.
+	 * that ended the last, also within its scsi_task_start() or scsi_task_drop(), without a lock.
 	 */
 	void (*done)(struct scsi_drain *drain);
 	void *context; /* the caller's */
@@ -54,7 +54,7 @@ struct scsi_drain {
  * Marks the tasks: each ends as soon as it can, `aborted`, by its callback; those which wait for
  * another or for scsi_task_start at once or in that call.  `lun` is the field of the request; a LUN
  * that does not exist gives -ENXIO, and nothing happens.  1: all have ended already, and `done` is
- * not called; 0: it will be.
+ * not called; 0: it will be, or has been when this returns.
  */
 int scsi_abort(struct scsi_nexus *nexus, enum scsi_abort what, const uint8_t lun[8], struct scsi_drain *drain);
 

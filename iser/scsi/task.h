@@ -88,7 +88,7 @@ struct scsi_task {
 	struct scsi_lun *logical_unit; /* NULL: there is none with this number */
 	const struct scsi_command *command;
 	struct scsi_task *next, **link; /* in the task set, which is in order of age */
-	uint64_t number;		/* of the target's tasks, in order of their plans */
+	struct scsi_task *chain;	/* in a list of one thread */
 	uint64_t lba, blocks;
 	uint64_t wanted; /* bytes that the CDB asks for */
 	uint8_t state;
