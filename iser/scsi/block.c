@@ -342,13 +342,13 @@ plan_compare(struct scsi_task *task)
 	task->lba = command_lba(task->cdb, 16);
 	task->blocks = task->cdb[13];
 	task->wanted = 2 * task->blocks * lun->block_bytes;
+	task->direction = SCSI_DATA_OUT;
 	if (task->lba > lun->blocks || task->blocks > lun->blocks - task->lba)
 		return task_fail(task, SENSE_LBA_RANGE);
 	if (task->wanted > lun->max_transfer)
 		return task_fail_field(task, SENSE_CDB_FIELD, 13, 7);
 	if (task->expected_out < task->wanted)
 		return task_fail(task, SENSE_INFORMATION_UNIT);
-	task->direction = SCSI_DATA_OUT;
 	task->exclusive = true;
 	return true;
 }

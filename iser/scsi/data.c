@@ -142,10 +142,10 @@ bool
 plan_data_out(struct scsi_task *task, unsigned int at, unsigned int size, uint32_t most)
 {
 	task->wanted = field(task->cdb, at, size);
+	task->direction = SCSI_DATA_OUT;
 	if (task->wanted > most)
 		return task_fail(task, SENSE_LIST_LENGTH);
 	if (task->expected_out < task->wanted)
 		return task_fail(task, SENSE_INFORMATION_UNIT);
-	task->direction = SCSI_DATA_OUT;
 	return true;
 }

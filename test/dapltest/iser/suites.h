@@ -12,4 +12,9 @@ Suite *iser_drain_suite(void);
 Suite *iser_target_suite(void);
 Suite *iser_initiator_suite(void);
 
+Suite *scsi_table_suite(void);
+Suite *scsi_block_suite(void);
+Suite *scsi_reserve_suite(void);
+Suite *scsi_task_suite(void);
+
 #endif
