@@ -278,9 +278,7 @@ plan_verify(struct scsi_task *task)
 		task->wanted = task->logical_unit->block_bytes;
 		task->direction = SCSI_DATA_OUT;
 	}
-	if (task->expected_out < task->wanted)
-		return task_fail(task, SENSE_INFORMATION_UNIT);
-	return true;
+	return plan_all_data(task);
 }
 
 static void
@@ -347,10 +345,10 @@ plan_compare(struct scsi_task *task)
 		return task_fail(task, SENSE_LBA_RANGE);
 	if (task->wanted > lun->max_transfer)
 		return task_fail_field(task, SENSE_CDB_FIELD, 13, 7);
-	if (task->expected_out < task->wanted)
-		return task_fail(task, SENSE_INFORMATION_UNIT);
 	task->exclusive = true;
-	return true;
+	if (task->expected_out > task->wanted) /* such as for 256 blocks, which the field cannot say */
+		return task_fail_field(task, SENSE_CDB_FIELD, 13, 7);
+	return plan_all_data(task);
 }
 
 static void

@@ -145,6 +145,12 @@ plan_data_out(struct scsi_task *task, unsigned int at, unsigned int size, uint32
 	task->direction = SCSI_DATA_OUT;
 	if (task->wanted > most)
 		return task_fail(task, SENSE_LIST_LENGTH);
+	return plan_all_data(task);
+}
+
+bool
+plan_all_data(struct scsi_task *task)
+{
 	if (task->expected_out < task->wanted)
 		return task_fail(task, SENSE_INFORMATION_UNIT);
 	return true;

@@ -14,7 +14,7 @@
 #define SCSI_TASKS 4096		/* of a LUN: more are answered TASK SET FULL */
 #define SCSI_MAX_UNMAP (1 << 20) /* blocks of one descriptor */
 #define SCSI_MAX_UNMAP_DESCRIPTORS 256
-#define SCSI_MAX_SAME (1 << 16) /* blocks of a WRITE SAME */
+#define SCSI_MAX_SAME 0xffff /* blocks of a WRITE SAME */
 
 /* Unit attentions, in the order in which a nexus gets them; a bit of nexus.attentions each. */
 enum attention {
@@ -219,6 +219,9 @@ size_t data_compare(const struct scsi_task *task, uint64_t offset, const void *d
 /* Plans of commands with parameter data: the list length is in the CDB. */
 bool plan_data_in(struct scsi_task *task, unsigned int at, unsigned int size, uint32_t most);
 bool plan_data_out(struct scsi_task *task, unsigned int at, unsigned int size, uint32_t most);
+
+/* Fails unless the initiator sends all that the CDB asks for: a part of it is of no use. */
+bool plan_all_data(struct scsi_task *task);
 
 /* ---- file.c: blocking input and output, on a worker ---- */
 

@@ -90,6 +90,7 @@ put_limits(struct data_in *in, const struct scsi_lun *lun)
 	const uint32_t most = lun->max_transfer / lun->block_bytes, page = 4096 / lun->block_bytes;
 	uint8_t p[60] = { 0 };
 
+	p[0] = 1; /* WRITE SAME of 0 blocks is refused */
 	p[1] = (uint8_t)(most / 2 < 255 ? most / 2 : 255); /* COMPARE AND WRITE */
 	scsi_put16(p + 2, (uint16_t)page);		   /* granularity of transfers */
 	scsi_put32(p + 4, most);

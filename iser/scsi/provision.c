@@ -23,17 +23,13 @@ plan_same(struct scsi_task *task)
 		return task_fail_field(task, SENSE_CDB_FIELD, 1, 3);
 	if (!plan_range(task))
 		return false;
-	if (task->blocks == 0) /* up to the end */
-		task->blocks = lun->blocks - task->lba;
-	if (task->blocks > SCSI_MAX_SAME)
+	if (task->blocks == 0 || task->blocks > SCSI_MAX_SAME)
 		return task_fail_field(task, SENSE_CDB_FIELD, task->command->length == 10 ? 7 : 10, 7);
 	if (task->cdb[1] & NO_DATA_OUT)
 		return true;
 	task->wanted = lun->block_bytes;
 	task->direction = SCSI_DATA_OUT;
-	if (task->expected_out < task->wanted)
-		return task_fail(task, SENSE_INFORMATION_UNIT);
-	return true;
+	return plan_all_data(task);
 }
 
 static int
@@ -80,7 +76,7 @@ enum scsi_progress
 start_same(struct scsi_task *task)
 {
 	task->logical_unit->writes++;
-	return task->blocks ? task_job(task, same, 0) : SCSI_ENDED;
+	return task_job(task, same, 0);
 }
 
 /* ---- UNMAP ---- */

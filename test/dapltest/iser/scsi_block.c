@@ -109,12 +109,11 @@ START_TEST(transfer__many_at_a_time__all_end_with_their_own_data)
 						     write ? size : 0), SCSI_GOES_ON);
 				if (scsi_call_start(&calls[i], world.data + i * size) == SCSI_ENDED)
 					calls[i].done = true;
-				else
-					ck_assert(!pthread_equal(calls[i].from, pthread_self()));
 			}
 			for (unsigned int i = 0; i < depth; i++) {
 				scsi_call_wait(&calls[i]);
 				ck_assert_uint_eq(calls[i].task.status, SCSI_GOOD);
+				ck_assert(!pthread_equal(calls[i].from, pthread_self()));
 				ck_assert_uint_eq(world.data[i * size], (uint8_t)(i + s));
 				ck_assert_uint_eq(world.data[(i + 1) * size - 1], (uint8_t)(i + s));
 			}
