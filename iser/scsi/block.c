@@ -10,8 +10,9 @@
 #include <stdlib.h>
 
 #define FUA 0x08
-#define AT_ONCE (64 << 10) /* bytes that the calling thread copies itself, if the page cache has them */
-#define PIECE (256 << 10)  /* of what a worker reads to compare */
+#define AT_ONCE \
+	(64 << 10) /* bytes that the calling thread copies itself, if the page cache has them */
+#define PIECE (256 << 10) /* of what a worker reads to compare */
 
 static unsigned int
 bytchk(const struct scsi_task *task)
@@ -66,7 +67,8 @@ plan_transfer(struct scsi_task *task, enum scsi_direction direction)
 static bool
 plan_whole_blocks(struct scsi_task *task)
 {
-	if (task->expected_out < task->wanted && task->expected_out % task->logical_unit->block_bytes)
+	if (task->expected_out < task->wanted &&
+	    task->expected_out % task->logical_unit->block_bytes)
 		return task_fail(task, SENSE_INFORMATION_UNIT);
 	return true;
 }
@@ -76,7 +78,8 @@ plan_whole_blocks(struct scsi_task *task)
 static bool
 write_is_durable(const struct scsi_task *task)
 {
-	return task->logical_unit->write_through || (task->command->length > 6 && task->cdb[1] & FUA);
+	return task->logical_unit->write_through ||
+	       (task->command->length > 6 && task->cdb[1] & FUA);
 }
 
 static uint64_t
@@ -148,11 +151,14 @@ transfer_at_once(struct scsi_task *task, bool write)
 	if (task->bytes > AT_ONCE || *waits)
 		return false;
 	if (write)
-		n = pwritev2(lun->fd, task->iov, (int)task->iov_count, (off_t)first_byte(task), RWF_NOWAIT);
+		n = pwritev2(
+		    lun->fd, task->iov, (int)task->iov_count, (off_t)first_byte(task), RWF_NOWAIT);
 	else
-		n = preadv2(lun->fd, task->iov, (int)task->iov_count, (off_t)first_byte(task), RWF_NOWAIT);
+		n = preadv2(
+		    lun->fd, task->iov, (int)task->iov_count, (off_t)first_byte(task), RWF_NOWAIT);
 	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		*waits = true; /* the file system does not know RWF_NOWAIT; another error comes again */
+		*waits =
+		    true; /* the file system does not know RWF_NOWAIT; another error comes again */
 	return n == (ssize_t)task->bytes;
 }
 
@@ -232,7 +238,8 @@ start_sync(struct scsi_task *task)
  * block again and again.  -EILSEQ, and *differs, at the first difference.
  */
 static int
-verify_range(struct scsi_task *task, uint64_t length, bool compare, bool one_block, uint64_t *differs)
+verify_range(
+    struct scsi_task *task, uint64_t length, bool compare, bool one_block, uint64_t *differs)
 {
 	const struct scsi_lun *lun = task->logical_unit;
 	const size_t step = one_block ? lun->block_bytes : PIECE;
@@ -288,7 +295,8 @@ verify(struct scsi_task *task)
 	uint64_t differs = 0;
 	int r;
 
-	r = verify_range(task, task->blocks * task->logical_unit->block_bytes, check != 0, check == 3, &differs);
+	r = verify_range(
+	    task, task->blocks * task->logical_unit->block_bytes, check != 0, check == 3, &differs);
 	verify_end(task, r, differs);
 }
 
@@ -346,7 +354,8 @@ plan_compare(struct scsi_task *task)
 	if (task->wanted > lun->max_transfer)
 		return task_fail_field(task, SENSE_CDB_FIELD, 13, 7);
 	task->exclusive = true;
-	if (task->expected_out > task->wanted) /* such as for 256 blocks, which the field cannot say */
+	if (task->expected_out >
+	    task->wanted) /* such as for 256 blocks, which the field cannot say */
 		return task_fail_field(task, SENSE_CDB_FIELD, 13, 7);
 	return plan_all_data(task);
 }
@@ -390,7 +399,8 @@ prefetch(struct scsi_task *task)
 	const uint64_t blocks = task->blocks ? task->blocks : lun->blocks - task->lba;
 
 	/* Only advice: that it cannot be taken is no failure. */
-	posix_fadvise(lun->fd, (off_t)first_byte(task), (off_t)(blocks * lun->block_bytes), POSIX_FADV_WILLNEED);
+	posix_fadvise(lun->fd, (off_t)first_byte(task), (off_t)(blocks * lun->block_bytes),
+	    POSIX_FADV_WILLNEED);
 }
 
 enum scsi_progress

@@ -117,7 +117,8 @@ command_first(uint8_t opcode)
 static const struct scsi_command *
 command_of_action(const struct scsi_command *first, unsigned int action)
 {
-	for (const struct scsi_command *c = first; c < commands + COMMANDS && c->opcode == first->opcode; c++)
+	for (const struct scsi_command *c = first;
+	     c < commands + COMMANDS && c->opcode == first->opcode; c++)
 		if (c->action == (int)action)
 			return c;
 	return NULL;

@@ -9,9 +9,9 @@
 
 #include <pthread.h>
 
-#define SCSI_PROTOCOL_ID 5	/* of port names: SPC-4's identifier for iSCSI names */
-#define SCSI_REGISTRATIONS 64	/* of a LUN: more registrants are refused */
-#define SCSI_TASKS 4096		/* of a LUN: more are answered TASK SET FULL */
+#define SCSI_PROTOCOL_ID 5	 /* of port names: SPC-4's identifier for iSCSI names */
+#define SCSI_REGISTRATIONS 64	 /* of a LUN: more registrants are refused */
+#define SCSI_TASKS 4096		 /* of a LUN: more are answered TASK SET FULL */
 #define SCSI_MAX_UNMAP (1 << 20) /* blocks of one descriptor */
 #define SCSI_MAX_UNMAP_DESCRIPTORS 256
 #define SCSI_MAX_SAME 0xffff /* blocks of a WRITE SAME */
@@ -47,7 +47,7 @@ struct reservation {
 	struct registration registrations[SCSI_REGISTRATIONS];
 	uint32_t generation;
 	enum pr_type type;
-	struct registration *holder; /* NULL if none, and if all registrants hold it */
+	struct registration *holder;	   /* NULL if none, and if all registrants hold it */
 	const struct scsi_nexus *reserver; /* by RESERVE(6) */
 };
 
@@ -62,13 +62,14 @@ struct scsi_lun {
 	uint64_t blocks;
 	char vendor[8 + 1], product[16 + 1], revision[4 + 1], serial[32 + 1];
 	uint64_t name; /* NAA locally assigned */
-	_Atomic uint64_t commands, reads, writes, read_bytes, written_bytes, syncs, failures, conflicts,
-	    aborts;
+	_Atomic uint64_t commands, reads, writes, read_bytes, written_bytes, syncs, failures,
+	    conflicts, aborts;
 
 	/* target->lock guards the rest. */
 	struct scsi_task *tasks, **last; /* the task set, in order of age */
 	unsigned int task_count;
-	unsigned int strict; /* tasks that are ordered or exclusive: while there are none, none waits */
+	unsigned int
+	    strict; /* tasks that are ordered or exclusive: while there are none, none waits */
 	unsigned int waiting;
 	bool ejected;
 	struct reservation reservation;
@@ -115,7 +116,8 @@ struct scsi_lun *lun_of_field(struct scsi_target *target, const uint8_t field[8]
 void lun_attend(struct scsi_lun *lun, const struct scsi_nexus *except, enum attention attention);
 
 /* With the lock: takes the next attention of the nexus.  False if there is none. */
-bool nexus_take_attention(struct scsi_nexus *nexus, const struct scsi_lun *lun, enum scsi_sense *sense);
+bool nexus_take_attention(
+    struct scsi_nexus *nexus, const struct scsi_lun *lun, enum scsi_sense *sense);
 
 /* ---- task.c ---- */
 
@@ -132,21 +134,22 @@ bool task_fail_information(struct scsi_task *task, enum scsi_sense sense, uint64
 void task_fail_errno(struct scsi_task *task, int64_t result);
 
 /* Runs work() on a worker; the task ends when it returns.  `at` is for work(), in task->io.at. */
-enum scsi_progress task_job(struct scsi_task *task, void (*work)(struct scsi_task *task), uint64_t at);
+enum scsi_progress task_job(
+    struct scsi_task *task, void (*work)(struct scsi_task *task), uint64_t at);
 
 /*
  * With the lock: an abort of the tasks of the LUN, of one nexus or of all (NULL), but `except`.  Those that
  * only wait are pushed on *ended, for task_end_list() without the lock.
  */
-void task_stop_set(struct scsi_lun *lun, const struct scsi_nexus *nexus, const struct scsi_task *except,
-    struct scsi_task **ended);
+void task_stop_set(struct scsi_lun *lun, const struct scsi_nexus *nexus,
+    const struct scsi_task *except, struct scsi_task **ended);
 
 /* Without the lock: ends the tasks, calls them back, and starts what waited for them. */
 void task_end_list(struct scsi_target *target, struct scsi_task *list);
 
 /* With the lock: the drain waits for the tasks that are marked by now; false if there are none. */
-bool drain_start(struct scsi_target *target, struct scsi_drain *drain, const struct scsi_nexus *nexus,
-    const struct scsi_lun *lun);
+bool drain_start(struct scsi_target *target, struct scsi_drain *drain,
+    const struct scsi_nexus *nexus, const struct scsi_lun *lun);
 
 /* Ends a task that GOES_ON; calls back.  The task may be gone then. */
 void task_end(struct scsi_task *task);
@@ -162,10 +165,10 @@ enum command_access {
 	ACCESS_CHECKED, /* the command looks itself */
 };
 
-#define COMMAND_ANY_LUN 1	/* also for a LUN that does not exist */
+#define COMMAND_ANY_LUN 1      /* also for a LUN that does not exist */
 #define COMMAND_NO_ATTENTION 2 /* does not report unit attentions */
-#define COMMAND_MEDIUM 4	/* needs a medium */
-#define COMMAND_CHANGES 8	/* needs one that is not write protected */
+#define COMMAND_MEDIUM 4       /* needs a medium */
+#define COMMAND_CHANGES 8      /* needs one that is not write protected */
 
 struct scsi_command {
 	const char *name;

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #define ZEROS (256 << 10)
-#define PIECE (UINT64_C(64) << 20) /* of a range that is zeroed by one call: an abort waits for it */
+#define PIECE \
+	(UINT64_C(64) << 20) /* of a range that is zeroed by one call: an abort waits for it */
 
 int
 file_read(const struct scsi_lun *lun, uint64_t at, void *data, size_t length)
@@ -66,7 +67,8 @@ file_move(struct scsi_task *task, bool write, uint64_t skip, uint64_t at, uint64
 		n -= (size_t)skip;
 		if (n > length)
 			n = (size_t)length;
-		r = write ? file_write(lun, at, base + skip, n) : file_read(lun, at, base + skip, n);
+		r = write ? file_write(lun, at, base + skip, n) :
+			    file_read(lun, at, base + skip, n);
 		if (r)
 			return r;
 		skip = 0;
@@ -105,7 +107,8 @@ write_zeros(struct scsi_task *task, uint64_t at, uint64_t length)
 int
 file_zero(struct scsi_task *task, uint64_t at, uint64_t length, bool unmap)
 {
-	const int mode = (unmap ? FALLOC_FL_PUNCH_HOLE : FALLOC_FL_ZERO_RANGE) | FALLOC_FL_KEEP_SIZE;
+	const int mode =
+	    (unmap ? FALLOC_FL_PUNCH_HOLE : FALLOC_FL_ZERO_RANGE) | FALLOC_FL_KEEP_SIZE;
 
 	while (length > 0 && !task->stop) {
 		uint64_t n = length < PIECE ? length : PIECE;

@@ -67,7 +67,8 @@ static void
 put_designators(struct data_in *in, const struct scsi_lun *lun)
 {
 	const struct scsi_target *target = lun->target;
-	const size_t port = (strlen(target->port_name) + 1 + 3) & ~(size_t)3; /* ends with 1 to 4 zeros */
+	const size_t port =
+	    (strlen(target->port_name) + 1 + 3) & ~(size_t)3; /* ends with 1 to 4 zeros */
 	const uint8_t relative[4] = { 0, 0, 0, target->port_id };
 	uint8_t name[8];
 
@@ -90,7 +91,7 @@ put_limits(struct data_in *in, const struct scsi_lun *lun)
 	const uint32_t most = lun->max_transfer / lun->block_bytes, page = 4096 / lun->block_bytes;
 	uint8_t p[60] = { 0 };
 
-	p[0] = 1; /* WRITE SAME of 0 blocks is refused */
+	p[0] = 1;					   /* WRITE SAME of 0 blocks is refused */
 	p[1] = (uint8_t)(most / 2 < 255 ? most / 2 : 255); /* COMPARE AND WRITE */
 	scsi_put16(p + 2, (uint16_t)page);		   /* granularity of transfers */
 	scsi_put32(p + 4, most);

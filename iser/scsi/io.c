@@ -24,8 +24,8 @@ struct io {
 static int64_t
 io_write_sync(const struct io_request *request)
 {
-	ssize_t n = pwritev2(request->fd, request->iov, (int)request->iov_count, (off_t)request->at,
-	    RWF_DSYNC);
+	ssize_t n = pwritev2(
+	    request->fd, request->iov, (int)request->iov_count, (off_t)request->at, RWF_DSYNC);
 
 	if (n >= 0 || errno != EOPNOTSUPP)
 		return n;
@@ -41,10 +41,12 @@ io_perform(struct io_request *request)
 	do {
 		switch (request->operation) {
 		case IO_READ:
-			n = preadv(request->fd, request->iov, (int)request->iov_count, (off_t)request->at);
+			n = preadv(
+			    request->fd, request->iov, (int)request->iov_count, (off_t)request->at);
 			break;
 		case IO_WRITE:
-			n = pwritev(request->fd, request->iov, (int)request->iov_count, (off_t)request->at);
+			n = pwritev(
+			    request->fd, request->iov, (int)request->iov_count, (off_t)request->at);
 			break;
 		case IO_WRITE_SYNC:
 			n = io_write_sync(request);

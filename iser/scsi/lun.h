@@ -48,17 +48,20 @@ const char *scsi_target_engine(const struct scsi_target *target);
 /* Zero and NULL mean the default. */
 struct scsi_lun_options {
 	const char *path;
-	uint64_t create_bytes; /* makes a missing file with so many bytes, all of them a hole; default: none is made */
+	uint64_t
+	    create_bytes; /* makes a missing file with so many bytes, all of them a hole; default: none is made */
 	bool read_only;
-	bool write_through;   /* no write cache: every write is on the medium when it ends; WCE is 0 */
-	bool thick;	      /* UNMAP is refused; default: thin if the file can have holes */
-	bool removable;	      /* START STOP UNIT ejects and loads the medium */
-	uint32_t block_bytes; /* 512, which is the default, or 4096 */
+	bool
+	    write_through; /* no write cache: every write is on the medium when it ends; WCE is 0 */
+	bool thick;	   /* UNMAP is refused; default: thin if the file can have holes */
+	bool removable;	   /* START STOP UNIT ejects and loads the medium */
+	uint32_t block_bytes;	     /* 512, which is the default, or 4096 */
 	uint32_t max_transfer_bytes; /* of one command; default 1 MiB; a multiple of block_bytes */
 	const char *vendor;	     /* up to 8 characters; default "REARM" */
 	const char *product;	     /* up to 16 characters; default "ISER-DISK" */
 	const char *revision;	     /* up to 4 characters; default the version of this package */
-	const char *serial; /* up to 32 characters; default made of the path, so that it stays the same */
+	const char
+	    *serial; /* up to 32 characters; default made of the path, so that it stays the same */
 };
 
 /*
@@ -66,7 +69,8 @@ struct scsi_lun_options {
  * 0 or -errno: of open(), -EINVAL for options or a file of no block, -EEXIST for a number that is
  * taken, -EISDIR.
  */
-int scsi_lun_open(struct scsi_target *target, unsigned int number, const struct scsi_lun_options *options);
+int scsi_lun_open(
+    struct scsi_target *target, unsigned int number, const struct scsi_lun_options *options);
 
 /* What happened so far; each number only grows. */
 struct scsi_lun_counts {

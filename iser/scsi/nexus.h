@@ -26,11 +26,11 @@ int scsi_nexus_create(struct scsi_nexus **nexus, struct scsi_target *target, con
 void scsi_nexus_free(struct scsi_nexus *nexus);
 
 enum scsi_abort {
-	SCSI_ABORT_TASK_SET,   /* tasks of one nexus and one LUN */
-	SCSI_CLEAR_TASK_SET,   /* tasks of all nexuses for one LUN; the others are told COMMANDS CLEARED */
-	SCSI_LUN_RESET,	       /* the same; RESERVE(6) ends, all nexuses are told of the reset */
-	SCSI_TARGET_RESET,     /* the same for all LUNs */
-	SCSI_ABORT_NEXUS,      /* tasks of one nexus for all LUNs: before scsi_nexus_free */
+	SCSI_ABORT_TASK_SET, /* tasks of one nexus and one LUN */
+	SCSI_CLEAR_TASK_SET, /* tasks of all nexuses for one LUN; the others are told COMMANDS CLEARED */
+	SCSI_LUN_RESET,	     /* the same; RESERVE(6) ends, all nexuses are told of the reset */
+	SCSI_TARGET_RESET, /* the same for all LUNs */
+	SCSI_ABORT_NEXUS,  /* tasks of one nexus for all LUNs: before scsi_nexus_free */
 };
 
 /* An abort that waits for the end of its tasks.  The caller owns it, from scsi_abort to `done`. */
@@ -56,6 +56,7 @@ struct scsi_drain {
  * that does not exist gives -ENXIO, and nothing happens.  1: all have ended already, and `done` is
  * not called; 0: it will be, or has been when this returns.
  */
-int scsi_abort(struct scsi_nexus *nexus, enum scsi_abort what, const uint8_t lun[8], struct scsi_drain *drain);
+int scsi_abort(
+    struct scsi_nexus *nexus, enum scsi_abort what, const uint8_t lun[8], struct scsi_drain *drain);
 
 #endif

@@ -147,7 +147,8 @@ plan_persist_out(struct scsi_task *task)
 
 	if (task->logical_unit->reservation.reserver)
 		return task_conflict(task);
-	if ((action == RESERVE || action == RELEASE || action == PREEMPT || action == PREEMPT_AND_ABORT) &&
+	if ((action == RESERVE || action == RELEASE || action == PREEMPT ||
+		action == PREEMPT_AND_ABORT) &&
 	    !type_is_known(task->cdb[2])) /* the scope is 0 */
 		return task_fail_field(task, SENSE_CDB_FIELD, 2, 7);
 	if (action == REGISTER_AND_MOVE ? length < PARAMETERS : length != PARAMETERS)
@@ -203,7 +204,7 @@ static void
 unregister(struct persist *p, struct registration *registration)
 {
 	const bool held = p->r->holder == registration ||
-	    (pr_is_of_all(p->r->type) && count_registrations(p->r) == 1);
+			  (pr_is_of_all(p->r->type) && count_registrations(p->r) == 1);
 
 	registration->port[0] = 0;
 	if (held)
@@ -297,7 +298,8 @@ do_preempt(struct persist *p)
 	const enum pr_type before = r->type;
 	const bool of_all = pr_is_of_all(before);
 	/* Whose reservation it is: key 0 means that of all registrants. */
-	const bool takes = before != PR_NONE && (of_all ? p->action_key == 0 : r->holder->key == p->action_key);
+	const bool takes =
+	    before != PR_NONE && (of_all ? p->action_key == 0 : r->holder->key == p->action_key);
 	unsigned int found = 0;
 
 	if (p->action_key == 0 && !of_all) {
@@ -333,8 +335,9 @@ transport_id_port(struct persist *p)
 	const uint32_t length = scsi_get32(p->list + 20);
 
 	if (length < 24 || length > TRANSPORT_ID || length + PARAMETERS != p->task->bytes ||
-	    id[0] != (0x40 | SCSI_PROTOCOL_ID) || scsi_get16(id + 2) != length - 4 || id[length - 1] != 0 ||
-	    strlen((char *)id + 4) >= SCSI_PORT_NAME || !strstr((char *)id + 4, ",i,0x"))
+	    id[0] != (0x40 | SCSI_PROTOCOL_ID) || scsi_get16(id + 2) != length - 4 ||
+	    id[length - 1] != 0 || strlen((char *)id + 4) >= SCSI_PORT_NAME ||
+	    !strstr((char *)id + 4, ",i,0x"))
 		return NULL;
 	return (char *)id + 4;
 }
@@ -353,8 +356,9 @@ do_move(struct persist *p)
 		task_fail_field(p->task, SENSE_CDB_FIELD, 1, 4);
 		return;
 	}
-	if (p->action_key == 0 || p->list[17] & 1 || scsi_get16(p->list + 18) != p->lun->target->port_id ||
-	    !port || strcmp(port, p->own->port) == 0) {
+	if (p->action_key == 0 || p->list[17] & 1 ||
+	    scsi_get16(p->list + 18) != p->lun->target->port_id || !port ||
+	    strcmp(port, p->own->port) == 0) {
 		task_fail(p->task, SENSE_LIST_FIELD);
 		return;
 	}

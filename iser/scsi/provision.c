@@ -24,7 +24,8 @@ plan_same(struct scsi_task *task)
 	if (!plan_range(task))
 		return false;
 	if (task->blocks == 0 || task->blocks > SCSI_MAX_SAME)
-		return task_fail_field(task, SENSE_CDB_FIELD, task->command->length == 10 ? 7 : 10, 7);
+		return task_fail_field(
+		    task, SENSE_CDB_FIELD, task->command->length == 10 ? 7 : 10, 7);
 	if (task->cdb[1] & NO_DATA_OUT)
 		return true;
 	task->wanted = lun->block_bytes;
@@ -131,7 +132,8 @@ unmap(struct scsi_task *task)
 			return;
 	for (o = HEADER; o < end && r == 0; o += DESCRIPTOR) {
 		unmap_descriptor(task, o, &lba, &blocks);
-		r = file_zero(task, lba * lun->block_bytes, (uint64_t)blocks * lun->block_bytes, true);
+		r = file_zero(
+		    task, lba * lun->block_bytes, (uint64_t)blocks * lun->block_bytes, true);
 	}
 	if (r == 0 && lun->write_through)
 		r = file_sync(lun);

@@ -9,7 +9,8 @@
 bool
 pr_is_exclusive_access(enum pr_type type)
 {
-	return type == PR_EXCLUSIVE_ACCESS || type == PR_EXCLUSIVE_ACCESS_RO || type == PR_EXCLUSIVE_ACCESS_AR;
+	return type == PR_EXCLUSIVE_ACCESS || type == PR_EXCLUSIVE_ACCESS_RO ||
+	       type == PR_EXCLUSIVE_ACCESS_AR;
 }
 
 bool
@@ -21,7 +22,8 @@ pr_is_of_all(enum pr_type type)
 bool
 pr_lets_registrants(enum pr_type type)
 {
-	return type == PR_WRITE_EXCLUSIVE_RO || type == PR_EXCLUSIVE_ACCESS_RO || pr_is_of_all(type);
+	return type == PR_WRITE_EXCLUSIVE_RO || type == PR_EXCLUSIVE_ACCESS_RO ||
+	       pr_is_of_all(type);
 }
 
 struct registration *
@@ -36,7 +38,8 @@ registration_find(struct reservation *r, const char *port)
 bool
 registration_holds(const struct reservation *r, const struct registration *registration)
 {
-	return registration && r->type != PR_NONE && (pr_is_of_all(r->type) || r->holder == registration);
+	return registration && r->type != PR_NONE &&
+	       (pr_is_of_all(r->type) || r->holder == registration);
 }
 
 /* Of commands for which it depends on the CDB. */
@@ -49,7 +52,8 @@ task_access(const struct scsi_task *task)
 		return task->command->access;
 	if (task->command->start == start_prevent)
 		return cdb[4] & 3 ? ACCESS_WRITE : ACCESS_FREE;
-	return (cdb[4] & 0xf1) == 1 ? ACCESS_STATE : ACCESS_WRITE; /* START STOP UNIT: start, no power condition */
+	return (cdb[4] & 0xf1) == 1 ? ACCESS_STATE :
+				      ACCESS_WRITE; /* START STOP UNIT: start, no power condition */
 }
 
 bool

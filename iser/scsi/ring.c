@@ -82,14 +82,15 @@ ring_knows_operations(struct io_uring *uring)
 	if (!probe)
 		return false;
 	known = io_uring_opcode_supported(probe, IORING_OP_READV) &&
-	    io_uring_opcode_supported(probe, IORING_OP_WRITEV) &&
-	    io_uring_opcode_supported(probe, IORING_OP_FSYNC);
+		io_uring_opcode_supported(probe, IORING_OP_WRITEV) &&
+		io_uring_opcode_supported(probe, IORING_OP_FSYNC);
 	io_uring_free_probe(probe);
 	return known;
 }
 
 int
-ring_open(struct ring **ring, void (*again)(void *context, struct io_request *request), void *context)
+ring_open(
+    struct ring **ring, void (*again)(void *context, struct io_request *request), void *context)
 {
 	struct io_uring_params params = { 0 };
 	struct ring *r = calloc(1, sizeof *r);
@@ -170,14 +171,16 @@ ring_submit(struct ring *ring, struct io_request *request)
 		goto unlock;
 	switch (request->operation) {
 	case IO_READ:
-		io_uring_prep_readv2(sqe, request->fd, request->iov, request->iov_count, request->at, 0);
+		io_uring_prep_readv2(
+		    sqe, request->fd, request->iov, request->iov_count, request->at, 0);
 		break;
 	case IO_WRITE:
-		io_uring_prep_writev2(sqe, request->fd, request->iov, request->iov_count, request->at, 0);
+		io_uring_prep_writev2(
+		    sqe, request->fd, request->iov, request->iov_count, request->at, 0);
 		break;
 	case IO_WRITE_SYNC:
-		io_uring_prep_writev2(sqe, request->fd, request->iov, request->iov_count, request->at,
-		    RWF_DSYNC);
+		io_uring_prep_writev2(
+		    sqe, request->fd, request->iov, request->iov_count, request->at, RWF_DSYNC);
 		break;
 	default:
 		io_uring_prep_fsync(sqe, request->fd, IORING_FSYNC_DATASYNC);
@@ -195,7 +198,8 @@ unlock:
 #else
 
 int
-ring_open(struct ring **ring, void (*again)(void *context, struct io_request *request), void *context)
+ring_open(
+    struct ring **ring, void (*again)(void *context, struct io_request *request), void *context)
 {
 	(void)ring;
 	(void)again;

@@ -129,8 +129,8 @@ device_can_discard(const struct stat *st)
 	char path[80];
 	FILE *f;
 
-	snprintf(path, sizeof path, "/sys/dev/block/%u:%u/queue/discard_max_bytes", major(st->st_rdev),
-	    minor(st->st_rdev));
+	snprintf(path, sizeof path, "/sys/dev/block/%u:%u/queue/discard_max_bytes",
+	    major(st->st_rdev), minor(st->st_rdev));
 	f = fopen(path, "re");
 	if (!f)
 		return false;
@@ -162,8 +162,8 @@ lun_measure(struct scsi_lun *lun, const struct scsi_lun_options *options)
 		return 0;
 	/* A hole behind the end changes nothing, and shows whether the file system has them. */
 	if (S_ISREG(st.st_mode))
-		lun->thin = fallocate(lun->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end,
-				4096) == 0;
+		lun->thin =
+		    fallocate(lun->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, 4096) == 0;
 	else
 		lun->thin = device_can_discard(&st);
 	return 0;
@@ -195,7 +195,8 @@ lun_open_file(struct scsi_lun *lun, const struct scsi_lun_options *options)
 }
 
 int
-scsi_lun_open(struct scsi_target *target, unsigned int number, const struct scsi_lun_options *options)
+scsi_lun_open(
+    struct scsi_target *target, unsigned int number, const struct scsi_lun_options *options)
 {
 	struct scsi_lun *lun;
 	int r;
@@ -215,7 +216,8 @@ scsi_lun_open(struct scsi_target *target, unsigned int number, const struct scsi
 	lun->write_through = options->write_through;
 	lun->removable = options->removable;
 	lun->block_bytes = options->block_bytes ? options->block_bytes : 512;
-	lun->max_transfer = options->max_transfer_bytes ? options->max_transfer_bytes : MAX_TRANSFER;
+	lun->max_transfer =
+	    options->max_transfer_bytes ? options->max_transfer_bytes : MAX_TRANSFER;
 	r = -EINVAL;
 	if ((lun->block_bytes != 512 && lun->block_bytes != 4096) ||
 	    lun->max_transfer % lun->block_bytes || lun->max_transfer > INT32_MAX)
@@ -282,7 +284,8 @@ lun_of_field(struct scsi_target *target, const uint8_t field[8])
 	const unsigned int number = scsi_get16(field) & 0x3fff;
 
 	/* Peripheral device addressing on bus 0, or flat space addressing; no second level. */
-	if (field[0] & 0x80 || scsi_get16(field + 2) || scsi_get32(field + 4) || number >= SCSI_LUNS)
+	if (field[0] & 0x80 || scsi_get16(field + 2) || scsi_get32(field + 4) ||
+	    number >= SCSI_LUNS)
 		return NULL;
 	return target->luns[number];
 }
@@ -351,7 +354,7 @@ nexus_take_attention(struct scsi_nexus *nexus, const struct scsi_lun *lun, enum 
 
 	for (unsigned int i = 0; i < ATTENTIONS; i++)
 		if (*attentions & 1 << i) {
-			*attentions &= (uint8_t)~(1 << i);
+			*attentions &= (uint8_t) ~(1 << i);
 			*sense = senses[i];
 			return true;
 		}

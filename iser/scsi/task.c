@@ -36,7 +36,8 @@ bool
 task_fail_field(struct scsi_task *task, enum scsi_sense sense, unsigned int byte, int bit)
 {
 	task_fail(task, sense);
-	task->sense[15] = (uint8_t)(0x88 | bit); /* the sense-key specific bytes are valid, and the bit */
+	task->sense[15] =
+	    (uint8_t)(0x88 | bit); /* the sense-key specific bytes are valid, and the bit */
 	if (sense == SENSE_CDB_FIELD)
 		task->sense[15] |= 0x40;
 	scsi_put16(task->sense + 16, (uint16_t)byte);
@@ -62,7 +63,8 @@ task_fail_errno(struct scsi_task *task, int64_t result)
 	else if (result == -ENOSPC || result == -EDQUOT || result == -EFBIG)
 		task_fail(task, SENSE_SPACE_EXHAUSTED);
 	else if (result == -EIO)
-		task_fail(task, task->command->flags & COMMAND_CHANGES ? SENSE_WRITE_ERROR : SENSE_READ_ERROR);
+		task_fail(task,
+		    task->command->flags & COMMAND_CHANGES ? SENSE_WRITE_ERROR : SENSE_READ_ERROR);
 	else
 		task_fail(task, SENSE_INTERNAL_FAILURE);
 }
@@ -201,11 +203,11 @@ task_stop(struct scsi_task *task, struct scsi_task **ended)
 /* ---- drains; all with the lock ---- */
 
 static bool
-drain_counts(const struct scsi_drain *drain, const struct scsi_nexus *nexus, const struct scsi_lun *lun,
-    uint64_t stopped_at)
+drain_counts(const struct scsi_drain *drain, const struct scsi_nexus *nexus,
+    const struct scsi_lun *lun, uint64_t stopped_at)
 {
-	return stopped_at != 0 && stopped_at <= drain->at && (!drain->nexus || drain->nexus == nexus) &&
-	    (!drain->lun || drain->lun == lun);
+	return stopped_at != 0 && stopped_at <= drain->at &&
+	       (!drain->nexus || drain->nexus == nexus) && (!drain->lun || drain->lun == lun);
 }
 
 bool
@@ -219,8 +221,8 @@ drain_start(struct scsi_target *target, struct scsi_drain *drain, const struct s
 	for (unsigned int i = 0; i < SCSI_LUNS; i++)
 		if (target->luns[i])
 			for (const struct scsi_task *t = target->luns[i]->tasks; t; t = t->next)
-				drain->left += drain_counts(drain, t->nexus, t->logical_unit,
-				    t->stopped_at);
+				drain->left +=
+				    drain_counts(drain, t->nexus, t->logical_unit, t->stopped_at);
 	for (struct task_ending *e = target->endings; e; e = e->next) {
 		if (e->stopped_at == 0) /* it ended before; its callback is waited for, too */
 			e->stopped_at = drain->at;
@@ -240,7 +242,8 @@ drains_take(struct scsi_target *target, const struct task_ending *ending)
 	struct scsi_drain *done = NULL, **link = &target->drains, *drain;
 
 	while ((drain = *link)) {
-		if (!drain_counts(drain, ending->nexus, ending->lun, ending->stopped_at) || --drain->left) {
+		if (!drain_counts(drain, ending->nexus, ending->lun, ending->stopped_at) ||
+		    --drain->left) {
 			link = &drain->next;
 			continue;
 		}
@@ -333,7 +336,9 @@ task_end_here(struct scsi_task *task)
 	pthread_mutex_lock(&target->lock);
 	set_remove(task);
 	task->aborted = task->stop;
-	ending = (struct task_ending){ .nexus = task->nexus, .lun = lun, .stopped_at = task->stopped_at };
+	ending = (struct task_ending){
+		.nexus = task->nexus, .lun = lun, .stopped_at = task->stopped_at
+	};
 	drains = drains_take(target, &ending);
 	ready = set_take_ready(lun);
 	pthread_mutex_unlock(&target->lock);
@@ -363,7 +368,8 @@ enum scsi_progress
 task_job(struct scsi_task *task, void (*work)(struct scsi_task *task), uint64_t at)
 {
 	task->work = work;
-	task->io = (struct io_request){ .operation = IO_JOB, .at = at, .job = job_run, .done = job_done };
+	task->io =
+	    (struct io_request){ .operation = IO_JOB, .at = at, .job = job_run, .done = job_done };
 	io_submit(task->logical_unit->target->io, &task->io);
 	return SCSI_GOES_ON;
 }
@@ -381,13 +387,15 @@ task_admit(struct scsi_task *task)
 	if (!lun && !(task->command && task->command->flags & COMMAND_ANY_LUN))
 		return task_fail(task, SENSE_LUN_UNKNOWN);
 	if (!task->command)
-		return sense == SENSE_CDB_FIELD ? task_fail_field(task, sense, 1, 4) : task_fail(task, sense);
+		return sense == SENSE_CDB_FIELD ? task_fail_field(task, sense, 1, 4) :
+						  task_fail(task, sense);
 	if (!lun) {
 		if (!command_check_bits(task))
 			return false;
 		return task->command->plan(task);
 	}
-	if (!(task->command->flags & COMMAND_NO_ATTENTION) && nexus_take_attention(task->nexus, lun, &sense))
+	if (!(task->command->flags & COMMAND_NO_ATTENTION) &&
+	    nexus_take_attention(task->nexus, lun, &sense))
 		return task_fail(task, sense);
 	if (!reserve_allows(task)) {
 		task->status = SCSI_RESERVATION_CONFLICT;
@@ -434,9 +442,9 @@ scsi_task_plan(struct scsi_task *task)
 	}
 	if (task->wanted == 0)
 		task->direction = SCSI_NO_DATA;
-	task->bytes = task->direction == SCSI_DATA_IN ? task->expected_in :
-	    task->direction == SCSI_DATA_OUT	      ? task->expected_out :
-							0;
+	task->bytes = task->direction == SCSI_DATA_IN  ? task->expected_in :
+		      task->direction == SCSI_DATA_OUT ? task->expected_out :
+							 0;
 	if (task->bytes > task->wanted)
 		task->bytes = (uint32_t)task->wanted;
 	return SCSI_GOES_ON;
@@ -503,7 +511,8 @@ task_stop_set(struct scsi_lun *lun, const struct scsi_nexus *nexus, const struct
 
 /* With the lock: what a function does to one LUN. */
 static void
-abort_lun(struct scsi_nexus *nexus, enum scsi_abort what, struct scsi_lun *lun, struct scsi_task **ended)
+abort_lun(
+    struct scsi_nexus *nexus, enum scsi_abort what, struct scsi_lun *lun, struct scsi_task **ended)
 {
 	const bool of_one = what == SCSI_ABORT_TASK_SET || what == SCSI_ABORT_NEXUS;
 
@@ -521,7 +530,8 @@ abort_lun(struct scsi_nexus *nexus, enum scsi_abort what, struct scsi_lun *lun, 
 }
 
 int
-scsi_abort(struct scsi_nexus *nexus, enum scsi_abort what, const uint8_t lun[8], struct scsi_drain *drain)
+scsi_abort(
+    struct scsi_nexus *nexus, enum scsi_abort what, const uint8_t lun[8], struct scsi_drain *drain)
 {
 	struct scsi_target *target = nexus->target;
 	const bool all = what == SCSI_TARGET_RESET || what == SCSI_ABORT_NEXUS;

@@ -154,7 +154,8 @@ plan_mode_sense(struct scsi_task *task)
 		return task_fail_field(task, SENSE_CDB_FIELD, 2, 5);
 	if (subpage != 0 && subpage != 0xff)
 		return task_fail_field(task, SENSE_CDB_FIELD, 3, 7);
-	return task->command->length == 6 ? plan_data_in(task, 4, 1, 64) : plan_data_in(task, 7, 2, 64);
+	return task->command->length == 6 ? plan_data_in(task, 4, 1, 64) :
+					    plan_data_in(task, 7, 2, 64);
 }
 
 static void
@@ -195,7 +196,8 @@ start_mode_sense(struct scsi_task *task)
 	const struct scsi_lun *lun = task->logical_unit;
 	const bool six = task->command->length == 6, blocks = !(task->cdb[1] & NO_BLOCK_DESCRIPTOR);
 	const bool is_long = !six && task->cdb[1] & LONG_LBA;
-	const uint8_t flags = (uint8_t)((lun->read_only ? 0x80 : 0) | 0x10); /* DPO and FUA are known */
+	const uint8_t flags =
+	    (uint8_t)((lun->read_only ? 0x80 : 0) | 0x10); /* DPO and FUA are known */
 	const uint8_t descriptor = !blocks ? 0 : is_long ? 16 : 8;
 	const size_t head = six ? 4 : 8;
 	struct data_in in = { .task = task };

@@ -29,7 +29,8 @@ expect(const struct scsi_world *world, unsigned int lba, unsigned int blocks, in
 {
 	uint8_t *data = malloc((blocks + 2) * 512), *same = malloc(blocks * 512);
 
-	ck_assert_int_eq(pread(world->fd, data, (blocks + 2) * 512, (lba - 1) * 512), (blocks + 2) * 512);
+	ck_assert_int_eq(
+	    pread(world->fd, data, (blocks + 2) * 512, (lba - 1) * 512), (blocks + 2) * 512);
 	memset(same, byte, blocks * 512);
 	ck_assert_mem_eq(data + 512, same, blocks * 512);
 	ck_assert_uint_ne(data[511], byte);
@@ -97,16 +98,18 @@ START_TEST(transfer__many_at_a_time__all_end_with_their_own_data)
 		return;
 	scsi_world_open(&world, engines[_i], NULL);
 	for (unsigned int s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-		const uint32_t size = sizes[s], room = DATA / size, depth = room < DEPTH ? room : DEPTH;
+		const uint32_t size = sizes[s], room = DATA / size,
+			       depth = room < DEPTH ? room : DEPTH;
 		bool write = true;
 
 		do {
 			for (unsigned int i = 0; i < depth; i++) {
 				memset(world.data + i * size, write ? (int)(i + s) : 0, size);
-				snprintf(cdb, sizeof cdb, "%s 00 0000 %04x 00 %04x", write ? "2a" : "28",
-				    i * (size / 512), size / 512);
-				ck_assert_int_eq(scsi_call_plan(&calls[i], world.a, cdb, write ? 0 : size,
-						     write ? size : 0), SCSI_GOES_ON);
+				snprintf(cdb, sizeof cdb, "%s 00 0000 %04x 00 %04x",
+				    write ? "2a" : "28", i * (size / 512), size / 512);
+				ck_assert_int_eq(scsi_call_plan(&calls[i], world.a, cdb,
+						     write ? 0 : size, write ? size : 0),
+				    SCSI_GOES_ON);
 				if (scsi_call_start(&calls[i], world.data + i * size) == SCSI_ENDED)
 					calls[i].done = true;
 			}
@@ -133,7 +136,8 @@ START_TEST(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room)
 	fill(&world, 0x5a);
 	GOOD(&world, world.a, "41 00 00 00 01 00 00 00 10", 0, 512);
 	expect(&world, 256, 16, 0x5a);
-	GOOD(&world, world.a, "93 00 00 00 00 00 00 00 02 01 00 00 02 58", 0, 512); /* over 256 KiB */
+	GOOD(&world, world.a, "93 00 00 00 00 00 00 00 02 01 00 00 02 58", 0,
+	    512); /* over 256 KiB */
 	expect(&world, 513, 600, 0x5a);
 	fill(&world, 0);
 	GOOD(&world, world.a, "41 00 00 00 01 01 00 00 02", 0, 512); /* zeros that are no hole */
@@ -142,7 +146,9 @@ START_TEST(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room)
 	fstat(world.fd, &before);
 	GOOD(&world, world.a, "93 09 00 00 00 00 00 00 00 08 00 00 00 f8", 0, 0);
 	expect(&world, 8, 248, 0);
-	scsi_hex("00 26 00 20 00000000 00000000 00000141 00000003 00000000 00000000 00000148 00000100 00000000", world.data, 64);
+	scsi_hex("00 26 00 20 00000000 00000000 00000141 00000003 00000000 00000000 00000148 "
+		 "00000100 00000000",
+	    world.data, 64);
 	GOOD(&world, world.a, "42 00 00 00 00 00 00 00 28", 0, 40);
 	expect(&world, 321, 3, 0); /* not a page: zeros */
 	expect(&world, 328, 256, 0);
@@ -169,7 +175,8 @@ START_TEST(miscompare__any_byte__is_named_and_nothing_is_written)
 		memset(world.data + 512, 6, 512);
 		memset(world.data + 1024, 0xee, 1024);
 		world.data[at] ^= 0x40;
-		ck_assert_uint_eq(scsi_run(&world, &call, world.a, "89 00 00 00 00 00 00 00 00 05 00 00 00 02", 0, 2048),
+		ck_assert_uint_eq(scsi_run(&world, &call, world.a,
+				      "89 00 00 00 00 00 00 00 00 05 00 00 00 02", 0, 2048),
 		    SCSI_CHECK_CONDITION);
 		ck_assert_uint_eq(scsi_call_sense(&call), SENSE_MISCOMPARE);
 		ck_assert_uint_eq(call.task.sense[0], 0xf0);
@@ -205,14 +212,17 @@ add(void *context)
 	for (unsigned int done = 0; done < ADDS;) {
 		uint32_t counter;
 
-		ck_assert_uint_eq(scsi_run(&mine, &call, adder->nexus, "28 00 00 00 00 09 00 00 01", 512, 0), SCSI_GOOD);
+		ck_assert_uint_eq(
+		    scsi_run(&mine, &call, adder->nexus, "28 00 00 00 00 09 00 00 01", 512, 0),
+		    SCSI_GOOD);
 		memcpy(mine.data + 512, mine.data, 512);
 		counter = scsi_get32(mine.data);
 		for (unsigned int i = 0; i < 512; i += 4) /* a torn block would differ for ever */
 			ck_assert_uint_eq(scsi_get32(mine.data + i), counter);
 		for (unsigned int i = 512; i < 1024; i += 4)
 			scsi_put32(mine.data + i, counter + 1);
-		if (scsi_run(&mine, &call, adder->nexus, "89 00 00 00 00 00 00 00 00 09 00 00 00 01", 0, 1024) == SCSI_GOOD)
+		if (scsi_run(&mine, &call, adder->nexus,
+			"89 00 00 00 00 00 00 00 00 09 00 00 00 01", 0, 1024) == SCSI_GOOD)
 			done++;
 		else
 			ck_assert_uint_eq(scsi_call_sense(&call), SENSE_MISCOMPARE);
@@ -246,11 +256,18 @@ END_TEST
 START_TEST(lun__read_only__refuses_what_changes_it)
 {
 	static const char *const writes[] = {
-		"0a 00 00 01 01", "2a 00 00 00 00 01 00 00 01", "aa 00 00 00 00 01 00 00 00 01",
-		"8a 00 00 00 00 00 00 00 00 01 00 00 00 01", "2e 00 00 00 00 01 00 00 01",
-		"ae 00 00 00 00 01 00 00 00 01", "8e 00 00 00 00 00 00 00 00 01 00 00 00 01",
-		"89 00 00 00 00 00 00 00 00 61 00 00 00 01", "41 00 00 00 00 01 00 00 08", "41 08 00 00 00 01 00 00 08",
-		"93 09 00 00 00 00 00 00 00 00 00 00 00 08", "42 00 00 00 00 00 00 00 18",
+		"0a 00 00 01 01",
+		"2a 00 00 00 00 01 00 00 01",
+		"aa 00 00 00 00 01 00 00 00 01",
+		"8a 00 00 00 00 00 00 00 00 01 00 00 00 01",
+		"2e 00 00 00 00 01 00 00 01",
+		"ae 00 00 00 00 01 00 00 00 01",
+		"8e 00 00 00 00 00 00 00 00 01 00 00 00 01",
+		"89 00 00 00 00 00 00 00 00 61 00 00 00 01",
+		"41 00 00 00 00 01 00 00 08",
+		"41 08 00 00 00 01 00 00 08",
+		"93 09 00 00 00 00 00 00 00 00 00 00 00 08",
+		"42 00 00 00 00 00 00 00 18",
 	};
 	const struct scsi_lun_options options = { .read_only = true };
 	struct scsi_world world;
@@ -300,7 +317,8 @@ START_TEST(lun__other_options__show_in_its_pages_and_its_limits)
 	GOOD(&world, world.a, "1a 08 08 00 ff", 255, 0);
 	ck_assert_uint_eq(world.data[6], 0);
 	FAILS(&world, world.a, "28 00 00 00 00 00 00 00 11", 69632, 0, SENSE_CDB_FIELD);
-	FAILS(&world, world.a, "89 00 00 00 00 00 00 00 00 00 00 00 00 09", 0, 73728, SENSE_CDB_FIELD);
+	FAILS(&world, world.a, "89 00 00 00 00 00 00 00 00 00 00 00 00 09", 0, 73728,
+	    SENSE_CDB_FIELD);
 	FAILS(&world, world.a, "41 08 00 00 00 00 00 00 01", 0, 4096, SENSE_CDB_FIELD);
 	FAILS(&world, world.a, "42 00 00 00 00 00 00 00 18", 0, 24, SENSE_OPCODE);
 	GOOD(&world, world.a, "9e 12 00 00 00 00 00 00 00 a0 00 00 00 18", 24, 0);
@@ -317,8 +335,9 @@ END_TEST
 
 START_TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
 {
-	static const char *const needing[] = { "00", "25", "28 00 00 00 00 00 00 00 01", "2a 00 00 00 00 00 00 00 01",
-		"35", "9e 10 00 00 00 00 00 00 00 00 00 00 00 20", "42 00 00 00 00 00 00 00 18" };
+	static const char *const needing[] = { "00", "25", "28 00 00 00 00 00 00 00 01",
+		"2a 00 00 00 00 00 00 00 01", "35", "9e 10 00 00 00 00 00 00 00 00 00 00 00 20",
+		"42 00 00 00 00 00 00 00 18" };
 	const struct scsi_lun_options options = { .removable = true };
 	struct scsi_world world;
 
@@ -328,7 +347,8 @@ START_TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
 	GOOD(&world, world.a, "1e 00 00 00 01", 0, 0);
 	FAILS(&world, world.b, "1b 00 00 00 02", 0, 0, SENSE_REMOVAL_PREVENTED);
 	GOOD(&world, world.a, "1e 00 00 00 00", 0, 0);
-	GOOD(&world, world.b, "1b 00 00 00 12", 0, 0); /* with a power condition it does not eject */
+	GOOD(
+	    &world, world.b, "1b 00 00 00 12", 0, 0); /* with a power condition it does not eject */
 	GOOD(&world, world.b, "00", 0, 0);
 	GOOD(&world, world.b, "1b 01 00 00 02", 0, 0);
 	for (size_t i = 0; i < sizeof needing / sizeof needing[0]; i++)
@@ -382,7 +402,8 @@ START_TEST(lun_open__what_cannot_be_one__is_refused)
 
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(scsi_target_open(&target, &target_options), 0);
-	ck_assert(strcmp(scsi_target_engine(target), "io_uring") == 0 || strcmp(scsi_target_engine(target), "threads") == 0);
+	ck_assert(strcmp(scsi_target_engine(target), "io_uring") == 0 ||
+		  strcmp(scsi_target_engine(target), "threads") == 0);
 	ck_assert_int_eq(scsi_lun_open(target, 0, &o), -EINVAL); /* no block */
 	ck_assert_int_eq(ftruncate(fd, 8192), 0);
 	ck_assert_int_eq(scsi_lun_open(target, SCSI_LUNS, &o), -EINVAL);
@@ -432,7 +453,8 @@ scsi_block_suite(void)
 	tcase_add_test(tc, lun__read_only__refuses_what_changes_it);
 	tcase_add_test(tc, lun__other_options__show_in_its_pages_and_its_limits);
 	tcase_add_test(tc, lun__removable__is_ejected_unless_a_nexus_prevents_it);
-	tcase_add_loop_test(tc, file__too_short_or_too_large__is_a_medium_error_or_no_space, 0, ENGINES);
+	tcase_add_loop_test(
+	    tc, file__too_short_or_too_large__is_a_medium_error_or_no_space, 0, ENGINES);
 	tcase_add_test(tc, lun_open__what_cannot_be_one__is_refused);
 	suite_add_tcase(s, tc);
 	return s;

@@ -23,16 +23,19 @@ scsi_engine_is_there(enum scsi_engine engine)
 }
 
 void
-scsi_world_open(struct scsi_world *world, enum scsi_engine engine, const struct scsi_lun_options *options)
+scsi_world_open(
+    struct scsi_world *world, enum scsi_engine engine, const struct scsi_lun_options *options)
 {
-	const struct scsi_target_options target = { .port_name = "iqn.2026-11.test:t,t,0x0001", .engine = engine };
+	const struct scsi_target_options target = { .port_name = "iqn.2026-11.test:t,t,0x0001",
+		.engine = engine };
 	const char *directory = getenv("TMPDIR");
 	struct scsi_lun_options lun = { 0 };
 
 	if (options)
 		lun = *options;
 	memset(world, 0, sizeof *world);
-	snprintf(world->path, sizeof world->path, "%s/scsi-XXXXXX", directory && *directory ? directory : "/tmp");
+	snprintf(world->path, sizeof world->path, "%s/scsi-XXXXXX",
+	    directory && *directory ? directory : "/tmp");
 	world->fd = mkstemp(world->path);
 	ck_assert_int_ge(world->fd, 0);
 	world->data = malloc(DATA);
@@ -40,7 +43,8 @@ scsi_world_open(struct scsi_world *world, enum scsi_engine engine, const struct 
 	for (unsigned int i = 0; i < BLOCKS / 2; i++)
 		memset(world->data + i * 512, (int)i, 512);
 	ck_assert_int_eq(pwrite(world->fd, world->data, BLOCKS / 2 * 512, 0), BLOCKS / 2 * 512);
-	ck_assert_int_eq(ftruncate(world->fd, BLOCKS * 512 + 100), 0); /* and a rest that is no block */
+	ck_assert_int_eq(
+	    ftruncate(world->fd, BLOCKS * 512 + 100), 0); /* and a rest that is no block */
 	ck_assert_int_eq(scsi_target_open(&world->target, &target), 0);
 	lun.path = world->path;
 	ck_assert_int_eq(scsi_lun_open(world->target, 0, &lun), 0);
@@ -101,7 +105,8 @@ call_done(struct scsi_task *task)
 }
 
 enum scsi_progress
-scsi_call_plan(struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in, uint32_t out)
+scsi_call_plan(
+    struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in, uint32_t out)
 {
 	memset(call, 0, sizeof *call);
 	pthread_mutex_init(&call->lock, NULL);
@@ -137,8 +142,8 @@ scsi_call_wait(struct scsi_call *call)
 }
 
 unsigned int
-scsi_run(struct scsi_world *world, struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in,
-    uint32_t out)
+scsi_run(struct scsi_world *world, struct scsi_call *call, struct scsi_nexus *nexus,
+    const char *cdb, uint32_t in, uint32_t out)
 {
 	if (scsi_call_plan(call, nexus, cdb, in, out) == SCSI_GOES_ON &&
 	    scsi_call_start(call, world->data) == SCSI_GOES_ON)

@@ -18,7 +18,7 @@ struct scsi_world {
 	struct scsi_target *target;
 	struct scsi_nexus *a, *b;
 	char path[64];
-	int fd; /* of the same file */
+	int fd;	       /* of the same file */
 	uint8_t *data; /* data-out before a call, data-in after it */
 };
 
@@ -28,12 +28,13 @@ struct scsi_call {
 	struct iovec iov[2]; /* `data`, cut at an odd place */
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	bool done;	 /* called back */
-	pthread_t from;	 /* the thread that called back */
+	bool done;	/* called back */
+	pthread_t from; /* the thread that called back */
 };
 
 /* LUN 0, with the options but for the path, which is the world's; NULL means none.  Attentions are taken. */
-void scsi_world_open(struct scsi_world *world, enum scsi_engine engine, const struct scsi_lun_options *options);
+void scsi_world_open(
+    struct scsi_world *world, enum scsi_engine engine, const struct scsi_lun_options *options);
 void scsi_world_close(struct scsi_world *world);
 
 /* False, and the test is skipped, if the kernel refuses io_uring. */
@@ -45,15 +46,15 @@ void scsi_nexus_ready(struct scsi_world *world, struct scsi_nexus *nexus);
 size_t scsi_hex(const char *text, uint8_t *bytes, size_t size);
 
 /* Plans it for LUN 0. */
-enum scsi_progress scsi_call_plan(struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in,
-    uint32_t out);
+enum scsi_progress scsi_call_plan(
+    struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in, uint32_t out);
 /* Starts it with the segments at `data`. */
 enum scsi_progress scsi_call_start(struct scsi_call *call, uint8_t *data);
 void scsi_call_wait(struct scsi_call *call);
 
 /* All of it with world->data; the status. */
-unsigned int scsi_run(struct scsi_world *world, struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb,
-    uint32_t in, uint32_t out);
+unsigned int scsi_run(struct scsi_world *world, struct scsi_call *call, struct scsi_nexus *nexus,
+    const char *cdb, uint32_t in, uint32_t out);
 
 /* For LUN 0; returns when the tasks have ended. */
 void scsi_abort_and_wait(struct scsi_nexus *nexus, enum scsi_abort what);
@@ -70,13 +71,15 @@ uint32_t scsi_call_sense(const struct scsi_call *call);
 #define FAILS(world, nexus, cdb, in, out, with) \
 	do { \
 		struct scsi_call c_; \
-		ck_assert_uint_eq(scsi_run(world, &c_, nexus, cdb, in, out), SCSI_CHECK_CONDITION); \
+		ck_assert_uint_eq( \
+		    scsi_run(world, &c_, nexus, cdb, in, out), SCSI_CHECK_CONDITION); \
 		ck_assert_uint_eq(scsi_call_sense(&c_), with); \
 	} while (0)
 #define CONFLICTS(world, nexus, cdb, in, out) \
 	do { \
 		struct scsi_call c_; \
-		ck_assert_uint_eq(scsi_run(world, &c_, nexus, cdb, in, out), SCSI_RESERVATION_CONFLICT); \
+		ck_assert_uint_eq( \
+		    scsi_run(world, &c_, nexus, cdb, in, out), SCSI_RESERVATION_CONFLICT); \
 	} while (0)
 
 #endif

@@ -23,8 +23,8 @@ enum {
 
 /* The sense of a PERSISTENT RESERVE OUT; 0 if GOOD, 1 for a conflict. */
 static uint32_t
-persist(struct scsi_world *world, struct scsi_nexus *nexus, unsigned int action, unsigned int type, uint64_t key,
-    uint64_t action_key)
+persist(struct scsi_world *world, struct scsi_nexus *nexus, unsigned int action, unsigned int type,
+    uint64_t key, uint64_t action_key)
 {
 	struct scsi_call call;
 	char cdb[64];
@@ -48,7 +48,8 @@ expect_keys(struct scsi_world *world, uint32_t generation, uint64_t first, uint6
 	const uint32_t keys = (first != 0) + (second != 0);
 	struct scsi_call call;
 
-	ck_assert_uint_eq(scsi_run(world, &call, world->a, "5e 00 00 00 00 00 00 40 00", 16384, 0), SCSI_GOOD);
+	ck_assert_uint_eq(
+	    scsi_run(world, &call, world->a, "5e 00 00 00 00 00 00 40 00", 16384, 0), SCSI_GOOD);
 	ck_assert_uint_eq(scsi_get32(world->data), generation);
 	ck_assert_uint_eq(scsi_get32(world->data + 4), keys * 8);
 	ck_assert_uint_eq(call.task.data_in_length, 8 + keys * 8);
@@ -64,7 +65,8 @@ expect_reservation(struct scsi_world *world, unsigned int type, uint64_t key)
 {
 	struct scsi_call call;
 
-	ck_assert_uint_eq(scsi_run(world, &call, world->a, "5e 01 00 00 00 00 00 40 00", 16384, 0), SCSI_GOOD);
+	ck_assert_uint_eq(
+	    scsi_run(world, &call, world->a, "5e 01 00 00 00 00 00 40 00", 16384, 0), SCSI_GOOD);
 	ck_assert_uint_eq(scsi_get32(world->data + 4), type ? 16 : 0);
 	if (type == 0)
 		return;
@@ -87,7 +89,7 @@ static const struct {
 	unsigned int type;
 	bool all;				  /* registrants hold it together */
 	bool registered_reads, registered_writes; /* the second nexus */
-	bool others_read;			  /* the same when it is not registered; it never writes */
+	bool others_read; /* the same when it is not registered; it never writes */
 } types[] = {
 	{ 1, false, true, false, true },
 	{ 3, false, false, false, false },
@@ -133,13 +135,15 @@ static void
 expect_access(struct scsi_world *world, struct scsi_nexus *nexus, bool reads, bool writes)
 {
 	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-		const bool allowed = classes[i].class == 'S' || (classes[i].class == 'R' ? reads : writes);
+		const bool allowed =
+		    classes[i].class == 'S' || (classes[i].class == 'R' ? reads : writes);
 		struct scsi_call call;
 		unsigned int status;
 
-		status = scsi_run(world, &call, nexus, classes[i].cdb, classes[i].in, classes[i].out);
-		ck_assert_msg(status == (allowed ? SCSI_GOOD : SCSI_RESERVATION_CONFLICT), "%s: status 0x%02x",
-		    classes[i].cdb, status);
+		status =
+		    scsi_run(world, &call, nexus, classes[i].cdb, classes[i].in, classes[i].out);
+		ck_assert_msg(status == (allowed ? SCSI_GOOD : SCSI_RESERVATION_CONFLICT),
+		    "%s: status 0x%02x", classes[i].cdb, status);
 	}
 }
 
@@ -163,7 +167,8 @@ START_TEST(reservation__each_type__lets_registrants_and_others_do_what_the_table
 	expect_access(&world, world.b, types[_i].others_read, false);
 	PERSIST_CONFLICTS(world.b, RESERVE, type, 22, 0);
 	PERSIST_CONFLICTS(world.b, RELEASE, type, 22, 0);
-	ck_assert_uint_eq(persist(&world, world.a, RELEASE, type == 1 ? 3 : 1, 11, 0), SENSE_RELEASE_INVALID);
+	ck_assert_uint_eq(
+	    persist(&world, world.a, RELEASE, type == 1 ? 3 : 1, 11, 0), SENSE_RELEASE_INVALID);
 	PERSIST(world.a, RELEASE, type, 11, 0);
 	expect_reservation(&world, 0, 0);
 	expect_access(&world, world.b, true, true);
@@ -260,7 +265,8 @@ START_TEST(register__more_than_there_is_room_for__is_refused)
 		snprintf(port, sizeof port, "iqn.2026-11.test:%u,i,0x000000000000", i);
 		ck_assert_int_eq(scsi_nexus_create(&nexuses[i], world.target, port), 0);
 		expect_attention(&world, nexuses[i], SENSE_POWER_ON);
-		ck_assert_uint_eq(persist(&world, nexuses[i], REGISTER, 0, 0, i + 1), i < 64 ? 0 : SENSE_REGISTRATIONS_FULL);
+		ck_assert_uint_eq(persist(&world, nexuses[i], REGISTER, 0, 0, i + 1),
+		    i < 64 ? 0 : SENSE_REGISTRATIONS_FULL);
 	}
 	GOOD(&world, world.a, "5e 03 00 00 00 00 00 ff ff", 65535, 0);
 	for (unsigned int i = 0; i < 65; i++)
@@ -278,7 +284,7 @@ START_TEST(preempt__by_keys__removes_and_takes)
 	PERSIST(world.b, REGISTER, 0, 0, 22);
 	ck_assert_uint_eq(persist(&world, world.b, PREEMPT, 3, 22, 0), SENSE_LIST_FIELD);
 	PERSIST_CONFLICTS(world.b, PREEMPT, 3, 22, 33); /* no such key */
-	PERSIST(world.b, PREEMPT, 3, 22, 11); /* without a reservation it removes only */
+	PERSIST(world.b, PREEMPT, 3, 22, 11);		/* without a reservation it removes only */
 	expect_attention(&world, world.a, SENSE_REGISTRATIONS_PREEMPTED);
 	expect_keys(&world, 3, 22, 0);
 	expect_reservation(&world, 0, 0);
@@ -301,7 +307,7 @@ START_TEST(preempt__by_keys__removes_and_takes)
 }
 END_TEST
 
-/* A reservation that changes its type by PREEMPT is reported to registrants whom the old one let in. */
+/* A reservation that changes its type by PREEMPT is reported to the registrants that had access by the old one. */
 START_TEST(preempt__of_a_shared_type__reports_the_release)
 {
 	struct scsi_world world;
@@ -341,7 +347,8 @@ START_TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
 	started.task.expected_in = 512;
 	ck_assert_int_eq(scsi_task_plan(&started.task), SCSI_GOES_ON);
 	ck_assert_int_eq(scsi_call_start(&started, world.data + 8192), SCSI_GOES_ON);
-	ck_assert_int_eq(scsi_call_plan(&mine, world.a, "5f 05 03 00 00 00 00 00 18", 0, 24), SCSI_GOES_ON);
+	ck_assert_int_eq(
+	    scsi_call_plan(&mine, world.a, "5f 05 03 00 00 00 00 00 18", 0, 24), SCSI_GOES_ON);
 	mine.task.attribute = SCSI_HEAD_OF_QUEUE;
 	ck_assert_int_eq(scsi_call_start(&mine, world.data), SCSI_GOES_ON);
 	ck_assert(started.done);
@@ -378,7 +385,8 @@ move(struct scsi_world *world, uint64_t key, uint64_t action_key, uint8_t flags,
 	scsi_put16(world->data + 26, (uint16_t)padded);
 	strcpy((char *)world->data + 28, port);
 	snprintf(cdb, sizeof cdb, "5f 07 00 00 00 00 00 00 %02x", (unsigned int)padded + 28);
-	if (scsi_run(world, &call, world->a, cdb, 0, (uint32_t)padded + 28) == SCSI_RESERVATION_CONFLICT)
+	if (scsi_run(world, &call, world->a, cdb, 0, (uint32_t)padded + 28) ==
+	    SCSI_RESERVATION_CONFLICT)
 		return 1;
 	return scsi_call_sense(&call);
 }
@@ -398,7 +406,8 @@ START_TEST(register_and_move__to_another_port__gives_it_the_reservation)
 	ck_assert_uint_eq(move(&world, 11, 0, 0, PORT_B), SENSE_LIST_FIELD);
 	ck_assert_uint_eq(move(&world, 11, 22, 1, PORT_B), SENSE_LIST_FIELD); /* APTPL */
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_A), SENSE_LIST_FIELD); /* itself */
-	ck_assert_uint_eq(move(&world, 11, 22, 0, "iqn.2026-11.test:b"), SENSE_LIST_FIELD); /* no port */
+	ck_assert_uint_eq(
+	    move(&world, 11, 22, 0, "iqn.2026-11.test:b"), SENSE_LIST_FIELD); /* no port */
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_B), 0);
 	expect_reservation(&world, 3, 22);
 	expect_keys(&world, 2, 11, 22);
@@ -463,9 +472,12 @@ scsi_reserve_suite(void)
 	Suite *s = suite_create("scsi_reserve");
 	TCase *tc = runner_tcase(s, "reserve");
 
-	tcase_add_loop_test(tc, reservation__each_type__lets_registrants_and_others_do_what_the_table_says, 0, TYPES);
-	tcase_add_loop_test(tc, reservation__its_holder_unregisters__ends_unless_all_hold_it, 0, TYPES);
-	tcase_add_loop_test(tc, release__of_what_registrants_share__is_reported_to_the_others, 0, TYPES);
+	tcase_add_loop_test(tc,
+	    reservation__each_type__lets_registrants_and_others_do_what_the_table_says, 0, TYPES);
+	tcase_add_loop_test(
+	    tc, reservation__its_holder_unregisters__ends_unless_all_hold_it, 0, TYPES);
+	tcase_add_loop_test(
+	    tc, release__of_what_registrants_share__is_reported_to_the_others, 0, TYPES);
 	tcase_add_test(tc, register__with_right_and_wrong_keys__counts_generations);
 	tcase_add_test(tc, register__more_than_there_is_room_for__is_refused);
 	tcase_add_test(tc, preempt__by_keys__removes_and_takes);

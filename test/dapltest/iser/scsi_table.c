@@ -6,20 +6,24 @@
 #include "suites.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define CDB_FIELD SENSE_CDB_FIELD
 
 /* Before each row block n has bytes n & 0xff up to 1023, and the rest is a hole; data-out is `out` bytes 0x61. */
 static const struct row {
 	const char *cdb;
-	uint32_t in, out;  /* what the initiator expects */
-	const char *list;  /* the first bytes of data-out; NULL: 0x61 */
-	uint32_t sense;	   /* CHECK CONDITION with it; 0: GOOD */
-	uint32_t got;	   /* bytes of data-in */
-	const char *data;  /* its first bytes */
+	uint32_t in, out; /* what the initiator expects */
+	const char *list; /* the first bytes of data-out; NULL: 0x61 */
+	uint32_t sense;	  /* CHECK CONDITION with it; 0: GOOD */
+	uint32_t got;	  /* bytes of data-in */
+	const char *data; /* its first bytes */
 	int64_t residual;
 } rows[] = {
+	/* clang-format off */
 	/* TEST UNIT READY, what is unknown, bits without a meaning, NACA */
 	{ "00", 0, 0, NULL, 0, 0, NULL, 0 },
 	{ "00", 512, 0, NULL, 0, 0, NULL, -512 },
@@ -210,6 +214,7 @@ static const struct row {
 	    NULL, 0 },
 	{ "5f 06 00 00 00 00 00 00 18", 0, 24, "0000000000000000 0000000000000001 00000000 01", SENSE_LIST_FIELD, 0,
 	    NULL, 0 },
+	/* clang-format on */
 };
 
 static void
@@ -225,15 +230,19 @@ check(struct scsi_world *world, const struct row *row)
 	else if (row->list)
 		scsi_hex(row->list, world->data, row->out);
 	scsi_run(world, &call, world->a, row->cdb, row->in, row->out);
-	ck_assert_msg(call.task.status == (row->sense ? SCSI_CHECK_CONDITION : SCSI_GOOD), "%s: status 0x%02x, sense %06x",
-	    row->cdb, call.task.status, scsi_call_sense(&call));
-	ck_assert_msg(scsi_call_sense(&call) == row->sense, "%s: sense %06x", row->cdb, scsi_call_sense(&call));
-	ck_assert_msg(call.task.data_in_length == row->got, "%s: %u bytes", row->cdb, call.task.data_in_length);
-	ck_assert_msg(call.task.residual == row->residual, "%s: residual %lld", row->cdb, (long long)call.task.residual);
+	ck_assert_msg(call.task.status == (row->sense ? SCSI_CHECK_CONDITION : SCSI_GOOD),
+	    "%s: status 0x%02x, sense %06x", row->cdb, call.task.status, scsi_call_sense(&call));
+	ck_assert_msg(scsi_call_sense(&call) == row->sense, "%s: sense %06x", row->cdb,
+	    scsi_call_sense(&call));
+	ck_assert_msg(call.task.data_in_length == row->got, "%s: %u bytes", row->cdb,
+	    call.task.data_in_length);
+	ck_assert_msg(call.task.residual == row->residual, "%s: residual %lld", row->cdb,
+	    (long long)call.task.residual);
 	if (row->data)
 		n = scsi_hex(row->data, expected, sizeof expected);
 	for (size_t i = 0; i < n; i++)
-		ck_assert_msg(world->data[i] == expected[i], "%s: byte %zu is %02x", row->cdb, i, world->data[i]);
+		ck_assert_msg(world->data[i] == expected[i], "%s: byte %zu is %02x", row->cdb, i,
+		    world->data[i]);
 	/* What is beyond the room of the initiator is not touched. */
 	if (call.task.data_in_length > 0)
 		ck_assert_uint_eq(world->data[row->in < DATA ? row->in : DATA - 1], 0x61);
@@ -249,6 +258,55 @@ START_TEST(command__each_of_the_table__gives_status_sense_data_and_residual)
 		check(&world, &rows[i]);
 		scsi_world_close(&world);
 	}
+}
+END_TEST
+
+/* Any bits in the CDBs of the table, and any data: memory (ASan) and what is beyond the last block stay as they are. */
+START_TEST(command__random_bits__change_nothing_outside_of_the_unit)
+{
+	static const char tail[] = "what is behind the last block";
+	struct scsi_call call;
+	struct scsi_world world;
+	unsigned int seed = 1, good = 0;
+	char back[sizeof tail];
+	struct stat st;
+
+	scsi_world_open(&world, SCSI_ENGINE_ANY, NULL);
+	ck_assert_int_eq(pwrite(world.fd, tail, sizeof tail, BLOCKS * 512), sizeof tail);
+	for (unsigned int i = 0; i < 20000; i++) {
+		const struct row *row = &rows[i % (sizeof rows / sizeof rows[0])];
+		uint8_t *cdb = call.task.cdb;
+
+		scsi_call_plan(&call, i % 2 ? world.a : world.b, "ff", 0, 0);
+		cdb[0] = 0;
+		scsi_hex(row->cdb, cdb, sizeof call.task.cdb);
+		for (unsigned int n = rand_r(&seed) % 3; n > 0; n--)
+			cdb[rand_r(&seed) % 16] ^= (uint8_t)(1 << rand_r(&seed) % 8);
+		for (unsigned int n = 0; n < 64; n++)
+			world.data[n] = rand_r(&seed) % 4 ? 0 : (uint8_t)rand_r(&seed);
+		call.task.expected_in = row->in ? row->in : (uint32_t)rand_r(&seed) % 4096;
+		call.task.expected_out = row->out ? row->out : (uint32_t)rand_r(&seed) % 4096;
+		if (scsi_task_plan(&call.task) == SCSI_GOES_ON) {
+			uint8_t *exact = malloc(call.task.bytes + 1);
+
+			memcpy(exact, world.data, call.task.bytes);
+			if (scsi_call_start(&call, exact) == SCSI_GOES_ON)
+				scsi_call_wait(&call);
+			free(exact);
+		}
+		good += call.task.status == SCSI_GOOD;
+		ck_assert_uint_le(call.task.data_in_length, call.task.bytes);
+		if (cdb[0] == 0x5f || cdb[0] == 0x16) { /* or conflicts are all that follows */
+			scsi_run(&world, &call, world.a, "17", 0, 0);
+			scsi_run(&world, &call, world.b, "17", 0, 0);
+		}
+	}
+	ck_assert_uint_gt(good, 5000);
+	ck_assert_int_eq(pread(world.fd, back, sizeof back, BLOCKS * 512), sizeof back);
+	ck_assert_mem_eq(back, tail, sizeof tail);
+	fstat(world.fd, &st);
+	ck_assert_int_eq(st.st_size, BLOCKS * 512 + 100);
+	scsi_world_close(&world);
 }
 END_TEST
 
@@ -268,7 +326,8 @@ START_TEST(command__for_no_lun__is_refused_but_for_three)
 		{ "28 00 00 00 00 00 00 00 01", 512, SENSE_LUN_UNKNOWN, 0, NULL },
 		{ "ff", 0, SENSE_LUN_UNKNOWN, 0, NULL },
 	};
-	static const uint8_t fields[][8] = { { 0, 1 }, { 1, 0 }, { 0x40, 1 }, { 0x80, 0 }, { 0, 0, 0, 1 } };
+	static const uint8_t fields[][8] = { { 0, 1 }, { 1, 0 }, { 0x40, 1 }, { 0x80, 0 },
+		{ 0, 0, 0, 1 } };
 	struct scsi_world world;
 	struct scsi_call call;
 	uint8_t expected[32];
@@ -311,7 +370,8 @@ START_TEST(opcodes__all_that_are_reported__are_reported_alone_too)
 	for (uint32_t i = 4; i < 4 + length; i += 20) {
 		const uint8_t *d = all + i;
 
-		snprintf(cdb, sizeof cdb, "a3 0c %02x %02x %02x %02x 00 00 ff ff", d[5] & 1 ? 2 : 1, d[0], d[2], d[3]);
+		snprintf(cdb, sizeof cdb, "a3 0c %02x %02x %02x %02x 00 00 ff ff", d[5] & 1 ? 2 : 1,
+		    d[0], d[2], d[3]);
 		ck_assert_uint_eq(scsi_run(&world, &call, world.a, cdb, 65535, 0), SCSI_GOOD);
 		ck_assert_uint_eq(world.data[1], 3);
 		ck_assert_uint_eq(scsi_get16(world.data + 2), scsi_get16(d + 6));
@@ -331,6 +391,7 @@ scsi_table_suite(void)
 	TCase *tc = runner_tcase_timed(s, "table", 60);
 
 	tcase_add_test(tc, command__each_of_the_table__gives_status_sense_data_and_residual);
+	tcase_add_test(tc, command__random_bits__change_nothing_outside_of_the_unit);
 	tcase_add_test(tc, command__for_no_lun__is_refused_but_for_three);
 	tcase_add_test(tc, opcodes__all_that_are_reported__are_reported_alone_too);
 	suite_add_tcase(s, tc);

@@ -15,7 +15,8 @@
 #define READ0 "28 00 00 00 00 00 00 00 01"
 #define READ9 "28 00 00 00 00 09 00 00 01"
 #define WRITE0 "2a 00 00 00 00 00 00 00 01"
-#define COMPARE0 "89 00 00 00 00 00 00 00 00 00 00 00 00 01" /* of block 0, which is zeros, with zeros */
+#define COMPARE0 \
+	"89 00 00 00 00 00 00 00 00 00 00 00 00 01" /* of block 0, which is zeros, with zeros */
 
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
@@ -89,7 +90,8 @@ is_done(struct scsi_call *call)
 }
 
 static void
-plan_as(struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, enum scsi_attribute attribute)
+plan_as(struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb,
+    enum scsi_attribute attribute)
 {
 	ck_assert_int_eq(scsi_call_plan(call, nexus, "ff", 0, 0), SCSI_ENDED);
 	call->task.cdb[0] = 0;
@@ -207,7 +209,7 @@ END_TEST
 /* What each function does to tasks of two nexuses that are in flight, planned and waiting. */
 static const struct {
 	enum scsi_abort what;
-	bool of_b;	      /* the tasks of b end, too */
+	bool of_b;		 /* the tasks of b end, too */
 	uint32_t told_a, told_b; /* attentions; a does it */
 } functions[] = {
 	{ SCSI_ABORT_TASK_SET, false, 0, 0 },
@@ -334,7 +336,9 @@ scsi_task_suite(void)
 	tcase_add_test(tc, compare_and_write__in_flight__others_on_its_blocks_wait);
 	tcase_add_test(tc, ordered__among_others__waits_for_the_older_and_holds_the_younger);
 	tcase_add_test(tc, abort__in_each_state__ends_the_task_aborted);
-	tcase_add_loop_test(tc, function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is_for, 0, FUNCTIONS);
+	tcase_add_loop_test(tc,
+	    function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is_for, 0,
+	    FUNCTIONS);
 	tcase_add_test(tc, function__for_no_lun__is_refused);
 	tcase_add_test(tc, drain__a_callback_that_runs__is_waited_for);
 	tcase_add_test(tc, task_set__full__is_reported_and_tasks_of_many_states_are_freed);
