@@ -142,11 +142,8 @@ command_check_bits(struct scsi_task *task)
 	const struct scsi_command *c = task->command;
 
 	for (unsigned int i = 1; i < c->length; i++) {
-		uint8_t allowed = c->usage[i], wrong;
+		const uint8_t wrong = task->cdb[i] & (uint8_t)~c->usage[i];
 
-		if (i == 1 && c->action >= 0)
-			allowed |= 0x1f;
-		wrong = task->cdb[i] & (uint8_t)~allowed;
 		if (wrong)
 			return task_fail_field(task, SENSE_CDB_FIELD, i, 31 - __builtin_clz(wrong));
 	}

@@ -8,13 +8,8 @@ static size_t
 data_walk(const struct scsi_task *task, uint64_t offset, size_t length, void *context,
     size_t (*visit)(void *context, size_t done, uint8_t *piece, size_t n))
 {
-	uint64_t end = task->bytes;
 	size_t done = 0;
 
-	if (offset >= end)
-		return 0;
-	if (length > end - offset)
-		length = (size_t)(end - offset);
 	for (unsigned int i = 0; i < task->iov_count && done < length; i++) {
 		const struct iovec *iov = &task->iov[i];
 		size_t n;

@@ -3,6 +3,7 @@
 #include "lib/runner.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,16 +121,44 @@ scsi_call_plan(
 	return scsi_task_plan(&call->task);
 }
 
+/* The data are back where they came from, and the pieces are freed. */
+static void
+call_collect(struct scsi_call *call)
+{
+	uint8_t *to = call->data;
+
+	for (unsigned int i = 0; i < call->task.iov_count; i++) {
+		if (call->task.direction == SCSI_DATA_IN)
+			memcpy(to, call->iov[i].iov_base, call->iov[i].iov_len);
+		to += call->iov[i].iov_len;
+		free(call->iov[i].iov_base);
+	}
+	call->task.iov_count = 0;
+}
+
 enum scsi_progress
 scsi_call_start(struct scsi_call *call, uint8_t *data)
 {
-	const uint32_t bytes = call->task.bytes, first = bytes < 7 ? bytes : 7;
+	const size_t cuts[] = { 7, 700, SIZE_MAX };
+	size_t left = call->task.bytes;
+	enum scsi_progress progress;
+	uint8_t *from = data;
 
-	call->iov[0] = (struct iovec){ data, first };
-	call->iov[1] = (struct iovec){ data + first, bytes - first };
+	for (unsigned int i = 0; i < 3; i++) {
+		const size_t n = left < cuts[i] ? left : cuts[i];
+
+		call->iov[i] = (struct iovec){ malloc(n ? n : 1), n };
+		memcpy(call->iov[i].iov_base, from, n);
+		from += n;
+		left -= n;
+	}
+	call->data = data;
 	call->task.iov = call->iov;
-	call->task.iov_count = 2;
-	return scsi_task_start(&call->task);
+	call->task.iov_count = 3;
+	progress = scsi_task_start(&call->task);
+	if (progress == SCSI_ENDED)
+		call_collect(call);
+	return progress;
 }
 
 void
@@ -139,6 +168,7 @@ scsi_call_wait(struct scsi_call *call)
 	while (!call->done)
 		pthread_cond_wait(&call->ended, &call->lock);
 	pthread_mutex_unlock(&call->lock);
+	call_collect(call);
 }
 
 unsigned int

@@ -25,7 +25,8 @@ struct scsi_world {
 /* A command on its way; several may be at the same time. */
 struct scsi_call {
 	struct scsi_task task;
-	struct iovec iov[2]; /* `data`, cut at an odd place */
+	struct iovec iov[3]; /* pieces of `data`, which are apart in memory and cut at odd places */
+	uint8_t *data;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
 	bool done;	/* called back */
@@ -48,7 +49,7 @@ size_t scsi_hex(const char *text, uint8_t *bytes, size_t size);
 /* Plans it for LUN 0. */
 enum scsi_progress scsi_call_plan(
     struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in, uint32_t out);
-/* Starts it with the segments at `data`. */
+/* Starts it with the bytes at `data`, which get what it reads when it has ended or was waited for. */
 enum scsi_progress scsi_call_start(struct scsi_call *call, uint8_t *data);
 void scsi_call_wait(struct scsi_call *call);
 

@@ -356,7 +356,8 @@ START_TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
 	ck_assert(!mine.done);
 	ck_assert_int_eq(scsi_call_start(&planned, world.data + 4096), SCSI_ENDED);
 	ck_assert(planned.task.aborted);
-	ck_assert(mine.done);
+	scsi_call_wait(&started);
+	scsi_call_wait(&mine);
 	ck_assert(!mine.task.aborted);
 	ck_assert_uint_eq(mine.task.status, SCSI_GOOD);
 	ck_assert(!own.task.stop);

@@ -261,6 +261,34 @@ START_TEST(command__each_of_the_table__gives_status_sense_data_and_residual)
 }
 END_TEST
 
+/* The sense data name the byte and the bit, of the CDB or of the list. */
+START_TEST(invalid_field__in_a_cdb_or_a_list__is_pointed_at)
+{
+	static const struct {
+		const char *cdb, *list;
+		uint8_t pointer[3];
+	} fields[] = {
+		{ "28 20", "", { 0xcd, 0, 1 } },
+		{ "28 00 00 00 00 00 00 00 00 04", "", { 0xca, 0, 9 } },
+		{ "5e 1f", "", { 0xcc, 0, 1 } },
+		{ "5f 06 00 00 00 00 00 00 18", "0000000000000000 0000000000000001 00000000 08",
+		    { 0x8b, 0, 20 } },
+	};
+	struct scsi_world world;
+	struct scsi_call call;
+
+	scsi_world_open(&world, SCSI_ENGINE_ANY, NULL);
+	memset(world.data, 0, 24);
+	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+		scsi_hex(fields[i].list, world.data, 24);
+		scsi_run(&world, &call, world.a, fields[i].cdb, 0, 24);
+		ck_assert_mem_eq(call.task.sense + 15, fields[i].pointer, 3);
+		ck_assert_uint_eq(call.task.sense_length, 18);
+	}
+	scsi_world_close(&world);
+}
+END_TEST
+
 /* Any bits in the CDBs of the table, and any data: memory (ASan) and what is beyond the last block stay as they are. */
 START_TEST(command__random_bits__change_nothing_outside_of_the_unit)
 {
@@ -391,6 +419,7 @@ scsi_table_suite(void)
 	TCase *tc = runner_tcase_timed(s, "table", 60);
 
 	tcase_add_test(tc, command__each_of_the_table__gives_status_sense_data_and_residual);
+	tcase_add_test(tc, invalid_field__in_a_cdb_or_a_list__is_pointed_at);
 	tcase_add_test(tc, command__random_bits__change_nothing_outside_of_the_unit);
 	tcase_add_test(tc, command__for_no_lun__is_refused_but_for_three);
 	tcase_add_test(tc, opcodes__all_that_are_reported__are_reported_alone_too);
