@@ -179,6 +179,46 @@ START_TEST(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room)
 }
 END_TEST
 
+/* The workers write the first piece alone, and the file system cannot write synchronously. */
+static bool short_writes;
+
+ssize_t __real_pwritev(int fd, const struct iovec *iov, int count, off_t at);
+ssize_t __wrap_pwritev(int fd, const struct iovec *iov, int count, off_t at);
+ssize_t __real_pwritev2(int fd, const struct iovec *iov, int count, off_t at, int flags);
+ssize_t __wrap_pwritev2(int fd, const struct iovec *iov, int count, off_t at, int flags);
+
+ssize_t
+__wrap_pwritev(int fd, const struct iovec *iov, int count, off_t at)
+{
+	return __real_pwritev(fd, iov, short_writes ? 1 : count, at);
+}
+
+ssize_t
+__wrap_pwritev2(int fd, const struct iovec *iov, int count, off_t at, int flags)
+{
+	if (!short_writes)
+		return __real_pwritev2(fd, iov, count, at, flags);
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+START_TEST(write__of_which_the_kernel_does_a_part__is_done_to_the_end)
+{
+	static const char *const forms[] = { "2a 00 00 00 01 00 00 00 05",
+		"2a 08 00 00 01 00 00 00 05" };
+	struct scsi_world world;
+
+	scsi_world_open(&world, SCSI_ENGINE_THREADS, NULL);
+	short_writes = true;
+	for (unsigned int i = 0; i < 5 * 512; i++)
+		world.data[i] = (uint8_t)(i / 3);
+	GOOD(&world, world.a, forms[_i], 0, 5 * 512);
+	ck_assert_int_eq(pread(world.fd, world.data + 8192, 5 * 512, 256 * 512), 5 * 512);
+	ck_assert_mem_eq(world.data, world.data + 8192, 5 * 512);
+	scsi_world_close(&world);
+}
+END_TEST
+
 START_TEST(miscompare__any_byte__is_named_and_nothing_is_written)
 {
 	static const unsigned int places[] = { 0, 6, 7, 511, 512, 1000, 1023 };
@@ -478,6 +518,7 @@ scsi_block_suite(void)
 	tcase_add_loop_test(tc, transfer__many_at_a_time__all_end_with_their_own_data, 0, ENGINES);
 	tcase_add_loop_test(
 	    tc, same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room, 0, 2);
+	tcase_add_loop_test(tc, write__of_which_the_kernel_does_a_part__is_done_to_the_end, 0, 2);
 	tcase_add_test(tc, miscompare__any_byte__is_named_and_nothing_is_written);
 	tcase_add_loop_test(tc, compare_and_write__from_threads__counts_without_a_loss, 0, ENGINES);
 	tcase_add_test(tc, lun__read_only__refuses_what_changes_it);

@@ -368,6 +368,8 @@ START_TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
 }
 END_TEST
 
+#define OTHER_PORT 0x80 /* of the target: there is none */
+
 /* The list of REGISTER AND MOVE to a port; the sense, 1 for a conflict. */
 static uint32_t
 move(struct scsi_world *world, uint64_t key, uint64_t action_key, uint8_t flags, const char *port)
@@ -379,8 +381,8 @@ move(struct scsi_world *world, uint64_t key, uint64_t action_key, uint8_t flags,
 	memset(world->data, 0, 512);
 	scsi_put64(world->data, key);
 	scsi_put64(world->data + 8, action_key);
-	world->data[17] = flags;
-	world->data[19] = 1;
+	world->data[17] = flags & 3;
+	world->data[19] = flags & OTHER_PORT ? 2 : 1;
 	scsi_put32(world->data + 20, (uint32_t)padded + 4);
 	world->data[24] = 0x45;
 	scsi_put16(world->data + 26, (uint16_t)padded);
@@ -407,6 +409,7 @@ START_TEST(register_and_move__to_another_port__gives_it_the_reservation)
 	ck_assert_uint_eq(move(&world, 11, 0, 0, PORT_B), SENSE_LIST_FIELD);
 	ck_assert_uint_eq(move(&world, 11, 22, 1, PORT_B), SENSE_LIST_FIELD); /* APTPL */
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_A), SENSE_LIST_FIELD); /* itself */
+	ck_assert_uint_eq(move(&world, 11, 22, OTHER_PORT, PORT_B), SENSE_LIST_FIELD);
 	ck_assert_uint_eq(
 	    move(&world, 11, 22, 0, "iqn.2026-11.test:b"), SENSE_LIST_FIELD); /* no port */
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_B), 0);
