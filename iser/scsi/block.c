@@ -156,9 +156,8 @@ transfer_at_once(struct scsi_task *task, bool write)
 	else
 		n = preadv2(
 		    lun->fd, task->iov, (int)task->iov_count, (off_t)first_byte(task), RWF_NOWAIT);
-	if (n < 0 && errno != EAGAIN && errno != EINTR)
-		*waits =
-		    true; /* the file system does not know RWF_NOWAIT; another error comes again */
+	if (n < 0 && errno == EOPNOTSUPP)
+		*waits = true; /* another error comes again, and is reported then */
 	return n == (ssize_t)task->bytes;
 }
 

@@ -2,9 +2,9 @@
 /*
  * nexus -- an initiator port that is logged in, and what ends the tasks of many
  *
- * A nexus has for each LUN the unit attentions that it has not been told, and whether it prevents
+ * A nexus has for each LUN the unit attentions that it has not got yet, and whether it prevents
  * removal.  Persistent reservations are bound to the name of the port and outlive the nexus;
- * reservations by RESERVE(6) do not.  A new nexus is told POWER ON OCCURRED once by each LUN.
+ * reservations by RESERVE(6) do not.  A new nexus gets POWER ON OCCURRED once from each LUN.
  */
 #ifndef ISER_SCSI_NEXUS_H
 #define ISER_SCSI_NEXUS_H
@@ -27,10 +27,10 @@ void scsi_nexus_free(struct scsi_nexus *nexus);
 
 enum scsi_abort {
 	SCSI_ABORT_TASK_SET, /* tasks of one nexus and one LUN */
-	SCSI_CLEAR_TASK_SET, /* tasks of all nexuses for one LUN; the others are told COMMANDS CLEARED */
-	SCSI_LUN_RESET,	     /* the same; RESERVE(6) ends, all nexuses are told of the reset */
-	SCSI_TARGET_RESET, /* the same for all LUNs */
-	SCSI_ABORT_NEXUS,  /* tasks of one nexus for all LUNs: before scsi_nexus_free */
+	SCSI_CLEAR_TASK_SET, /* tasks of all nexuses for one LUN; the others get COMMANDS CLEARED */
+	SCSI_LUN_RESET,	     /* the same; RESERVE(6) ends, all nexuses get an attention */
+	SCSI_TARGET_RESET,   /* the same for all LUNs */
+	SCSI_ABORT_NEXUS,    /* tasks of one nexus for all LUNs: before scsi_nexus_free */
 };
 
 /* An abort that waits for the end of its tasks.  The caller owns it, from scsi_abort to `done`. */

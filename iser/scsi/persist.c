@@ -156,7 +156,7 @@ plan_persist_out(struct scsi_task *task)
 	return plan_data_out(task, 5, 4, PARAMETERS + TRANSPORT_ID);
 }
 
-/* The nexuses of a registrant will be told, but the one that does this. */
+/* The nexuses of a registrant get an attention, but the one that does this. */
 static void
 attend(struct persist *p, const struct registration *registration, enum attention attention)
 {
@@ -173,7 +173,7 @@ attend_all(struct persist *p, enum attention attention)
 			attend(p, &p->r->registrations[i], attention);
 }
 
-/* The reservation ends; registrants that had access by it are told. */
+/* The reservation ends; registrants that had access by it get an attention. */
 static void
 release(struct persist *p)
 {
