@@ -491,6 +491,7 @@ START_TEST(lun_open__what_cannot_be_one__is_refused)
 	o.create_bytes = UINT64_C(1) << 30;
 	o.block_bytes = 0;
 	ck_assert_int_eq(scsi_lun_open(target, 0, &o), 0);
+	ck_assert_int_eq(unlink(made), 0);
 	ck_assert_uint_eq(scsi_lun_blocks(scsi_target_lun(target, 0)), 1 << 21);
 	ck_assert_int_eq(scsi_nexus_create(&world.a, target, PORT_A), 0);
 	ck_assert_int_eq(scsi_nexus_create(&world.b, target, ""), -EINVAL);
@@ -504,7 +505,6 @@ START_TEST(lun_open__what_cannot_be_one__is_refused)
 	scsi_target_close(target);
 	close(fd);
 	unlink(path);
-	unlink(made);
 }
 END_TEST
 
