@@ -705,6 +705,24 @@ START_TEST(migrate__queued_events_follow)
 }
 END_TEST
 
+START_TEST(migrate__two_events_are_queued__they_keep_their_order)
+{
+	struct rdma_event_channel *other = cm_channel();
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	ck_assert_int_eq(rdma_migrate_id(passive, other), 0);
+	cm_expect_no_event(server);
+	cm_expect(other, RDMA_CM_EVENT_ESTABLISHED, passive);
+	cm_expect(other, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_forget(&passive);
+	rdma_destroy_event_channel(other);
+}
+END_TEST
+
 START_TEST(hundred_connections__made_and_broken_both_ways)
 {
 	for (int i = 0; i < 100; i++) {
@@ -842,6 +860,7 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
 	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
 	tcase_add_test(tcase, migrate__queued_events_follow);
+	tcase_add_test(tcase, migrate__two_events_are_queued__they_keep_their_order);
 	tcase_add_test(tcase, migrate__events_of_several_ids_are_queued__its_own_follow);
 	tcase_add_test(tcase, reject__then_accept__refused_and_the_client_hears_one_answer);
 	tcase_add_test(

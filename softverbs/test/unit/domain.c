@@ -242,6 +242,26 @@ START_TEST(rereg__bad_input__the_region_is_as_it_was)
 }
 END_TEST
 
+/* Rights and domain change, and its addresses and key do not; a parent domain stands for the one it is of. */
+START_TEST(rereg__of_a_region_with_an_address_of_its_own__keeps_it)
+{
+	const uint64_t iova = 0x10000000;
+	struct ibv_pd *parent = make_parent(a.pd, NULL);
+	struct ibv_mr *mr = ibv_reg_mr_iova2(a.pd, a.bytes, 64, iova, 0);
+	const uint32_t key = mr->rkey;
+
+	ck_assert_int_eq(
+	    ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, SIDE_ACCESS), 0);
+	ck_assert_int_eq(read_by_peer(mr, (void *)iova), IBV_WC_SUCCESS);
+	ck_assert_int_eq(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_PD, parent, NULL, 0, 0), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), EBUSY);
+	ck_assert_int_eq(read_by_peer(mr, (void *)(iova + 56)), IBV_WC_SUCCESS);
+	ck_assert_uint_eq(mr->rkey, key);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
+}
+END_TEST
+
 /* The rights that it has now are those that the memory must allow, not those that it once had. */
 START_TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
 {
@@ -370,6 +390,7 @@ soft_domain_suite(void)
 	tcase_add_test(tcase, rereg__bad_input__the_region_is_as_it_was);
 	tcase_add_test(tcase, rereg__command_fails__says_so);
 	tcase_add_test(tcase, rereg__translation_after_access__asks_for_the_rights_of_now);
+	tcase_add_test(tcase, rereg__of_a_region_with_an_address_of_its_own__keeps_it);
 	tcase_add_test(tcase, region_with_addresses_from_0__keeps_them_when_it_moves);
 	tcase_add_test(tcase, object__made_of_one_of_another_context__refused);
 	tcase_add_test(tcase, register__relaxed_ordering__accepted);

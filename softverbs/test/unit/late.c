@@ -306,6 +306,7 @@ START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 		if (line < 0)
 			line = line_accept(door);
 		frame = next_request(line);
+		ck_assert_uint_eq(frame.psn, side_psn); /* counted anew */
 		line_answer(line, &frame, SOFT_FRAME_NAK, SOFT_NAK_NOT_CONNECTED);
 		sleep_ms((int)(i % 3));
 		ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);

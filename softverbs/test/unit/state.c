@@ -335,6 +335,22 @@ START_TEST(posting__by_state)
 }
 END_TEST
 
+START_TEST(error__from_each_state__flushes_what_was_posted)
+{
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_SQD; state++) {
+		reach(state);
+		side_receive(&a, state, 0, 8);
+		if (state == IBV_QPS_SQD)
+			side_post(&a, IBV_WR_SEND, 0, 99, 0, 8);
+		side_to_error(&a);
+		cq_expect(a.cq, state, IBV_WC_WR_FLUSH_ERR);
+		if (state == IBV_QPS_SQD)
+			cq_expect(a.cq, 99, IBV_WC_WR_FLUSH_ERR);
+		cq_expect_empty(a.cq);
+	}
+}
+END_TEST
+
 START_TEST(reset__forgets_what_was_posted)
 {
 	reach(IBV_QPS_INIT);
@@ -449,6 +465,7 @@ soft_state_suite(void)
 	tcase_add_test(tcase, values__one_is_refused__all_are_as_they_were);
 	tcase_add_test(tcase, attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset);
 	tcase_add_test(tcase, posting__by_state);
+	tcase_add_test(tcase, error__from_each_state__flushes_what_was_posted);
 	tcase_add_test(tcase, reset__forgets_what_was_posted);
 	tcase_add_test(tcase, send_queue_drained__holds_back_and_goes_on);
 	tcase_add_test(tcase, message_in_rtr__communication_established_once_a_connection);
