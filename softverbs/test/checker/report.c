@@ -320,8 +320,7 @@ checker_report_suite(void)
 	tcase_add_test(tcase, report__the_end__says_how_long);
 	tcase_add_test(tcase, report__to_a_file__is_not_lost);
 	tcase_add_loop_test(tcase, report__nothing_reads__the_first_waits_alone, 0, 2);
-	tcase_add_loop_test(
-	    tcase, report__its_reader_has_gone__leaves_signals_as_they_were, 0, 3);
+	tcase_add_loop_test(tcase, report__its_reader_has_gone__leaves_signals_as_they_were, 0, 3);
 	tcase_add_test(tcase, fair__is_over__after_its_length_where_nothing_runs);
 	tcase_add_test(tcase, fair__is_not_over__until_threads_have_had_the_processor);
 	tcase_add_test(tcase, fair__threads_that_are_ready__are_counted_again);

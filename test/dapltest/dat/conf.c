@@ -649,8 +649,7 @@ dat_conf_suite(void)
 
 	t = story_tcase(suite, "file");
 	tcase_add_test(t, conf__endless_file__ends);
-	tcase_add_loop_test(
-	    t, conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored, 0, 2);
+	tcase_add_loop_test(t, conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored, 0, 2);
 	tcase_add_test(t, conf__override_that_is_not_there__gives_no_providers_and_a_message);
 	tcase_add_test(t, conf__override_that_is_a_directory__gives_a_message);
 

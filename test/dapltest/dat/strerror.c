@@ -116,8 +116,8 @@ START_TEST(strerror__sentence_of_a_subtype__is_about_what_its_name_says)
 		/* A handle is an argument. */
 		for (int k = strstr(text, " argument") ? i : 1; k < i; k++) {
 			(void)dat_strerror(DAT_ERROR(DAT_INVALID_STATE, k), &major, &other);
-			ck_assert_msg(
-			    strncmp(text, other, (size_t)(name - text + 2)) != 0, "%s %s", text, other);
+			ck_assert_msg(strncmp(text, other, (size_t)(name - text + 2)) != 0, "%s %s",
+			    text, other);
 		}
 	}
 }
