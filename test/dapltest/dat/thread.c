@@ -327,6 +327,30 @@ START_TEST(threads__wait_for_two_names__each_goes_on_with_its_own)
 }
 END_TEST
 
+/* A second name of a library, without a record of its own, is none while the library is loaded or unloaded. */
+START_TEST(threads__open_a_second_name_meanwhile__is_not_found)
+{
+	static const char *const params[] = { "also=y finigate=%d", "also=y initgate=%d" };
+	struct user first = { .tid = 0 };
+	char text[512] = "";
+	DAT_IA_HANDLE ia;
+	int gate[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, gate), 0);
+	put_record(text, sizeof text, "x", params[_i], gate[1]);
+	story_conf(text);
+	story_listen();
+	user_start(&first, "x");
+	gate_await(gate);
+	story_assert_ret(story_try_open("y", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
+	close(gate[0]);
+	story_assert_ret(user_end(&first), DAT_SUCCESS);
+	story_assert_ret(story_try_open("y", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
+	(void)story_heard();
+	close(gate[1]);
+}
+END_TEST
+
 Suite *
 dat_thread_suite(void)
 {
@@ -339,6 +363,7 @@ dat_thread_suite(void)
 	tcase_add_test(t, threads__first_use__reads_dat_conf_once);
 	tcase_add_loop_test(
 	    t, threads__open_while_another_loads_or_unloads__all_go_on_when_it_has, 0, SETTLINGS);
+	tcase_add_loop_test(t, threads__open_a_second_name_meanwhile__is_not_found, 0, 2);
 	tcase_add_loop_test(
 	    t, threads__wait_for_two_names__each_goes_on_with_its_own, 0, SETTLINGS);
 	return suite;
