@@ -77,18 +77,18 @@ print_jobs(const struct report *report, FILE *out)
 	}
 }
 
-static void
-print_sides(const struct report *report, FILE *out)
+void
+report_print_sides(const struct report_side *sides, unsigned int count, FILE *out)
 {
 	fprintf(out, "\n%-9s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "events", "upcalls",
 	    "ev/upcall", "notified", "spurious", "arms", "races", "refusals");
-	for (unsigned int i = 0; i < report->side_count; i++) {
-		const struct tally *tally = report->sides[i].tally;
+	for (unsigned int i = 0; i < count; i++) {
+		const struct tally *tally = sides[i].tally;
 
 		fprintf(out,
 		    "%-9s %9" PRIu64 " %9" PRIu64 " %9.1f %9" PRIu64 " %9" PRIu64 " %9" PRIu64
 		    " %9" PRIu64 " %9" PRIu64 "\n",
-		    report->sides[i].name, tally->events, tally->upcalls,
+		    sides[i].name, tally->events, tally->upcalls,
 		    ratio(tally->events, tally->upcalls), (uint64_t)tally->evd.notifications,
 		    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
 		    (uint64_t)tally->evd.races_closed, tally->refusals);
@@ -119,7 +119,7 @@ report_print_table(const struct report *report, FILE *out)
 	if (report->job_count)
 		print_jobs(report, out);
 	if (report->side_count)
-		print_sides(report, out);
+		report_print_sides(report->sides, report->side_count, out);
 }
 
 /* The bytes of the character of UTF-8 at `s`; 0 if there is none.  The locale of this thread has UTF-8. */
