@@ -16,6 +16,7 @@ main(int argc, char **argv)
 		iser_drain_suite,
 		iser_target_suite,
 		iser_initiator_suite,
+		iser_login_suite,
 		NULL,
 	};
 

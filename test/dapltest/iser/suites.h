@@ -11,6 +11,7 @@ Suite *iser_file_suite(void);
 Suite *iser_drain_suite(void);
 Suite *iser_target_suite(void);
 Suite *iser_initiator_suite(void);
+Suite *iser_login_suite(void);
 
 Suite *scsi_table_suite(void);
 Suite *scsi_block_suite(void);
