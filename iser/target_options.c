@@ -153,9 +153,12 @@ lun_option_parse(struct lun_option *lun, char *text)
 		*rest++ = '\0';
 	if (!*text)
 		return "it names no file";
-	while (rest && *rest)
-		if (!take_word(lun, getsubopt(&rest, words, &value), value))
+	while (rest && *rest) {
+		int word = getsubopt(&rest, words, &value);
+
+		if (!take_word(lun, word, value))
 			return "an option is unknown, or its value is";
+	}
 	return NULL;
 }
 

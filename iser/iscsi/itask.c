@@ -49,7 +49,7 @@ static const signed char itask_table[ITASK_STATES][ITASK_EVENTS] = {
 };
 /* clang-format on */
 
-const struct machine itask_machine = {
+const struct machine itask_states_machine = {
 	.name = "task",
 	.states = ITASK_STATES,
 	.events = ITASK_EVENTS,
@@ -67,12 +67,12 @@ enum {
 static void
 step(struct itask *task, enum itask_event event)
 {
-	int next = machine_next(&itask_machine, task->state, event);
+	int next = machine_next(&itask_states_machine, task->state, event);
 
 	if (next == MACHINE_NEVER) {
 		mover_fail(&task->session->mover, "%s of a task cannot happen in state %s",
-		    machine_event(&itask_machine, event),
-		    machine_state(&itask_machine, task->state));
+		    machine_event(&itask_states_machine, event),
+		    machine_state(&itask_states_machine, task->state));
 		return;
 	}
 	task->state = (enum itask_state)next;

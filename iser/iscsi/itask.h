@@ -33,7 +33,7 @@ enum itask_event {
 	ITASK_EVENTS,
 };
 
-extern const struct machine itask_machine;
+extern const struct machine itask_states_machine;
 
 struct itask {
 	struct scsi_task scsi;

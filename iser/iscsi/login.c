@@ -51,6 +51,8 @@ check_header(struct login *login, const unsigned char *pdu)
 
 	if (pdu[VERSION_MIN] > 0)
 		return LOGIN_VERSION;
+	if (stage != LOGIN_SECURITY && stage != LOGIN_OPERATIONAL)
+		return LOGIN_INVALID;
 	if (++login->pdus > LOGIN_PDUS)
 		return LOGIN_INITIATOR_ERROR;
 	if (!login->begun) {
@@ -63,7 +65,7 @@ check_header(struct login *login, const unsigned char *pdu)
 		login->stage = stage;
 		login->begun = true;
 	}
-	if (stage != login->stage || (stage != LOGIN_SECURITY && stage != LOGIN_OPERATIONAL))
+	if (stage != login->stage)
 		return LOGIN_INVALID;
 	if (transit && (goes_on || next <= stage || next == 2))
 		return LOGIN_INVALID;

@@ -332,8 +332,8 @@ END_TEST
 Suite *
 iser_login_suite(void)
 {
-	Suite *suite = suite_create("iser/login");
-	TCase *tc = tcase_create("login");
+	Suite *suite = suite_create("iser-login");
+	TCase *tc = runner_tcase(suite, "login");
 
 	tcase_add_loop_test(tc, login__dialogue__is_answered_as_the_standards_say, 0, DIALOGUES);
 	tcase_add_test(tc, chap__only_who_knows_the_secret__is_let_in);
@@ -341,6 +341,5 @@ iser_login_suite(void)
 	tcase_add_loop_test(tc, text_binary__hexadecimal_and_base64__are_bytes, 0,
 	    (int)(sizeof binaries / sizeof binaries[0]));
 	tcase_add_test(tc, login__too_much_text__is_refused);
-	suite_add_tcase(suite, tc);
 	return suite;
 }
