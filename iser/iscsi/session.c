@@ -348,15 +348,28 @@ on_established(struct mover *mover)
 	(void)mover; /* the initiator speaks first */
 }
 
+/*
+ * libiscsi (1.19) writes into a command how much immediate data it could send, but it sends none, and the STag
+ * is that of all data.
+ */
+static void
+correct_length(const struct iser_header *header, unsigned char *pdu, size_t length)
+{
+	if ((pdu[0] & PDU_OPCODE) == PDU_COMMAND && header->write_valid &&
+	    length == ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS])
+		wire_put24(pdu + PDU_DATA, 0);
+}
+
 static void
 on_control(struct mover *mover, unsigned int slot, const struct iser_header *header,
     unsigned char *pdu, size_t length)
 {
 	struct session *session = session_of(mover);
-	const uint32_t bytes = wire_get24(pdu + PDU_DATA);
+	uint32_t bytes;
 
-	(void)header; /* a task takes it from its place before the PDU */
 	session->heard = true;
+	correct_length(header, pdu, length);
+	bytes = wire_get24(pdu + PDU_DATA);
 	if (ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS] + bytes > length ||
 	    bytes > mover->shape.recv_bytes) {
 		mover_fail(mover, "a PDU is shorter than it says");
