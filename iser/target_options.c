@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define DEFAULT_PORT 3260
+#define LIBISCSI_TRANSFER (256 << 10) /* the most that libiscsi's iSER, and so qemu, can move with a command */
 #define DEFAULT_NAME "iqn.2026-11.io.rearm:target"
 
 enum {
@@ -225,6 +226,7 @@ parse_lun(struct argp_state *state, struct program_options *options, char *arg)
 		argp_error(state, "there are more than %u LUNs", OPTIONS_LUNS);
 	memset(lun, 0, sizeof *lun);
 	lun->number = options->lun_count ? lun[-1].number + 1 : 0;
+	lun->lun.max_transfer_bytes = LIBISCSI_TRANSFER;
 	wrong = lun_option_parse(lun, arg);
 	if (wrong)
 		argp_error(state, "--lun \"%s\": %s", arg, wrong);
@@ -331,7 +333,7 @@ target_options_parse(struct program_options *options, int argc, char **argv)
 		.parser = parse_option,
 		.doc = "Export files and block devices to iSCSI initiators, over iSER.\v"
 		       "OPTIONs of --lun: lun=NUMBER, size=BYTES of a file that is to be made, ro, "
-		       "write-through, thick, removable, block=512|4096, max-transfer=BYTES, "
+		       "write-through, thick, removable, block=512|4096, max-transfer=BYTES (256K), "
 		       "vendor=, product=, serial=.  Ends on SIGINT or SIGTERM, and prints what it "
 		       "has done.  Exit status: 0, 1 if something failed, 64 for a wrong command line.",
 	};
