@@ -26,8 +26,8 @@ open_luns(struct program_options *options, struct scsi_target **scsi)
 	};
 	int r;
 
-	snprintf(port_name, sizeof port_name, "%s,t,0x%04x", options->target.name,
-	    TARGET_PORTAL_GROUP);
+	snprintf(
+	    port_name, sizeof port_name, "%s,t,0x%04x", options->target.name, TARGET_PORTAL_GROUP);
 	r = scsi_target_open(scsi, &how);
 	if (r) {
 		say("the input and output cannot be set up: %s", strerror(-r));

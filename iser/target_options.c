@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define DEFAULT_PORT 3260
-#define LIBISCSI_TRANSFER (256 << 10) /* the most that libiscsi's iSER, and so qemu, can move with a command */
+#define LIBISCSI_TRANSFER \
+	(256 << 10) /* the most that libiscsi's iSER, and so qemu, can move with a command */
 #define DEFAULT_NAME "iqn.2026-11.io.rearm:target"
 
 enum {
@@ -31,7 +32,8 @@ enum {
 };
 
 static const struct argp_option entries[] = {
-	{ "lun", KEY_LUN, "FILE[,OPTION...]", 0, "export a file or a block device; again for more", 1 },
+	{ "lun", KEY_LUN, "FILE[,OPTION...]", 0, "export a file or a block device; again for more",
+	    1 },
 	{ "iqn", KEY_IQN, "NAME", 0, "name of the target (" DEFAULT_NAME ")", 1 },
 	{ "portal", KEY_PORTAL, "ADDRESS:PORT", 0,
 	    "listen on PORT, and name ADDRESS in discoveries; again for more (:3260)", 1 },
@@ -45,9 +47,11 @@ static const struct argp_option entries[] = {
 	{ "engine", KEY_ENGINE, "NAME", 0, "uring or threads (uring where the kernel has it)", 3 },
 	{ "threads", KEY_THREADS, "N", 0, "threads for what the ring does not do (4)", 3 },
 	{ "ping", KEY_PING, "SECONDS", 0,
-	    "ask a silent initiator after SECONDS, and end its session after as many more; 0: never (30)",
+	    "ask a silent initiator after SECONDS, and end its session after as many more; 0: "
+	    "never (30)",
 	    3 },
-	{ "unsolicited", KEY_UNSOLICITED, NULL, 0, "take data PDUs that were not asked for (InitialR2T=No)", 3 },
+	{ "unsolicited", KEY_UNSOLICITED, NULL, 0,
+	    "take data PDUs that were not asked for (InitialR2T=No)", 3 },
 	{ "quiet", 'q', NULL, 0, "print errors and nothing else", 4 },
 	{ "json", KEY_JSON, NULL, 0, "print the statistics as one line of JSON", 4 },
 	{ 0 },
@@ -205,8 +209,8 @@ iscsi_name_is_valid(const char *name)
 }
 
 static uint64_t
-parse_number(struct argp_state *state, const char *option, const char *text, uint64_t least,
-    uint64_t most)
+parse_number(
+    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
 {
 	uint64_t value = 0;
 
@@ -289,8 +293,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		target->max_sessions = (unsigned int)parse_number(state, "sessions", arg, 1, 4096);
 		break;
 	case KEY_POOL:
-		target->pool_bytes =
-		    parse_number(state, "pool", arg, 1 << 20, UINT64_C(64) << 30);
+		target->pool_bytes = parse_number(state, "pool", arg, 1 << 20, UINT64_C(64) << 30);
 		break;
 	case KEY_ENGINE:
 		if (strcmp(arg, "uring") != 0 && strcmp(arg, "threads") != 0)
@@ -331,11 +334,13 @@ target_options_parse(struct program_options *options, int argc, char **argv)
 	static const struct argp parser = {
 		.options = entries,
 		.parser = parse_option,
-		.doc = "Export files and block devices to iSCSI initiators, over iSER.\v"
-		       "OPTIONs of --lun: lun=NUMBER, size=BYTES of a file that is to be made, ro, "
-		       "write-through, thick, removable, block=512|4096, max-transfer=BYTES (256K), "
-		       "vendor=, product=, serial=.  Ends on SIGINT or SIGTERM, and prints what it "
-		       "has done.  Exit status: 0, 1 if something failed, 64 for a wrong command line.",
+		.doc =
+		    "Export files and block devices to iSCSI initiators, over iSER.\v"
+		    "OPTIONs of --lun: lun=NUMBER, size=BYTES of a file that is to be made, ro, "
+		    "write-through, thick, removable, block=512|4096, max-transfer=BYTES (256K), "
+		    "vendor=, product=, serial=.  Ends on SIGINT or SIGTERM, and prints what it "
+		    "has done.  Exit status: 0, 1 if something failed, 64 for a wrong command "
+		    "line.",
 	};
 
 	*options = (struct program_options){

@@ -18,7 +18,8 @@ target_report_table(const struct program_options *options, const struct target *
 	const struct report_side side = { "target", &target->adapter.tally };
 
 	fprintf(out,
-	    "served    %llu logins (%llu refused), %llu discoveries, %u sessions at most, %u lost\n",
+	    "served    %llu logins (%llu refused), %llu discoveries, %u sessions at most, %u "
+	    "lost\n",
 	    atomic_load(&c->logins), atomic_load(&c->logins_refused), atomic_load(&c->discoveries),
 	    target->most, target->lost);
 	fprintf(out,
@@ -28,8 +29,8 @@ target_report_table(const struct program_options *options, const struct target *
 	    atomic_load(&c->commands), atomic_load(&c->managed), atomic_load(&c->rejects),
 	    atomic_load(&c->bytes_in), atomic_load(&c->bytes_out), target->pool.most,
 	    target->pool.waits);
-	fprintf(out, "\n%-5s %10s %10s %10s %14s %14s %8s %9s %9s %7s\n", "LUN", "commands", "reads",
-	    "writes", "bytes read", "written", "syncs", "failures", "conflicts", "aborts");
+	fprintf(out, "\n%-5s %10s %10s %10s %14s %14s %8s %9s %9s %7s\n", "LUN", "commands",
+	    "reads", "writes", "bytes read", "written", "syncs", "failures", "conflicts", "aborts");
 	for (unsigned int i = 0; i < options->lun_count; i++) {
 		struct scsi_lun_counts n;
 

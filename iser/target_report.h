@@ -10,7 +10,9 @@
 #include <stdio.h>
 
 /* After target_close(): the counters of the upcalls are complete then. */
-void target_report_table(const struct program_options *options, const struct target *target, FILE *out);
-void target_report_json(const struct program_options *options, const struct target *target, FILE *out);
+void target_report_table(
+    const struct program_options *options, const struct target *target, FILE *out);
+void target_report_json(
+    const struct program_options *options, const struct target *target, FILE *out);
 
 #endif

@@ -204,8 +204,8 @@ post_recv(struct mover *mover, unsigned int slot)
 
 	/* Counted first: the completion may be here before the call returns. */
 	mover_hold(mover);
-	return dat_ep_post_recv(mover->ep, 1, &segment, cookie_of(&mover->works[slot]),
-	    DAT_COMPLETION_DEFAULT_FLAG);
+	return dat_ep_post_recv(
+	    mover->ep, 1, &segment, cookie_of(&mover->works[slot]), DAT_COMPLETION_DEFAULT_FLAG);
 }
 
 bool
@@ -264,8 +264,7 @@ mover_send(struct mover *mover, unsigned int slot, size_t data_bytes,
 	work->owner = owner;
 	mover_hold(mover);
 	return posted(mover, "dat_ep_post_send",
-	    dat_ep_post_send(
-		mover->ep, 1, &segment, cookie_of(work), DAT_COMPLETION_DEFAULT_FLAG));
+	    dat_ep_post_send(mover->ep, 1, &segment, cookie_of(work), DAT_COMPLETION_DEFAULT_FLAG));
 }
 
 /* ---- data ---- */
@@ -470,8 +469,8 @@ create_ep(struct mover *mover, unsigned int sends)
 	const DAT_IA_ATTR *limits = &mover->adapter->attr;
 	const struct mover_shape *shape = &mover->shape;
 	DAT_COUNT reads = (DAT_COUNT)shape->moves;
-	uint32_t longest = shape->recv_bytes > shape->long_bytes ? shape->recv_bytes :
-								   shape->long_bytes;
+	uint32_t longest =
+	    shape->recv_bytes > shape->long_bytes ? shape->recv_bytes : shape->long_bytes;
 	DAT_EP_ATTR attr = {
 		.service_type = DAT_SERVICE_TYPE_RC,
 		.max_message_size = ISER_HEADER_BYTES + ISCSI_BHS_BYTES + longest,

@@ -30,7 +30,7 @@ enum mover_state {
 	MOVER_CONNECTING, /* connect or accept issued; its outcome is awaited */
 	MOVER_UP,	  /* established */
 	MOVER_CLOSING,	  /* disconnect issued; its event is awaited */
-	MOVER_CLOSED,	  /* the one final connection event came; only flushes and orders may follow */
+	MOVER_CLOSED, /* the one final connection event came; only flushes and orders may follow */
 	MOVER_STATES,
 };
 
@@ -61,18 +61,18 @@ struct mover_ops {
 	void (*sent)(struct mover *mover, void *owner);
 	void (*moved)(struct mover *mover, void *owner);
 	void (*ordered)(struct mover *mover, struct mover_order *order); /* after the end, too */
-	void (*closed)(struct mover *mover); /* called once */
+	void (*closed)(struct mover *mover);				 /* called once */
 };
 
 struct mover_shape {
-	unsigned int recvs;	 /* receives, always posted but for those that were not given back */
-	uint32_t recv_bytes;	 /* of data in a PDU that arrives */
-	unsigned int sends;	 /* sends with up to send_bytes of data */
+	unsigned int recvs;  /* receives, always posted but for those that were not given back */
+	uint32_t recv_bytes; /* of data in a PDU that arrives */
+	unsigned int sends;  /* sends with up to send_bytes of data */
 	uint32_t send_bytes;
 	unsigned int long_sends; /* sends with up to long_bytes */
 	uint32_t long_bytes;
-	unsigned int moves;	 /* RDMA operations outstanding at most */
-	uint32_t move_bytes;	 /* of one */
+	unsigned int moves;  /* RDMA operations outstanding at most */
+	uint32_t move_bytes; /* of one */
 };
 
 /* A posted request or receive: its completion has the address of this. */
@@ -94,9 +94,9 @@ struct mover {
 	struct mover_work *works;
 	unsigned int *free_sends, free_count, *free_long, free_long_count;
 	bool was_established;
-	bool clean;		 /* ended the way it should */
-	char reason[192];	 /* why not, once CLOSED */
-	pthread_mutex_t lock;	 /* of the orders */
+	bool clean;	      /* ended the way it should */
+	char reason[192];     /* why not, once CLOSED */
+	pthread_mutex_t lock; /* of the orders */
 	struct mover_order *orders, **orders_end;
 	atomic_int state;	 /* [any] enum mover_state */
 	atomic_long outstanding; /* [any] posted work that has not completed, and holds */
@@ -139,10 +139,10 @@ bool mover_send(struct mover *mover, unsigned int slot, size_t data_bytes,
  * it has completed: ops->moved(work->owner).  A write without an owner has no completion if
  * it succeeds; a send must follow it.
  */
-bool mover_put(struct mover *mover, struct mover_work *work, const struct pool_piece *piece, uint32_t at,
-    uint32_t bytes, uint32_t stag, uint64_t address);
-bool mover_get(struct mover *mover, struct mover_work *work, const struct pool_piece *piece, uint32_t at,
-    uint32_t bytes, uint32_t stag, uint64_t address);
+bool mover_put(struct mover *mover, struct mover_work *work, const struct pool_piece *piece,
+    uint32_t at, uint32_t bytes, uint32_t stag, uint64_t address);
+bool mover_get(struct mover *mover, struct mover_work *work, const struct pool_piece *piece,
+    uint32_t at, uint32_t bytes, uint32_t stag, uint64_t address);
 
 /* In the upcall: disconnects, after what was posted is done. */
 void mover_close(struct mover *mover);

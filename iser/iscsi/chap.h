@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CHAP_CHALLENGE 32	/* bytes */
-#define CHAP_RESPONSE 32	/* bytes at most */
+#define CHAP_CHALLENGE 32 /* bytes */
+#define CHAP_RESPONSE 32  /* bytes at most */
 #define CHAP_NAME_BYTES 255
 #define CHAP_SECRET_BYTES 255
 
@@ -39,7 +39,7 @@ bool chap_verify(const struct chap *chap, const struct chap_secrets *secrets, co
     const char *response);
 
 /* What the initiator answers: the number of bytes in `response`, or -EBADMSG. */
-int chap_respond(int algorithm, unsigned char id, const char *secret, const unsigned char *challenge,
-    size_t length, unsigned char response[CHAP_RESPONSE]);
+int chap_respond(int algorithm, unsigned char id, const char *secret,
+    const unsigned char *challenge, size_t length, unsigned char response[CHAP_RESPONSE]);
 
 #endif

@@ -21,7 +21,8 @@ own_address(struct session *session, char *text, size_t size)
 	char number[INET6_ADDRSTRLEN];
 
 	snprintf(text, size, "127.0.0.1");
-	if (dat_ep_query(session->mover.ep, DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR, &param) == DAT_SUCCESS)
+	if (dat_ep_query(session->mover.ep, DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR, &param) ==
+	    DAT_SUCCESS)
 		address = (const struct sockaddr *)(const void *)param.local_ia_address_ptr;
 	if (!address)
 		return;
@@ -44,8 +45,9 @@ send_targets(struct session *session, const char *which, struct text_out *out)
 	char own[64], value[128];
 
 	/* All is for discovery sessions; an empty value is the target of the session. */
-	if (session->discovery ? strcmp(which, "All") != 0 && strcasecmp(which, options->name) != 0 :
-				 *which && strcasecmp(which, options->name) != 0) {
+	if (session->discovery ?
+		strcmp(which, "All") != 0 && strcasecmp(which, options->name) != 0 :
+		*which && strcasecmp(which, options->name) != 0) {
 		if (strcmp(which, "All") == 0)
 			text_add(out, "SendTargets", "Reject");
 		return;
@@ -56,8 +58,7 @@ send_targets(struct session *session, const char *which, struct text_out *out)
 		const struct portal *portal = &options->portals[i];
 
 		snprintf(value, sizeof value, "%s:%u,%u",
-		    portal->address[0] ? portal->address : own, portal->port,
-		    TARGET_PORTAL_GROUP);
+		    portal->address[0] ? portal->address : own, portal->port, TARGET_PORTAL_GROUP);
 		text_add(out, "TargetAddress", value);
 	}
 }
@@ -91,7 +92,8 @@ collect(struct session *session, const unsigned char *pdu)
 		session->text = malloc(TEXT_BYTES);
 	if (!session->text || bytes > TEXT_BYTES - session->text_bytes)
 		return false;
-	memcpy(session->text + session->text_bytes, pdu + ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS], bytes);
+	memcpy(
+	    session->text + session->text_bytes, pdu + ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS], bytes);
 	session->text_bytes += bytes;
 	return true;
 }

@@ -173,8 +173,8 @@ put_residual(const struct itask *task, unsigned char *bhs)
 		return;
 	if (scsi->residual > 0) {
 		bhs[PDU_FLAGS] |= PDU_OVERFLOW;
-		wire_put32(bhs + 44,
-		    scsi->residual > UINT32_MAX ? UINT32_MAX : (uint32_t)scsi->residual);
+		wire_put32(
+		    bhs + 44, scsi->residual > UINT32_MAX ? UINT32_MAX : (uint32_t)scsi->residual);
 	} else if (task->expected > moved) {
 		bhs[PDU_FLAGS] |= PDU_UNDERFLOW;
 		wire_put32(bhs + 44, task->expected - moved);
@@ -201,8 +201,8 @@ respond(struct itask *task)
 			end_silently(task);
 			return;
 		}
-		atomic_fetch_add_explicit(&session->target->counts.bytes_out,
-		    scsi->data_in_length, memory_order_relaxed);
+		atomic_fetch_add_explicit(
+		    &session->target->counts.bytes_out, scsi->data_in_length, memory_order_relaxed);
 	}
 	bhs = session_answer(session, PDU_RESPONSE, task->itt, sense, &slot);
 	if (!bhs) {
@@ -384,7 +384,8 @@ take_ahs(struct itask *task, const unsigned char *pdu, uint32_t *read_length)
 
 	while (stop - at >= 4) {
 		const uint32_t length = wire_get16(at);
-		const uint32_t whole = (length + 3 + 3) & ~3u; /* 3 bytes before, and a multiple of 4 */
+		const uint32_t whole =
+		    (length + 3 + 3) & ~3u; /* 3 bytes before, and a multiple of 4 */
 
 		if (whole > (uint32_t)(stop - at))
 			return false;
@@ -491,8 +492,7 @@ make_task(struct session *session, unsigned int slot, unsigned char *pdu, bool i
 	memcpy(task->scsi.lun, pdu + PDU_LUN, sizeof task->scsi.lun);
 	memcpy(task->scsi.cdb, pdu + PDU_CDB, 16);
 	if (!take_ahs(task, pdu, &read_length)) {
-		session->free_tasks[session->free_count++] =
-		    (unsigned int)(task - session->tasks);
+		session->free_tasks[session->free_count++] = (unsigned int)(task - session->tasks);
 		session_reject(session, REJECT_FIELD, pdu);
 		return NULL;
 	}
@@ -570,7 +570,8 @@ itask_data(struct session *session, const unsigned char *pdu)
 void
 itask_ordered(struct session *session, struct mover_order *order)
 {
-	struct itask *task = (struct itask *)(void *)((char *)order - offsetof(struct itask, order));
+	struct itask *task =
+	    (struct itask *)(void *)((char *)order - offsetof(struct itask, order));
 
 	if (order->what == ORDER_TASK) {
 		mover_release(&session->mover); /* of execute() */

@@ -6,9 +6,9 @@
 
 /* How the answer follows from both sides. */
 enum rule {
-	LEAST,	 /* numbers */
+	LEAST, /* numbers */
 	MOST,
-	AND,	 /* booleans */
+	AND, /* booleans */
 	OR,
 	DECLARE, /* a number of the initiator, without an answer */
 	FLAG,	 /* a boolean of the initiator, without an answer */
@@ -102,8 +102,9 @@ ours_of(const struct row *row, const struct keys_limits *limits)
 {
 	if (strcmp(row->key, "InitialR2T") == 0)
 		return limits->initial_r2t;
-	return row->limit ? *(const uint32_t *)(const void *)((const char *)limits + row->limit - 1) :
-			    row->ours;
+	return row->limit ?
+		   *(const uint32_t *)(const void *)((const char *)limits + row->limit - 1) :
+		   row->ours;
 }
 
 static void

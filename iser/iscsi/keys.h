@@ -23,11 +23,11 @@ struct keys {
 
 /* This end's limits, which the program may change. */
 struct keys_limits {
-	bool initial_r2t;      /* refuse unsolicited data PDUs */
+	bool initial_r2t; /* refuse unsolicited data PDUs */
 	uint32_t max_burst, first_burst;
-	uint32_t target_recv;  /* bytes of data in a PDU that the target takes */
+	uint32_t target_recv;	 /* bytes of data in a PDU that the target takes */
 	uint32_t initiator_recv; /* ... that it sends at most */
-	uint32_t unexpected;   /* PDUs outside of the window of CmdSN for which receives are posted */
+	uint32_t unexpected; /* PDUs outside of the window of CmdSN for which receives are posted */
 };
 
 enum keys_result {

@@ -235,15 +235,15 @@ login_take(struct login *login, const unsigned char *pdu, size_t length,
 	if (status == LOGIN_OK)
 		status = collect(login, pdu, length);
 	if (status == LOGIN_OK && !goes_on)
-		status = take_text(
-		    login, pdu[PDU_FLAGS] & PDU_FINAL, next_stage(pdu), &out, &transit);
+		status =
+		    take_text(login, pdu[PDU_FLAGS] & PDU_FINAL, next_stage(pdu), &out, &transit);
 	if (status == LOGIN_OK && out.overflow)
 		status = LOGIN_INITIATOR_ERROR;
 
 	memset(answer, 0, ISCSI_BHS_BYTES);
 	answer[0] = PDU_LOGIN_ANSWER;
-	answer[PDU_FLAGS] = (unsigned char)((pdu[PDU_FLAGS] & 0x0c) |
-					    (transit ? PDU_FINAL | next_stage(pdu) : 0));
+	answer[PDU_FLAGS] =
+	    (unsigned char)((pdu[PDU_FLAGS] & 0x0c) | (transit ? PDU_FINAL | next_stage(pdu) : 0));
 	memcpy(answer + ISID, pdu + ISID, sizeof login->isid);
 	memcpy(answer + PDU_ITT, pdu + PDU_ITT, 4);
 	wire_put16(answer + STATUS, (uint16_t)status);

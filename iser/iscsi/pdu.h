@@ -40,8 +40,8 @@ enum pdu_offset {
 	PDU_ITT = 16,
 	PDU_TTT = 20,
 	PDU_EXPECTED = 20, /* of a command */
-	PDU_CMDSN = 24, /* of a request */
-	PDU_STATSN = 24, /* of an answer */
+	PDU_CMDSN = 24,	   /* of a request */
+	PDU_STATSN = 24,   /* of an answer */
 	PDU_EXPSTATSN = 28,
 	PDU_EXPCMDSN = 28,
 	PDU_MAXCMDSN = 32,

@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SEND_BYTES 256	   /* of data: sense, a rejected header, a short ping */
+#define SEND_BYTES 256 /* of data: sense, a rejected header, a short ping */
 #define LONG_SENDS 8
-#define LOGOUT_SECONDS 2   /* that the initiator has to disconnect */
+#define LOGOUT_SECONDS 2 /* that the initiator has to disconnect */
 #define SPARE_TASKS 64
 
 /* ---- answers ---- */
@@ -26,8 +26,8 @@ session_maxcmdsn(const struct session *session)
 }
 
 unsigned char *
-session_answer(struct session *session, enum pdu_opcode opcode, uint32_t itt, size_t bytes,
-    unsigned int *slot)
+session_answer(
+    struct session *session, enum pdu_opcode opcode, uint32_t itt, size_t bytes, unsigned int *slot)
 {
 	unsigned char *bhs = mover_send_buffer(&session->mover, bytes, slot);
 
@@ -564,8 +564,8 @@ session_new(struct target *target, unsigned int index)
 		.moves = session->task_count,
 		.move_bytes = scsi_target_max_transfer(target->scsi),
 	};
-	ret = mover_create(&session->mover, &target->adapter, &target->pool, &session_ops, index,
-	    &shape, &call);
+	ret = mover_create(
+	    &session->mover, &target->adapter, &target->pool, &session_ops, index, &shape, &call);
 	if (ret != DAT_SUCCESS) {
 		say_dat(call, ret, "connection %u cannot be set up", index);
 		release(session);

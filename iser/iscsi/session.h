@@ -80,9 +80,9 @@ struct session {
 	struct session_call tick, stop, replace;
 	struct mover_order nexus_order;
 	struct scsi_drain nexus_drain;
-	atomic_ullong deadline;	  /* [any] bell_now() time of the next tick; 0: none */
-	bool heard, pinged;	  /* since the last tick: anything; a ping without an answer */
-	atomic_bool is_full;	  /* [any] has been in FULL; what is above is set then */
+	atomic_ullong deadline; /* [any] bell_now() time of the next tick; 0: none */
+	bool heard, pinged;	/* since the last tick: anything; a ping without an answer */
+	atomic_bool is_full;	/* [any] has been in FULL; what is above is set then */
 };
 
 #define SESSION_MANAGES 32
@@ -100,12 +100,12 @@ void session_call(struct session *session, struct session_call *call);
 
 /* A PDU to be sent with `bytes` of data: zeroed, with opcode, final flag, length, and the tag.  NULL: the
  * connection was ended, because the peer does not take what is sent. */
-unsigned char *session_answer(struct session *session, enum pdu_opcode opcode, uint32_t itt, size_t bytes,
-    unsigned int *slot);
+unsigned char *session_answer(struct session *session, enum pdu_opcode opcode, uint32_t itt,
+    size_t bytes, unsigned int *slot);
 
 /* Fills in the serial numbers, and sends. */
-bool session_send(struct session *session, unsigned char *bhs, unsigned int slot, size_t bytes, bool counts,
-    void *owner);
+bool session_send(struct session *session, unsigned char *bhs, unsigned int slot, size_t bytes,
+    bool counts, void *owner);
 
 void session_reject(struct session *session, enum pdu_reject reason, const unsigned char *pdu);
 

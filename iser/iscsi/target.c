@@ -101,8 +101,8 @@ target_open(struct target *target, const struct target_options *options, struct 
 	pthread_mutex_init(&target->lock, NULL);
 	if (adapter_open(&target->adapter, options->ia, bell))
 		return -1;
-	ret = pool_create(&target->pool, target->adapter.ia, target->adapter.pz, options->pool_bytes,
-	    scsi_target_max_transfer(scsi));
+	ret = pool_create(&target->pool, target->adapter.ia, target->adapter.pz,
+	    options->pool_bytes, scsi_target_max_transfer(scsi));
 	if (ret != DAT_SUCCESS) {
 		say_dat("dat_lmr_create", ret, "no memory for a pool of %llu MiB",
 		    (unsigned long long)(options->pool_bytes >> 20));
@@ -227,7 +227,8 @@ target_close(struct target *target)
 
 	if (target->adapter.ia != DAT_HANDLE_NULL) {
 		stop(target);
-		for (target_reap(target); target->sessions && bell_now() < deadline; target_reap(target))
+		for (target_reap(target); target->sessions && bell_now() < deadline;
+		     target_reap(target))
 			bell_wait(target->bell, bell_now() + BELL_SECOND / 10);
 	}
 	while ((session = target->sessions)) {

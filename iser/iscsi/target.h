@@ -33,9 +33,9 @@ struct target_options {
 	unsigned int portal_count;
 	const struct chap_secrets *secrets; /* NULL: anyone may log in */
 	struct keys_limits limits;
-	unsigned int window;	  /* commands outstanding in a session */
+	unsigned int window; /* commands outstanding in a session */
 	unsigned int max_sessions;
-	unsigned int ping;	  /* seconds of silence after which it is asked for; 0: never */
+	unsigned int ping;	    /* seconds of silence after which it is asked for; 0: never */
 	unsigned int login_timeout; /* seconds */
 	uint64_t pool_bytes;
 };
@@ -54,10 +54,10 @@ struct target {
 	struct watch listener;
 	struct portal portals[TARGET_PORTALS];
 	pthread_mutex_t lock;
-	struct session *sessions; /* guarded by lock: all that were not freed yet */
-	unsigned int living;	  /* guarded by lock */
-	unsigned int accepted;	  /* guarded by lock */
-	uint16_t last_tsih;	  /* guarded by lock */
+	struct session *sessions;	/* guarded by lock: all that were not freed yet */
+	unsigned int living;		/* guarded by lock */
+	unsigned int accepted;		/* guarded by lock */
+	uint16_t last_tsih;		/* guarded by lock */
 	unsigned int most, ended, lost; /* main thread */
 	int failures;			/* main thread: calls that failed and must not */
 	uint64_t listener_refused;	/* the listener's upcall */
@@ -77,7 +77,7 @@ uint64_t target_reap(struct target *target);
 /* Ends the sessions that are left, and frees everything.  Returns the number of calls that failed. */
 int target_close(struct target *target);
 
-/* Upcalls of sessions: a TSIH; the sessions of the same initiator port are told to end. */
+/* Upcalls of sessions: a TSIH; those of the same initiator port are ended. */
 uint16_t target_login(struct target *target, struct session *session);
 
 #endif

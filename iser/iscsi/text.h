@@ -12,10 +12,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TEXT_KEY_BYTES 63     /* of a key, RFC 7143 6.1 */
-#define TEXT_VALUE_BYTES 4096 /* of a value: a CHAP challenge of 1024 bytes in hexadecimal is 2050 */
-#define TEXT_PAIRS 64	      /* in one request */
-#define TEXT_BYTES 16384      /* of one request, over all of its PDUs */
+#define TEXT_KEY_BYTES 63 /* of a key, RFC 7143 6.1 */
+#define TEXT_VALUE_BYTES \
+	4096		 /* of a value: a CHAP challenge of 1024 bytes in hexadecimal is 2050 */
+#define TEXT_PAIRS 64	 /* in one request */
+#define TEXT_BYTES 16384 /* of one request, over all of its PDUs */
 
 struct text_pair {
 	char *key, *value;
