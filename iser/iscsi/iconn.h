@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * iconn -- a session of the initiator: login, the questions about the LUN, the commands of a job
+ */
+#ifndef ISER_ISCSI_ICONN_H
+#define ISER_ISCSI_ICONN_H
+
+enum iconn_state {
+	ICONN_NEW,
+	ICONN_CONNECTING,
+	ICONN_SECURITY,	   /* CHAP was offered; then its algorithm; then the answer to the challenge */
+	ICONN_OPERATIONAL, /* the last request of the login is sent */
+	ICONN_PROBING,	   /* what the LUN is */
+	ICONN_COPYING,
+	ICONN_IDLE,
+	ICONN_LEAVING,
+};
+
+enum iconn_order {
+	ICONN_COPY,
+	ICONN_FLUSH,
+	ICONN_LEAVE,
+	ICONN_ORDERS,
+};
+
+struct iconn;
+struct initiator;
+
+/* NULL after a message. */
+struct iconn *iconn_new(struct initiator *initiator, unsigned int index);
+int iconn_connect(struct iconn *conn);
+
+/* Each order at most once at a time. */
+void iconn_order(struct iconn *conn, enum iconn_order order);
+enum iconn_state iconn_state(struct iconn *conn);
+_Bool iconn_is_finished(struct iconn *conn);
+int iconn_free(struct iconn *conn);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "iser/iscsi/initiator.h"
+
+#include "examples/iser/bell.h"
+#include "examples/iser/say.h"
+#include "iser/iscsi/iconn.h"
+
+#include <string.h>
+
+#define PROGRESS (BELL_SECOND / 10)
+
+/* Waits until every connection is in `state` or beyond.  False after a message. */
+static bool
+await(struct initiator *initiator, enum iconn_state state)
+{
+	const uint64_t deadline = bell_now() + initiator->options->timeout * BELL_SECOND;
+
+	for (;;) {
+		unsigned int there = 0;
+
+		for (unsigned int i = 0; i < initiator->options->connections; i++)
+			there += iconn_state(initiator->conns[i]) >= state;
+		if (there == initiator->options->connections)
+			return true;
+		if (atomic_load(&initiator->failed) || bell_stopped() ||
+		    atomic_load(&initiator->adapter.catastrophe))
+			return false;
+		if (bell_now() > deadline) {
+			say("the target does not answer");
+			return false;
+		}
+		bell_wait(initiator->bell, deadline);
+	}
+}
+
+static void
+order_all(struct initiator *initiator, enum iconn_order order)
+{
+	for (unsigned int i = 0; i < initiator->options->connections; i++)
+		iconn_order(initiator->conns[i], order);
+}
+
+int
+initiator_open(struct initiator *initiator, const struct initiator_options *options, struct bell *bell)
+{
+	memset(initiator, 0, sizeof *initiator);
+	initiator->options = options;
+	initiator->bell = bell;
+	if (adapter_open(&initiator->adapter, options->ia, bell))
+		return -1;
+	for (unsigned int i = 0; i < options->connections; i++) {
+		initiator->conns[i] = iconn_new(initiator, i);
+		if (!initiator->conns[i])
+			return -1;
+	}
+	for (unsigned int i = 0; i < options->connections; i++)
+		if (iconn_connect(initiator->conns[i]))
+			return -1;
+	if (!await(initiator, ICONN_IDLE))
+		return -1;
+	return 0;
+}
+
+int
+initiator_copy(struct initiator *initiator, const struct backing *file, bool writes, uint64_t bytes,
+    void (*progress)(uint64_t done, uint64_t total))
+{
+	const uint64_t patience = initiator->options->timeout * BELL_SECOND;
+	uint64_t seen = 0, moved = bell_now();
+
+	initiator->file = file;
+	initiator->writes = writes;
+	initiator->bytes = bytes;
+	atomic_store(&initiator->next, 0);
+	atomic_store(&initiator->done, 0);
+	order_all(initiator, ICONN_COPY);
+	for (;;) {
+		uint64_t done = atomic_load(&initiator->done), now = bell_now();
+
+		if (progress)
+			progress(done, bytes);
+		if (done >= bytes)
+			break;
+		if (atomic_load(&initiator->failed) || bell_stopped() ||
+		    atomic_load(&initiator->adapter.catastrophe))
+			return -1;
+		if (done > seen) {
+			seen = done;
+			moved = now;
+		} else if (now - moved > patience) {
+			say("nothing has moved for %u s", initiator->options->timeout);
+			return -1;
+		}
+		bell_wait(initiator->bell, now + (progress ? PROGRESS : patience));
+	}
+	if (!writes)
+		return 0;
+	iconn_order(initiator->conns[0], ICONN_FLUSH);
+	return await(initiator, ICONN_IDLE) && !atomic_load(&initiator->failed) ? 0 : -1;
+}
+
+int
+initiator_close(struct initiator *initiator)
+{
+	const uint64_t deadline = bell_now() + 10 * BELL_SECOND;
+	int failures = 0;
+
+	for (unsigned int i = 0; i < INITIATOR_CONNECTIONS; i++)
+		if (initiator->conns[i] && iconn_state(initiator->conns[i]) != ICONN_NEW)
+			iconn_order(initiator->conns[i], ICONN_LEAVE);
+	for (unsigned int i = 0; i < INITIATOR_CONNECTIONS; i++) {
+		struct iconn *conn = initiator->conns[i];
+
+		while (conn && !iconn_is_finished(conn) && bell_now() < deadline)
+			bell_wait(initiator->bell, bell_now() + BELL_SECOND / 10);
+		if (conn)
+			failures += iconn_free(conn);
+		initiator->conns[i] = NULL;
+	}
+	return failures + adapter_close(&initiator->adapter);
+}
