@@ -127,6 +127,16 @@ chap_free(struct chap_secrets *secrets)
 	free(secrets);
 }
 
+const char *
+chap_secret(const struct chap_secrets *secrets, const char *name)
+{
+	const struct secret *secret = secrets->first;
+
+	while (secret && strcmp(secret->name, name) != 0)
+		secret = secret->next;
+	return secret ? secret->secret : NULL;
+}
+
 /* ---- the exchange ---- */
 
 bool
@@ -179,13 +189,11 @@ chap_verify(const struct chap *chap, const struct chap_secrets *secrets, const c
     const char *response)
 {
 	unsigned char theirs[CHAP_RESPONSE], right[CHAP_RESPONSE];
-	const struct secret *secret = secrets->first;
+	const char *secret = chap_secret(secrets, name);
 	int bytes = text_binary(response, theirs, sizeof theirs);
 
-	while (secret && strcmp(secret->name, name) != 0)
-		secret = secret->next;
 	return secret && bytes > 0 &&
-	       chap_respond(chap->algorithm, chap->id, secret->secret, chap->challenge,
+	       chap_respond(chap->algorithm, chap->id, secret, chap->challenge,
 		   CHAP_CHALLENGE, right) == bytes &&
 	       CRYPTO_memcmp(theirs, right, (size_t)bytes) == 0;
 }

@@ -22,6 +22,9 @@ struct chap_secrets;
 int chap_load(const char *path, struct chap_secrets **secrets, unsigned int *ret_line);
 void chap_free(struct chap_secrets *secrets);
 
+/* The secret of a name, or NULL. */
+const char *chap_secret(const struct chap_secrets *secrets, const char *name);
+
 /* An exchange.  Zeroed at first. */
 struct chap {
 	int algorithm; /* 5: MD5, 7: SHA-256; 0: not begun */
