@@ -86,7 +86,7 @@ static void
 serve(struct target *target)
 {
 	while (!bell_stopped() && !atomic_load(&target->adapter.catastrophe)) {
-		uint64_t next = target_reap(target), hour = bell_now() + 3600 * BELL_SECOND;
+		uint64_t next = itarget_reap(target), hour = bell_now() + 3600 * BELL_SECOND;
 
 		bell_wait(target->bell, next < hour ? next : hour);
 	}
@@ -114,13 +114,13 @@ main(int argc, char **argv)
 	if (load_secrets(&options, &secrets) || open_luns(&options, &scsi))
 		goto close_scsi;
 	options.target.secrets = secrets;
-	r = target_open(&target, &options.target, &bell, scsi);
+	r = itarget_open(&target, &options.target, &bell, scsi);
 	if (r == 0) {
 		if (!options.quiet)
 			print_begin(&options, &target);
 		serve(&target);
 	}
-	if (target_close(&target) || atomic_load(&target.adapter.catastrophe))
+	if (itarget_close(&target) || atomic_load(&target.adapter.catastrophe))
 		r = -1;
 	if (options.json)
 		target_report_json(&options, &target, stdout);

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* After target_close(): the counters of the upcalls are complete then. */
+/* After itarget_close(): the counters of the upcalls are complete then. */
 void target_report_table(
     const struct program_options *options, const struct target *target, FILE *out);
 void target_report_json(

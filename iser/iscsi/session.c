@@ -131,7 +131,7 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 	if (first)
 		session->expcmdsn = login->cmdsn;
 	if (status == LOGIN_OK && login->stage == LOGIN_FULL_FEATURE) {
-		session->tsih = target_login(session->target, session);
+		session->tsih = itarget_login(session->target, session);
 		if (begin_full(session)) {
 			status = LOGIN_NO_RESOURCES;
 			head[PDU_FLAGS] = 0;

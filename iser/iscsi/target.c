@@ -86,7 +86,7 @@ listen_at(struct target *target, struct portal *portal)
 }
 
 int
-target_open(struct target *target, const struct target_options *options, struct bell *bell,
+itarget_open(struct target *target, const struct target_options *options, struct bell *bell,
     struct scsi_target *scsi)
 {
 	DAT_RETURN ret;
@@ -121,7 +121,7 @@ target_open(struct target *target, const struct target_options *options, struct 
 }
 
 uint16_t
-target_login(struct target *target, struct session *session)
+itarget_login(struct target *target, struct session *session)
 {
 	const struct login *login = session->login;
 	uint16_t tsih;
@@ -164,7 +164,7 @@ free_ended(struct target *target, struct session *ended)
 }
 
 uint64_t
-target_reap(struct target *target)
+itarget_reap(struct target *target)
 {
 	uint64_t now = bell_now(), next = UINT64_MAX;
 	struct session **link, *session, *ended = NULL;
@@ -219,7 +219,7 @@ stop(struct target *target)
 }
 
 int
-target_close(struct target *target)
+itarget_close(struct target *target)
 {
 	const uint64_t deadline = bell_now() + CLOSE_TIMEOUT;
 	struct session *session;
@@ -227,8 +227,8 @@ target_close(struct target *target)
 
 	if (target->adapter.ia != DAT_HANDLE_NULL) {
 		stop(target);
-		for (target_reap(target); target->sessions && bell_now() < deadline;
-		     target_reap(target))
+		for (itarget_reap(target); target->sessions && bell_now() < deadline;
+		     itarget_reap(target))
 			bell_wait(target->bell, bell_now() + BELL_SECOND / 10);
 	}
 	while ((session = target->sessions)) {

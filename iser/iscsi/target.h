@@ -66,18 +66,18 @@ struct target {
 
 /*
  * Opens the adapter and listens.  `scsi` stays the caller's, and is closed after the target.  0, or -1 when that fails: why was said, and
- * target_close() is still due.
+ * itarget_close() is still due.
  */
-int target_open(struct target *target, const struct target_options *options, struct bell *bell,
+int itarget_open(struct target *target, const struct target_options *options, struct bell *bell,
     struct scsi_target *scsi);
 
 /* Main thread, after the bell: frees sessions that have ended.  Returns the next deadline, bell_now() time. */
-uint64_t target_reap(struct target *target);
+uint64_t itarget_reap(struct target *target);
 
 /* Ends the sessions that are left, and frees everything.  Returns the number of calls that failed. */
-int target_close(struct target *target);
+int itarget_close(struct target *target);
 
 /* Upcalls of sessions: a TSIH; those of the same initiator port are ended. */
-uint16_t target_login(struct target *target, struct session *session);
+uint16_t itarget_login(struct target *target, struct session *session);
 
 #endif
