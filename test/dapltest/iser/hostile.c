@@ -115,8 +115,13 @@ send_something(struct enemy *enemy)
 		bhs[PDU_CDB + 8] = (unsigned char)(random() % 16);
 		bhs[PDU_CDB + 13] = (unsigned char)(random() % 16);
 	}
-	for (long n = random() % 3; n > 0; n--)
-		bhs[random() % ISCSI_BHS_BYTES] = (unsigned char)random();
+	/* Not often what ends the session at once: the lengths, and another opcode. */
+	for (long n = random() % 3; n > 0; n--) {
+		long at = random() % ISCSI_BHS_BYTES;
+
+		if ((at != 0 && (at < PDU_AHS || at >= PDU_LUN)) || random() % 64 == 0)
+			bhs[at] = (unsigned char)random();
+	}
 	if (!(bhs[0] & PDU_IMMEDIATE) && (bhs[0] & PDU_OPCODE) != PDU_DATA_OUT)
 		enemy->cmdsn += random() % 16 ? 1 : 2;
 	mover_send(&enemy->mover, slot, bytes, &header, enemy);
@@ -279,7 +284,7 @@ START_TEST(target__random_pdus__end_their_session_and_no_other)
 		(void)attack(_i > 0, false);
 	ck_assert(attack(true, true)); /* the next login is served */
 	if (_i > 0)
-		ck_assert_uint_gt(atomic_load(&target.counts.commands), ROUNDS);
+		ck_assert_uint_gt(atomic_load(&target.counts.commands), 10 * ROUNDS);
 }
 END_TEST
 
