@@ -14,7 +14,6 @@
 
 #define SEND_BYTES 256 /* of data: sense, a rejected header, a short ping */
 #define LONG_SENDS 8
-#define LOGOUT_SECONDS 2 /* that the initiator has to disconnect */
 #define SPARE_TASKS 64
 
 /* ---- answers ---- */
@@ -147,12 +146,13 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 		say("connection %u: login of \"%s\" is refused, status 0x%04x",
 		    session->mover.index, login->keys.initiator, (unsigned int)status);
 		session->state = SESSION_LOGOUT;
-		session_expect(session, LOGOUT_SECONDS);
 	} else if (login->stage == LOGIN_FULL_FEATURE) {
 		session->state = SESSION_FULL;
 		session_expect(session, session->target->options->ping);
 	}
 	session_send(session, bhs, slot, bytes, true, NULL);
+	if (session->state == SESSION_LOGOUT)
+		mover_close(&session->mover);
 	if (session->state == SESSION_FULL) {
 		login_fini(login);
 		free(login);
@@ -217,8 +217,8 @@ take_logout(struct session *session, const unsigned char *pdu)
 	if (!ends)
 		return;
 	session->state = SESSION_LOGOUT;
-	session->mover.clean = true;
-	session_expect(session, LOGOUT_SECONDS);
+	/* At once: libiscsi frees what its thread for connection events uses, soon after it has the answer. */
+	mover_close(&session->mover);
 }
 
 /* ---- the order of requests ---- */
@@ -406,8 +406,6 @@ tick(struct session *session)
 	atomic_store(&session->tick.posted, false);
 	if (session->state == SESSION_LOGIN) {
 		mover_fail(&session->mover, "the login takes too long");
-	} else if (session->state == SESSION_LOGOUT) {
-		mover_close(&session->mover);
 	} else if (session->heard || !session->pinged) {
 		if (!session->heard)
 			ping(session);

@@ -21,7 +21,7 @@ struct target;
 enum session_state {
 	SESSION_LOGIN,	/* login requests are awaited */
 	SESSION_FULL,	/* the full feature phase */
-	SESSION_LOGOUT, /* logout is answered; the initiator is to disconnect */
+	SESSION_LOGOUT, /* a logout is answered, or a login refused; the connection is being ended */
 };
 
 /* What an order of the mover asks for. */
