@@ -31,8 +31,8 @@ draw(uint64_t done, uint64_t total)
 
 /* One direction; its time in nanoseconds, or 0 after a message. */
 static uint64_t
-copy(struct initiator *initiator, const struct copy_options *options, const struct backing *file, bool writes,
-    uint64_t bytes)
+copy(struct initiator *initiator, const struct copy_options *options, const struct backing *file,
+    bool writes, uint64_t bytes)
 {
 	const bool shown = !options->quiet && progress_wanted();
 	const uint64_t begin = bell_now();
@@ -56,9 +56,11 @@ print(const struct copy_options *options, const char *what, uint64_t bytes, uint
 	if (options->json)
 		printf("{\"direction\":\"%s\",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
 		       ",\"connections\":%u,\"queue_depth\":%u,\"sha256\":\"%s\"}\n",
-		    what, bytes, time, options->initiator.connections, options->initiator.depth, text);
+		    what, bytes, time, options->initiator.connections, options->initiator.depth,
+		    text);
 	else if (!options->quiet)
-		printf("%-9s %" PRIu64 " bytes in %s, %.1f MB/s, over %u connections of queue depth %u\n",
+		printf("%-9s %" PRIu64
+		       " bytes in %s, %.1f MB/s, over %u connections of queue depth %u\n",
 		    what, bytes, report_duration(time, duration, sizeof duration),
 		    (double)bytes * 1e3 / (double)time, options->initiator.connections,
 		    options->initiator.depth);
@@ -108,7 +110,8 @@ write_lun(struct initiator *initiator, const struct copy_options *options)
 	if (!time || sum(options, &back, &theirs))
 		goto close;
 	r = digest_equal(&ours, &theirs) ? 0 : -1;
-	print(options, "read", file.bytes, time, &theirs, r ? "read back  DIFFERS" : "read back  matches");
+	print(options, "read", file.bytes, time, &theirs,
+	    r ? "read back  DIFFERS" : "read back  matches");
 close:
 	backing_close(&back);
 	backing_close(&file);
@@ -187,7 +190,8 @@ main(int argc, char **argv)
 	options.initiator.address = options.addresses->ai_addr;
 	r = initiator_open(&initiator, &options.initiator, &bell);
 	if (r == 0)
-		r = options.writes ? write_lun(&initiator, &options) : read_lun(&initiator, &options);
+		r = options.writes ? write_lun(&initiator, &options) :
+				     read_lun(&initiator, &options);
 	if (initiator_close(&initiator) || atomic_load(&initiator.failed))
 		r = -1;
 	chap_free(secrets);

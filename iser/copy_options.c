@@ -27,7 +27,8 @@ static const struct argp_option entries[] = {
 	{ "queue-depth", 'd', "N", 0, "outstanding commands of a session (16)", 1 },
 	{ "block-size", 'b', "BYTES", 0, "bytes of a command (256K)", 1 },
 	{ "verify", KEY_VERIFY, NULL, 0, "read back what was written, and compare the sums", 1 },
-	{ "auth-file", KEY_AUTH, "FILE", 0, "prove by CHAP the secret that FILE has for --user", 2 },
+	{ "auth-file", KEY_AUTH, "FILE", 0, "prove by CHAP the secret that FILE has for --user",
+	    2 },
 	{ "user", KEY_USER, "NAME", 0, "the name for CHAP", 2 },
 	{ "initiator-name", KEY_NAME, "NAME", 0, "iSCSI name of this initiator", 2 },
 	{ "ia", KEY_IA, "NAME", 0, "open the adapter NAME of dat.conf (rearm-soft)", 3 },
@@ -87,7 +88,8 @@ copy_url_parse(struct copy_options *options, const char *url)
 }
 
 static unsigned int
-parse_number(struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
+parse_number(
+    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
 {
 	uint64_t value = 0;
 
@@ -114,7 +116,8 @@ parse_place(struct argp_state *state, struct copy_options *options, const char *
 static void
 resolve(struct argp_state *state, struct copy_options *options)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM }, *found = NULL;
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM },
+			*found = NULL;
 	int r = getaddrinfo(options->host, NULL, &hints, &found);
 
 	if (r)

@@ -193,7 +193,7 @@ chap_verify(const struct chap *chap, const struct chap_secrets *secrets, const c
 	int bytes = text_binary(response, theirs, sizeof theirs);
 
 	return secret && bytes > 0 &&
-	       chap_respond(chap->algorithm, chap->id, secret, chap->challenge,
-		   CHAP_CHALLENGE, right) == bytes &&
+	       chap_respond(chap->algorithm, chap->id, secret, chap->challenge, CHAP_CHALLENGE,
+		   right) == bytes &&
 	       CRYPTO_memcmp(theirs, right, (size_t)bytes) == 0;
 }

@@ -97,8 +97,8 @@ send_login(struct iconn *conn, unsigned char flags, const struct text_out *text)
 	unsigned char *bhs;
 	unsigned int slot;
 
-	bhs = text->overflow ? NULL :
-			       request(conn, PDU_LOGIN | PDU_IMMEDIATE, 1, text->used, &slot);
+	bhs =
+	    text->overflow ? NULL : request(conn, PDU_LOGIN | PDU_IMMEDIATE, 1, text->used, &slot);
 	if (!bhs)
 		return;
 	bhs[PDU_FLAGS] = flags;
@@ -123,11 +123,18 @@ static void
 login_operational(struct iconn *conn, bool names)
 {
 	static const char *const keys[][2] = {
-		{ "HeaderDigest", "None" }, { "DataDigest", "None" }, { "MaxConnections", "1" },
-		{ "InitialR2T", "Yes" }, { "ImmediateData", "No" }, { "MaxOutstandingR2T", "1" },
-		{ "MaxBurstLength", "262144" }, { "DefaultTime2Wait", "0" },
-		{ "DefaultTime2Retain", "0" }, { "ErrorRecoveryLevel", "0" },
-		{ "RDMAExtensions", "Yes" }, { "InitiatorRecvDataSegmentLength", "8192" },
+		{ "HeaderDigest", "None" },
+		{ "DataDigest", "None" },
+		{ "MaxConnections", "1" },
+		{ "InitialR2T", "Yes" },
+		{ "ImmediateData", "No" },
+		{ "MaxOutstandingR2T", "1" },
+		{ "MaxBurstLength", "262144" },
+		{ "DefaultTime2Wait", "0" },
+		{ "DefaultTime2Retain", "0" },
+		{ "ErrorRecoveryLevel", "0" },
+		{ "RDMAExtensions", "Yes" },
+		{ "InitiatorRecvDataSegmentLength", "8192" },
 		{ "TargetRecvDataSegmentLength", "8192" },
 	};
 	char text[2048];
@@ -162,7 +169,8 @@ answer_challenge(struct iconn *conn, const char *algorithm, const char *id, cons
 	uint64_t method, number;
 	int length = text_binary(challenge, bytes, sizeof bytes), n = -1;
 
-	if (text_number(algorithm, 255, &method) && id && text_number(id, 255, &number) && length > 0)
+	if (text_number(algorithm, 255, &method) && id && text_number(id, 255, &number) &&
+	    length > 0)
 		n = chap_respond((int)method, (unsigned char)number, options->secret, bytes,
 		    (size_t)length, response);
 	if (n < 0) {
@@ -238,8 +246,8 @@ command(struct iconn *conn, unsigned int number, const unsigned char cdb[16], ui
     uint32_t writes)
 {
 	struct islot *slot = &conn->slots[number];
-	const DAT_LMR_TRIPLET where = region_segment(
-	    &conn->data, (size_t)number * conn->initiator->options->block_bytes, 0);
+	const DAT_LMR_TRIPLET where =
+	    region_segment(&conn->data, (size_t)number * conn->initiator->options->block_bytes, 0);
 	const struct iser_header header = {
 		.read_valid = reads > 0,
 		.write_valid = writes > 0,
@@ -255,7 +263,8 @@ command(struct iconn *conn, unsigned int number, const unsigned char cdb[16], ui
 	bhs = request(conn, PDU_COMMAND, slot->itt, 0, &send);
 	if (!bhs)
 		return;
-	bhs[PDU_FLAGS] = (unsigned char)(PDU_FINAL | 1 | (reads ? PDU_READ : 0) | (writes ? PDU_WRITE : 0));
+	bhs[PDU_FLAGS] =
+	    (unsigned char)(PDU_FINAL | 1 | (reads ? PDU_READ : 0) | (writes ? PDU_WRITE : 0));
 	bhs[PDU_LUN] = (unsigned char)(conn->initiator->options->lun >> 8);
 	bhs[PDU_LUN + 1] = (unsigned char)conn->initiator->options->lun;
 	wire_put32(bhs + PDU_EXPECTED, reads + writes);
@@ -330,8 +339,9 @@ go_on(struct iconn *conn)
 		number = conn->free_slots[--conn->free_count];
 		slot = &conn->slots[number];
 		slot->at = at;
-		slot->bytes = initiator->bytes - at < initiator->most ? (uint32_t)(initiator->bytes - at) :
-									initiator->most;
+		slot->bytes = initiator->bytes - at < initiator->most ?
+				  (uint32_t)(initiator->bytes - at) :
+				  initiator->most;
 		bytes = (slot->bytes + medium - 1) / medium * medium;
 		scsi_put64(cdb + 2, at / medium);
 		scsi_put32(cdb + 10, bytes / medium);
@@ -342,7 +352,8 @@ go_on(struct iconn *conn)
 				return;
 			}
 		}
-		command(conn, number, cdb, initiator->writes ? 0 : bytes, initiator->writes ? bytes : 0);
+		command(conn, number, cdb, initiator->writes ? 0 : bytes,
+		    initiator->writes ? bytes : 0);
 	}
 }
 
@@ -378,7 +389,8 @@ failed(struct iconn *conn, const unsigned char *pdu)
 		snprintf(why, sizeof why, "a command fails: sense key %u, code 0x%02x%02x",
 		    sense[2] & 0xfu, sense[12], sense[13]);
 	else
-		snprintf(why, sizeof why, "a command fails: response %u, status 0x%02x", pdu[2], pdu[3]);
+		snprintf(
+		    why, sizeof why, "a command fails: response %u, status 0x%02x", pdu[2], pdu[3]);
 	fail(conn, why);
 }
 
@@ -602,7 +614,8 @@ iconn_new(struct initiator *initiator, unsigned int index)
 	ret = region_create(&conn->data, initiator->adapter.ia, initiator->adapter.pz,
 	    (size_t)options->depth * options->block_bytes, DAT_MEM_PRIV_ALL_FLAG);
 	if (ret == DAT_SUCCESS)
-		ret = mover_create(&conn->mover, &initiator->adapter, NULL, &iconn_ops, index, &shape, &call);
+		ret = mover_create(
+		    &conn->mover, &initiator->adapter, NULL, &iconn_ops, index, &shape, &call);
 	if (ret != DAT_SUCCESS) {
 		say_dat(call, ret, "connection %u cannot be set up", index);
 		release(conn);

@@ -8,7 +8,7 @@
 enum iconn_state {
 	ICONN_NEW,
 	ICONN_CONNECTING,
-	ICONN_SECURITY,	   /* CHAP was offered; then its algorithm; then the answer to the challenge */
+	ICONN_SECURITY, /* CHAP was offered; then its algorithm; then the answer to the challenge */
 	ICONN_OPERATIONAL, /* the last request of the login is sent */
 	ICONN_PROBING,	   /* what the LUN is */
 	ICONN_COPYING,

@@ -41,7 +41,8 @@ order_all(struct initiator *initiator, enum iconn_order order)
 }
 
 int
-initiator_open(struct initiator *initiator, const struct initiator_options *options, struct bell *bell)
+initiator_open(
+    struct initiator *initiator, const struct initiator_options *options, struct bell *bell)
 {
 	memset(initiator, 0, sizeof *initiator);
 	initiator->options = options;

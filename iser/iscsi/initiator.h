@@ -20,8 +20,8 @@ struct iconn;
 
 struct initiator_options {
 	const char *ia;
-	const char *name;   /* of the initiator */
-	const char *target; /* name of the target */
+	const char *name;	   /* of the initiator */
+	const char *target;	   /* name of the target */
 	const char *user, *secret; /* NULL: without CHAP */
 	DAT_IA_ADDRESS_PTR address;
 	uint16_t port;
@@ -38,7 +38,7 @@ struct initiator {
 	/* Of the LUN, after initiator_open(). */
 	uint64_t blocks;
 	uint32_t block_bytes; /* of the medium */
-	uint32_t most;	      /* bytes of a command: what was asked for, cut to what the LUN takes */
+	uint32_t most; /* bytes of a command: what was asked for, cut to what the LUN takes */
 	/* The job. */
 	const struct backing *file;
 	bool writes;
@@ -48,14 +48,15 @@ struct initiator {
 };
 
 /* Opens the adapter and logs in.  0, or -1: why was said, and initiator_close() is still due. */
-int initiator_open(struct initiator *initiator, const struct initiator_options *options, struct bell *bell);
+int initiator_open(
+    struct initiator *initiator, const struct initiator_options *options, struct bell *bell);
 
 /*
  * Copies `bytes` bytes, from the begin on; the rest of a last block of the LUN is zeros.  A write is on the medium when
  * it ends.  `progress` is called now and then, or NULL.  0, or -1 after a message.
  */
-int initiator_copy(struct initiator *initiator, const struct backing *file, bool writes, uint64_t bytes,
-    void (*progress)(uint64_t done, uint64_t total));
+int initiator_copy(struct initiator *initiator, const struct backing *file, bool writes,
+    uint64_t bytes, void (*progress)(uint64_t done, uint64_t total));
 
 /* Logs out and frees everything.  Returns the number of calls that failed and should not. */
 int initiator_close(struct initiator *initiator);
