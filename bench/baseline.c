@@ -109,7 +109,10 @@ baseline_print_rate(uint64_t blocks, uint64_t nanoseconds)
 	    "%.2f\n", (double)blocks * BASELINE_BLOCK / BASELINE_MB / ((double)nanoseconds * 1e-9));
 }
 
-/* A clock as cheap as that of perftest: a round trip by a flag takes little more than clock_gettime(). */
+/*
+ * A clock as cheap as that of perftest: a round trip by a flag takes little more than
+ * clock_gettime().
+ */
 static uint64_t
 ticks(void)
 {

@@ -2,9 +2,10 @@
 /*
  * baseline -- what a baseline program shares: two pinned processes, a clock, and the median
  *
- * A baseline does by bare means what a program on softverbs does by verbs: the parent is the client, the
- * child the server.  It is called "NAME SERVER-CPU CLIENT-CPU SECONDS" and prints one number, in the unit
- * that perftest prints: MB/s of 2^20 bytes, or microseconds for half of a round trip.
+ * A baseline does by bare means what a program on softverbs does by verbs: the parent is the
+ * client, the child the server.  It is called "NAME SERVER-CPU CLIENT-CPU SECONDS" and prints one
+ * number, in the unit that perftest prints: MB/s of 2^20 bytes, or microseconds for half of a round
+ * trip.
  */
 #ifndef BENCH_BASELINE_H
 #define BENCH_BASELINE_H
@@ -16,12 +17,15 @@
 #define BASELINE_BLOCK 65536u /* the size of a copy */
 #define BASELINE_MB 1048576.0 /* perftest's MB */
 
-/* Reads the command line, pins this process to the processor of the client; returns the nanoseconds. */
+/*
+ * Reads the command line, pins this process to the processor of the client; returns the
+ * nanoseconds.
+ */
 uint64_t baseline_start(int argc, char **argv);
 
 /*
- * Forks the server, which runs server(argument) on its own processor until baseline_end() or the end of
- * the client kills it.
+ * Forks the server, which runs server(argument) on its own processor until baseline_end() or the
+ * end of the client kills it.
  */
 pid_t baseline_serve(void (*server)(void *argument), void *argument);
 void baseline_end(pid_t server);

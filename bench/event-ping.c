@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* event-ping -- two processes that wake each other by eventfds: microseconds of half of a round trip */
+/*
+ * event-ping -- two processes that wake each other by eventfds: microseconds of half of a round
+ * trip
+ */
 #include <err.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * flag-ping -- two processes that spin on flags in shared memory: microseconds of half of a round trip
+ * flag-ping -- two processes that spin on flags in shared memory: microseconds of half of a round
+ * trip
  *
  * Each flag is in a cache line of its own, and one process writes it.
  */

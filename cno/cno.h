@@ -31,8 +31,8 @@ struct cno_config {
 	uint64_t serial;   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
 	/*
-	 * Of the shared channel of the EVDs, if all that the CNO may have share one (evd/lead.h); a thread
-	 * that waits may read it.  NULL: the loops read the channels.
+	 * Of the shared channel of the EVDs, if all that the CNO may have share one (evd/lead.h); a
+	 * thread that waits may read it.  NULL: the loops read the channels.
 	 */
 	struct lead *lead;
 	DAT_OS_WAIT_PROXY_AGENT agent;
@@ -56,8 +56,8 @@ int cno_create(struct cno *cno, const struct cno_config *config);
 int cno_free(struct cno_ref ref, bool abrupt);
 
 /*
- * Before the handle of a CNO is freed.  -EBUSY while a thread waits on it; 0: from now on every wait
- * returns -ENODEV.
+ * Before the handle of a CNO is freed.  -EBUSY while a thread waits on it; 0: from now on every
+ * wait returns -ENODEV.
  */
 int cno_begin_free(struct cno_ref ref);
 
@@ -98,7 +98,8 @@ int cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *evd);
 
 /*
  * The same, but an EVD whose trigger was taken before counts as triggered while it has events.
- * -EAGAIN: no EVD has events but those that will trigger the CNO, so a thread may sleep on the descriptor.
+ * -EAGAIN: no EVD has events but those that will trigger the CNO, so a thread may sleep on the
+ * descriptor.
  */
 int cno_trywait(struct cno_ref ref, DAT_EVD_HANDLE *evd);
 
@@ -123,8 +124,8 @@ struct cno {
 	uint64_t last_detaches BY_CNO;		/* how often the last EVD was detached */
 	struct evd *first BY_CNO, *last BY_CNO; /* the triggered EVDs, oldest first */
 	/*
-	 * Of a CNO with a descriptor: the EVDs whose trigger was taken since cno_trywait() has looked at
-	 * them.  They may have events of which no trigger is left.
+	 * Of a CNO with a descriptor: the EVDs whose trigger was taken since cno_trywait() has
+	 * looked at them.  They may have events of which no trigger is left.
 	 */
 	TAILQ_HEAD(, evd) handed BY_CNO;
 	struct park_list waiters BY_CNO;

@@ -134,8 +134,9 @@ cno_end_block(struct block *block) REQUIRES(core_locks.cno)
 }
 
 /*
- * The thread of a wait was cancelled in its sleep: as at the end of a wait that takes no trigger.  A
- * notification that the thread has not read stays in the channel, as when a wait that leads has timed out.
+ * The thread of a wait was cancelled in its sleep: as at the end of a wait that takes no trigger.
+ * A notification that the thread has not read stays in the channel, as when a wait that leads has
+ * timed out.
  */
 static void
 cno_wait_left(void *arg) NO_CORE_LOCK
@@ -150,10 +151,10 @@ cno_wait_left(void *arg) NO_CORE_LOCK
 }
 
 /*
- * Sleeps until the CNO was triggered, or until a thread that leads has read a notification.  Returns
- * why the wait ends: -ETIMEDOUT, or another -errno; 0: for no reason but a trigger.  The time is read
- * before the channel and the list of triggers, so that the last check of them is not too early.  A thread
- * that cannot read the channel does not lead any longer.
+ * Sleeps until the CNO was triggered, or until a thread that leads has read a notification.
+ * Returns why the wait ends: -ETIMEDOUT, or another -errno; 0: for no reason but a trigger.  The
+ * time is read before the channel and the list of triggers, so that the last check of them is not
+ * too early.  A thread that cannot read the channel does not lead any longer.
  */
 static int
 cno_sleep(struct block *block, struct park *park, uint64_t deadline) REQUIRES(core_locks.cno)

@@ -110,7 +110,10 @@ extension_call(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 	return HANDLE_CALL_ANY(own, DAT_INVALID_HANDLE1, handle_extendedop_func, own, op, args);
 }
 
-/* Upcall policies and batches of events come this way: quick for a provider that implements every call. */
+/*
+ * Upcall policies and batches of events come this way: quick for a provider that implements every
+ * call.
+ */
 DAT_RETURN DAT_API
 dat_extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP op, ...)
 {

@@ -2,8 +2,9 @@
 /*
  * cancel -- calls of the registry inside of which a thread is not cancelled
  *
- * They take locks, read files, load libraries and call a provider to create or destroy an adapter.  A thread that
- * ended there would keep a lock, or a reference.  The request to cancel it stays pending.
+ * They take locks, read files, load libraries and call a provider to create or destroy an adapter.
+ * A thread that ended there would keep a lock, or a reference.  The request to cancel it stays
+ * pending.
  */
 #ifndef REARM_DAT_CANCEL_H
 #define REARM_DAT_CANCEL_H
@@ -11,9 +12,9 @@
 #include <pthread.h>
 
 /*
- * Ends the calling thread if a request to cancel it is on its way; for one whose type was asynchronous before.  glibc
- * before 2.41 sends it as a signal, which would end the thread in its next cancellation point, even where
- * cancellation is disabled.
+ * Ends the calling thread if a request to cancel it is on its way; for one whose type was
+ * asynchronous before.  glibc before 2.41 sends it as a signal, which would end the thread in its
+ * next cancellation point, even where cancellation is disabled.
  */
 void cancel_settle(void);
 

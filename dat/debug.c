@@ -78,7 +78,9 @@ debug_complain(const char *variable, const char *text, size_t length,
 	debug_add_words(words, complaint, size);
 }
 
-/* 0xff asks for everything, as with other implementations, and not for something that is not here. */
+/*
+ * 0xff asks for everything, as with other implementations, and not for something that is not here.
+ */
 static void
 debug_check_bits(const char *variable, unsigned long bits, const struct debug_word *words,
     char *complaint, size_t size)

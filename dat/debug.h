@@ -2,11 +2,11 @@
 /*
  * debug -- the variables for debug lines, and where lines go: for the registry and the provider
  *
- * The value of a variable is a number, or words with commas between them.  All variables are ignored in a
- * program that runs with more privileges than its user.
+ * The value of a variable is a number, or words with commas between them.  All variables are
+ * ignored in a program that runs with more privileges than its user.
  *
- * A line may have a text of someone else in it: a name, a path, a word of dat.conf.  So every line is made printable
- * where it leaves the library, and nowhere else.
+ * A line may have a text of someone else in it: a name, a path, a word of dat.conf.  So every line
+ * is made printable where it leaves the library, and nowhere else.
  */
 #ifndef REARM_DAT_DEBUG_H
 #define REARM_DAT_DEBUG_H
@@ -40,8 +40,9 @@ enum { DEBUG_STDOUT = 1, DEBUG_SYSLOG = 2 };
 extern const struct debug_word debug_destination_words[];
 
 /*
- * Reads a variable.  False if it is not set, or not valid; *complaint is empty, or a text about what is not valid.  A
- * number may have bits that no word has: they have no effect, and are a complaint unless all others are set, too.
+ * Reads a variable.  False if it is not set, or not valid; *complaint is empty, or a text about
+ * what is not valid.  A number may have bits that no word has: they have no effect, and are a
+ * complaint unless all others are set, too.
  */
 bool debug_read(const char *variable, const struct debug_word *words, unsigned long *value,
     char *complaint, size_t size);
@@ -50,8 +51,8 @@ bool debug_read(const char *variable, const struct debug_word *words, unsigned l
 #define DEBUG_LINE_MAX 1024
 
 /*
- * Copies a line, with \xNN in place of every byte that is not printable ASCII: no text can move the cursor of a
- * terminal or pretend to be another line.  Truncates what does not fit.
+ * Copies a line, with \xNN in place of every byte that is not printable ASCII: no text can move the
+ * cursor of a terminal or pretend to be another line.  Truncates what does not fit.
  */
 void debug_escape(char *to, size_t size, const char *line);
 

@@ -5,7 +5,10 @@
 
 #include "dat/log.h"
 
-/* Some functions are the general way of a call, and named after it: "evd_wait_any" is of dat_evd_wait(). */
+/*
+ * Some functions are the general way of a call, and named after it: "evd_wait_any" is of
+ * dat_evd_wait().
+ */
 DAT_RETURN
 handle_refuse(const char *call, DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype)
 {

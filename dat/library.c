@@ -45,8 +45,8 @@ library_last_error(void)
 }
 
 /*
- * The text of dlerror() begins with the library that it is about, which may be one that the provider
- * needs.
+ * The text of dlerror() begins with the library that it is about, which may be one that the
+ * provider needs.
  */
 static void
 library_explain_load(const char *path, const char *error, char *reason, size_t size)

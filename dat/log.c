@@ -22,7 +22,10 @@ static DAT_LOG_FUNC log_function; /* under log_lock, as is its context */
 static DAT_PVOID log_context;
 static __thread bool log_is_inside; /* this thread is in the function */
 
-/* False if there is no function, or this thread is in it.  The function gets no byte that is not printable. */
+/*
+ * False if there is no function, or this thread is in it.  The function gets no byte that is not
+ * printable.
+ */
 static bool
 log_call_function(DAT_LOG_LEVEL level, const char *text)
 {

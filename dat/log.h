@@ -2,8 +2,9 @@
 /*
  * log -- messages of the registry, selected by DAT_DBG_TYPE and DAT_DBG_DEST
  *
- * DAT_DBG_TYPE is a mask of the classes of debug.h, or their names (default: errors only).  Messages go to the
- * function of dat_rearm_set_log(), else to standard error; DAT_DBG_DEST has further destinations.
+ * DAT_DBG_TYPE is a mask of the classes of debug.h, or their names (default: errors only).
+ * Messages go to the function of dat_rearm_set_log(), else to standard error; DAT_DBG_DEST has
+ * further destinations.
  */
 #ifndef REARM_DAT_LOG_H
 #define REARM_DAT_LOG_H

@@ -37,8 +37,8 @@ extern struct range ranges[RANGES_MAX];
 extern struct range range_full;
 
 /*
- * Adds a range, or finds it if it was added before, for a provider with that table.  0, -EINVAL if it
- * is invalid or overlaps another, -ENOSPC if there are RANGES_MAX.  registry_lock held.
+ * Adds a range, or finds it if it was added before, for a provider with that table.  0, -EINVAL if
+ * it is invalid or overlaps another, -ENOSPC if there are RANGES_MAX.  registry_lock held.
  */
 int range_add_locked(const struct dat_handle_range *range, const DAT_PROVIDER *table);
 

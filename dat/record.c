@@ -14,7 +14,10 @@
 #include "dat/log.h"
 #include "dat/record.h"
 
-/* Where the file is looked for without DAT_OVERRIDE: as configured, by the contract, and where distributions keep it. */
+/*
+ * Where the file is looked for without DAT_OVERRIDE: as configured, by the contract, and where
+ * distributions keep it.
+ */
 static const char *const places[] = { REARM_DAT_CONF, "/etc/dat.conf", "/etc/rdma/dat.conf" };
 #define PLACES (sizeof places / sizeof *places)
 
@@ -372,7 +375,10 @@ record_is_letter(char a, char b)
 	return a == b || ((a ^ b) == 0x20 && (a | 0x20) >= 'a' && (a | 0x20) <= 'z');
 }
 
-/* Whether `edits` insertions, removals and replacements of one character make `b` of `a`, whatever the case. */
+/*
+ * Whether `edits` insertions, removals and replacements of one character make `b` of `a`, whatever
+ * the case.
+ */
 static bool
 record_is_near(const char *a, const char *b, int edits)
 {
@@ -388,8 +394,9 @@ record_is_near(const char *a, const char *b, int edits)
 }
 
 /*
- * The one name that was probably meant: the same but for the case of letters; or one edit from `name`, or two if there
- * is none with one.  Half of a short name is too much.  NULL if there is none, or if there are several.
+ * The one name that was probably meant: the same but for the case of letters; or one edit from
+ * `name`, or two if there is none with one.  Half of a short name is too much.  NULL if there is
+ * none, or if there are several.
  */
 static const char *
 record_meant(const char *name)

@@ -67,7 +67,10 @@ int record_count(void);
 /* Copies up to `max` infos, one for each key, in the order of the file; returns how many. */
 int record_list(DAT_PROVIDER_INFO **out, int max);
 
-/* Copies up to `max` records, all of them; returns how many there are, or -ENOMEM: they could not be read. */
+/*
+ * Copies up to `max` records, all of them; returns how many there are, or -ENOMEM: they could not
+ * be read.
+ */
 int record_describe(DAT_REARM_RECORD *out, int max);
 
 /* Describes what the file has instead of a record with this key, and what to do. */

@@ -14,7 +14,8 @@
  *     EXCLUDES(lock)     the caller must not hold the lock
  *     NO_CORE_LOCK       the caller must hold no lock of evd/ and cno/, because code of the
  *                        consumer runs, or the thread sleeps
- *     GUARDED_BY(lock)   a member that is accessed with the lock held; not if only its address is taken
+ *     GUARDED_BY(lock)   a member that is accessed with the lock held; not if only its address is
+ *                        taken
  *     UNCHECKED          the body is not checked, because it does what the annotation describes
  */
 #ifndef REARM_EVD_ANNOTATE_H

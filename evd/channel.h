@@ -21,10 +21,10 @@ evd_list_channel(struct evd *evd) REQUIRES(core_locks.trigger)
 /* ---- shared ---- */
 
 /*
- * Reads notifications, and reports to the CNOs what they are for.  lead_read() is for the thread that
- * leads, when the descriptor is readable; lead_read_all() reads all that are there, for any thread.
- * False: the channel cannot be read.  It may stay readable, so the thread does not watch it any longer;
- * the loop does.
+ * Reads notifications, and reports to the CNOs what they are for.  lead_read() is for the thread
+ * that leads, when the descriptor is readable; lead_read_all() reads all that are there, for any
+ * thread.  False: the channel cannot be read.  It may stay readable, so the thread does not watch
+ * it any longer; the loop does.
  */
 bool lead_read(struct lead *lead) NO_CORE_LOCK;
 void lead_read_all(struct lead *lead) NO_CORE_LOCK;

@@ -43,15 +43,15 @@ typedef void evd_convert(
  * poll     LOCKED.  Polls up to batch->room completions, oldest first, and returns the number.  For
  *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
  *          a hold, or drops it (queue.h).
- * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes up to *made events
- *          at once: builds the events of the first completions in `events`, with evd_handle, and
- *          returns their number in *made.  It ends before a completion that wakes no sink, that has
- *          an effect or that does not become an event now: that one, and all that are left, are
+ * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes up to *made
+ *          events at once: builds the events of the first completions in `events`, with evd_handle,
+ *          and returns their number in *made.  It ends before a completion that wakes no sink, that
+ *          has an effect or that does not become an event now: that one, and all that are left, are
  *          handled as poll does.  NULL: the source has no such function.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
- *          an event of this kind has, but not evd_handle.  The object that the record names is still
- *          valid, because freeing it purges the queue under the same lock.  May set *effect, which
- *          is clear.
+ *          an event of this kind has, but not evd_handle.  The object that the record names is
+ *          still valid, because freeing it purges the queue under the same lock.  May set *effect,
+ *          which is clear.
  * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited
  *          one.  Returns 0 if armed, > 0 if armed and completions may be queued already.  An armed
  *          queue is armed again only to widen the request from solicited completions to all.

@@ -78,8 +78,9 @@ struct evd_config {
 	void *source;
 	int channel_fd; /* private completion channel, or -1: the loop's shared one (or none) */
 	/*
-	 * Few EVDs of this kind ever get a posted event.  Memory for these is allocated at the first post,
-	 * which may fail with -ENOMEM; otherwise it is allocated now, and no post fails for that reason.
+	 * Few EVDs of this kind ever get a posted event.  Memory for these is allocated at the
+	 * first post, which may fail with -ENOMEM; otherwise it is allocated now, and no post fails
+	 * for that reason.
 	 */
 	bool posted_on_demand;
 	struct loop *loop; /* runs the upcalls and CNO triggers */
@@ -88,9 +89,9 @@ struct evd_config {
 	    *lead; /* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
 	uint64_t spin_ns; /* a wait polls at most so long before it sleeps; 0: not at all */
 	/*
-	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue overran
-	 * (-EOVERFLOW).  After the call the function is called again
-	 * only if the device has worked since.  Required.
+	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue
+	 * overran (-EOVERFLOW).  After the call the function is called again only if the device has
+	 * worked since.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
@@ -171,14 +172,15 @@ void evd_set_pool(struct evd_ref ref, struct loop *pool) NO_CORE_LOCK;
 void evd_notified(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * The same.  If the sink is a CNO, the calling thread also does what the job of the EVD would do on a
- * loop: it polls, arms, and reports to the CNO.
+ * The same.  If the sink is a CNO, the calling thread also does what the job of the EVD would do on
+ * a loop: it polls, arms, and reports to the CNO.
  */
 void evd_notified_to_report(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * The trigger for this EVD was taken from the CNO, perhaps without all its events.  If events are queued it
- * triggers the CNO again.  No poll is needed: after the last run for the CNO the device is armed.
+ * The trigger for this EVD was taken from the CNO, perhaps without all its events.  If events are
+ * queued it triggers the CNO again.  No poll is needed: after the last run for the CNO the device
+ * is armed.
  */
 void evd_report_again(struct evd_ref ref) NO_CORE_LOCK;
 
@@ -223,9 +225,9 @@ void evd_set_depth(struct evd_ref ref, unsigned int depth) NO_CORE_LOCK;
 int evd_refresh(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
- * Polls until the device queue is empty, so that the source has seen every completion in it.  If the
- * completions do not fit into the ring, the ring grows, and keeps its size until evd_resize().  The
- * owner limits the requests that are outstanding, and so the size of the ring.  May sleep for
+ * Polls until the device queue is empty, so that the source has seen every completion in it.  If
+ * the completions do not fit into the ring, the ring grows, and keeps its size until evd_resize().
+ * The owner limits the requests that are outstanding, and so the size of the ring.  May sleep for
  * memory.
  *   -ENOMEM  the device queue may hold more completions    -ENODEV  or the error of the device
  */
@@ -284,8 +286,8 @@ int evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int cap
 int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
 
 /*
- * Takes up to `most` events, the oldest first, and returns how many: what is queued, or if nothing is,
- * what polls of the device find.  It may take fewer than there are.  Errors as evd_dequeue().
+ * Takes up to `most` events, the oldest first, and returns how many: what is queued, or if nothing
+ * is, what polls of the device find.  It may take fewer than there are.  Errors as evd_dequeue().
  */
 int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events) NO_CORE_LOCK;
 
@@ -327,7 +329,9 @@ evd_policy_calls(DAT_UPCALL_POLICY policy)
 int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
     DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
 
-/* The same with an object whose function gets several events; -EFAULT also if its max_events < 1. */
+/*
+ * The same with an object whose function gets several events; -EFAULT also if its max_events < 1.
+ */
 int evd_modify_upcall_array(struct evd_ref ref, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_ARRAY_OBJECT *object, DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
 
@@ -338,8 +342,9 @@ int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
 int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
  * The device is armed for solicited completions only, or for all.  A signalled completion that a
- * poll finds is delivered even if it was not solicited; but a CNO is not triggered for what a dequeue
- * finds.  If the device is armed for solicited completions and all are needed now, it is armed again.
+ * poll finds is delivered even if it was not solicited; but a CNO is not triggered for what a
+ * dequeue finds.  If the device is armed for solicited completions and all are needed now, it is
+ * armed again.
  */
 int evd_set_solicited(struct evd_ref ref, bool solicited_only) NO_CORE_LOCK;
 
@@ -410,16 +415,18 @@ struct evd {
 	enum evd_armed armed BY_TRIGGER;
 	enum evd_attention attention BY_TRIGGER;
 	/*
-	 * The last poll found the device queue empty, and since then no event was posted that waits for
-	 * a poll.  Completions that came later are not excluded.  False while `refused`.
+	 * The last poll found the device queue empty, and since then no event was posted that waits
+	 * for a poll.  Completions that came later are not excluded.  False while `refused`.
 	 */
 	bool drained BY_TRIGGER;
 	/*
-	 * The device completed more receives than were posted, and a hold dropped those above.  No call
-	 * has returned the error yet: until then a poll for a sink returns it again.
+	 * The device completed more receives than were posted, and a hold dropped those above.  No
+	 * call has returned the error yet: until then a poll for a sink returns it again.
 	 */
 	bool refused BY_TRIGGER;
-	/* Those of cfg.ops; while `refused`, one that fails, and NULL.  NULL if there is no device. */
+	/*
+	 * Those of cfg.ops; while `refused`, one that fails, and NULL.  NULL if there is no device.
+	 */
 	evd_poll_function *poll BY_TRIGGER;
 	evd_poll_into_function *poll_into BY_TRIGGER;
 

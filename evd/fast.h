@@ -3,8 +3,9 @@
  * fast -- the short ways into and out of an EVD
  *
  * Most events are taken while completions, or software events, and nothing else are queued.
- * This header is for a front end that has a function of its own for that case: the parts are inline, and nothing in
- * them calls a function.  In every other case the front end calls evd_dequeue().
+ * This header is for a front end that has a function of its own for that case: the parts are
+ * inline, and nothing in them calls a function.  In every other case the front end calls
+ * evd_dequeue().
  *
  *     if (!evd_trylock(ref.evd))
  *             return ... evd_dequeue(ref, event) ...
@@ -33,7 +34,10 @@ evd_is_direct(struct evd_ref ref) REQUIRES(core_locks.trigger)
 	       evd_queue_has_only_completions(&evd->queue);
 }
 
-/* Whether the EVD has no waiter, and software events at the head of its posted events and nothing else. */
+/*
+ * Whether the EVD has no waiter, and software events at the head of its posted events and nothing
+ * else.
+ */
 static inline bool
 evd_is_direct_software(struct evd_ref ref) REQUIRES(core_locks.trigger)
 {
@@ -68,8 +72,9 @@ evd_take_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Whether the EVD has no waiter, and one completion and nothing else, which can be taken directly too: the
- * device holds no completion for which there was no room, so no sink has to learn that there is room now.
+ * Whether the EVD has no waiter, and one completion and nothing else, which can be taken directly
+ * too: the device holds no completion for which there was no room, so no sink has to learn that
+ * there is room now.
  */
 static inline bool
 evd_is_direct_last(struct evd_ref ref) REQUIRES(core_locks.trigger)
@@ -114,7 +119,8 @@ evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
  * evd_wait() in two steps, for a front end that builds the event of a completion itself:
  *
  *     r = evd_wait_begin(ref, timeout, threshold, &blocked);
- *     if (r || !evd_queue_has_only_completions(...) || ... not a record that the front end does here ...)
+ *     if (r || !evd_queue_has_only_completions(...) || ... not a record that the front end does
+ *     here ...)
  *             return ... evd_wait_end(ref.evd, r, blocked, event, nmore) ...
  *     ... builds the event of evd_first_direct(ref.evd) ...
  *     *nmore = evd_wait_take(ref.evd, blocked);

@@ -27,8 +27,8 @@ evd_count_posted(struct evd *evd, enum evd_stream stream) REQUIRES(core_locks.tr
 }
 
 /*
- * As evd_enter().  Before the first post it makes room for posted events, without the lock.  If there
- * is no memory for it, and no other post has made it, there is still none.
+ * As evd_enter().  Before the first post it makes room for posted events, without the lock.  If
+ * there is no memory for it, and no other post has made it, there is still none.
  */
 static struct evd *
 evd_enter_to_post(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger) UNCHECKED
@@ -95,7 +95,9 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 	evd_unlock(evd);
 }
 
-/* Events that waited for a purged barrier count from now on.  `closed`: before the purge some were. */
+/*
+ * Events that waited for a purged barrier count from now on.  `closed`: before the purge some were.
+ */
 static void
 evd_end_purge(struct evd *evd, bool closed) REQUIRES(core_locks.trigger)
 {

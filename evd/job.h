@@ -64,7 +64,9 @@ struct evd_job_rule {
 	uint8_t next;	/* enum evd_job_state */
 };
 
-/* A row has a power of two rules, of which the last ones are not used: its address is a shift away. */
+/*
+ * A row has a power of two rules, of which the last ones are not used: its address is a shift away.
+ */
 extern const struct evd_job_rule evd_job_rules[EVD_JOB_STATES][16];
 _Static_assert(EVD_JOB_EVENTS <= 16, "a rule for each event");
 

@@ -12,17 +12,18 @@
  *
  * A thread that slept takes the lock as WAITED, because it does not know whether others sleep.  So
  * at worst a wake-up finds no sleeper; none is lost: a thread sleeps only while the word is WAITED,
- * which the kernel compares in the same step, and a thread that changes it from WAITED wakes another.
+ * which the kernel compares in the same step, and a thread that changes it from WAITED wakes
+ * another.
  *
- * It is not fair, not recursive, and knows no owner.  It has no state outside its word: in the child
- * of a fork() the lock is as it was in the parent at that moment, and no thread drops it if another
- * thread of the parent had it.  (The child of a program that uses RDMA may call exec, but no DAT
- * function.)  None of its functions is a cancellation point.  The word may be released memory when
- * a drop wakes a sleeper: the kernel uses its address only.
+ * It is not fair, not recursive, and knows no owner.  It has no state outside its word: in the
+ * child of a fork() the lock is as it was in the parent at that moment, and no thread drops it if
+ * another thread of the parent had it.  (The child of a program that uses RDMA may call exec, but
+ * no DAT function.)  None of its functions is a cancellation point.  The word may be released
+ * memory when a drop wakes a sleeper: the kernel uses its address only.
  *
- * Builds with a sanitizer and those of the tests have the lock of pthread in its place (os.h), which
- * their tools know.  The schedule explorer has a modelled lock in most scenarios; in some it plays
- * this code, on its own flags.  Model lock.pml checks the protocol.
+ * Builds with a sanitizer and those of the tests have the lock of pthread in its place (os.h),
+ * which their tools know.  The schedule explorer has a modelled lock in most scenarios; in some it
+ * plays this code, on its own flags.  Model lock.pml checks the protocol.
  *
  * The caller saves errno.
  */

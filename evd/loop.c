@@ -118,8 +118,8 @@ loop_ring_locked(struct loop *loop) REQUIRES(core_locks.loop)
 }
 
 /*
- * Work has come.  A token in the doorbell is for a thread that has not taken the lock since: it finds
- * this work, too.  If it takes one job of several, loop_run_next() wakes the next thread.
+ * Work has come.  A token in the doorbell is for a thread that has not taken the lock since: it
+ * finds this work, too.  If it takes one job of several, loop_run_next() wakes the next thread.
  */
 static void
 loop_wake_locked(struct loop *loop) REQUIRES(core_locks.loop)
@@ -208,8 +208,8 @@ loop_unready(struct loop_job *job)
 }
 
 /*
- * Runs the first job, if there is one that became ready before the turn `before`.  Drops the lock for
- * it.
+ * Runs the first job, if there is one that became ready before the turn `before`.  Drops the lock
+ * for it.
  */
 static inline bool
 loop_run_next(struct loop *loop, uint64_t before) REQUIRES(core_locks.loop)
@@ -253,9 +253,9 @@ loop_run_ready(struct loop *loop) REQUIRES(core_locks.loop)
 
 /*
  * True if a turn has to read the sources although jobs are ready.  A busy EVD must not keep the
- * other sources from being read.  A run ends after EVD_BUDGET events, so the sources are read at the
- * latest after LOOP_SPAN jobs and events, and one run of each EVD that is ready: this is hardly later
- * than if each turn read them.  A read when jobs are ready costs as much as several events.
+ * other sources from being read.  A run ends after EVD_BUDGET events, so the sources are read at
+ * the latest after LOOP_SPAN jobs and events, and one run of each EVD that is ready: this is hardly
+ * later than if each turn read them.  A read when jobs are ready costs as much as several events.
  */
 static bool
 loop_must_read(const struct loop *loop) REQUIRES(core_locks.loop)
@@ -296,8 +296,8 @@ loop_read(struct loop *loop, bool asleep, int timeout_ms, uint64_t due) REQUIRES
 }
 
 /*
- * One turn: sleeps if nothing is ready, reads every readable source unless there is other work, then
- * runs each job that is ready by then once.
+ * One turn: sleeps if nothing is ready, reads every readable source unless there is other work,
+ * then runs each job that is ready by then once.
  */
 static int
 loop_turn(struct loop *loop, int timeout_ms) REQUIRES(core_locks.loop)

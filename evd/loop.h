@@ -11,8 +11,8 @@
  * is a system call.  It reads them in the first turn after LOOP_SPAN jobs and events, see
  * loop_must_read().  A pool has no sources; while a job is ready its threads make no system call.
  *
- * A thread of the consumer that waits for a CNO may read the shared channel in place of the loop: see
- * lead.h.
+ * A thread of the consumer that waits for a CNO may read the shared channel in place of the loop:
+ * see lead.h.
  *
  * A pool is a loop of several threads without sources, for upcalls that may run at the same time.
  * Each of them takes one job at a time, because a job may block.
@@ -117,11 +117,11 @@ void loop_forget(struct loop *loop, struct loop_ticket *ticket) EXCLUDES(core_lo
 void loop_remove(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /*
- * How many notifications the handler of a channel reads at once.  The descriptor stays readable while
- * there is another one, so none is lost.  To find out that there is none costs a system call.  So the
- * handler reads one; now and then it reads until none is left.  If that finds several, as when many
- * queues share the channel, it does so each time; if not, ever more rarely.  Zeroed at first; only
- * loop_read_some() accesses it, for one handler.
+ * How many notifications the handler of a channel reads at once.  The descriptor stays readable
+ * while there is another one, so none is lost.  To find out that there is none costs a system call.
+ * So the handler reads one; now and then it reads until none is left.  If that finds several, as
+ * when many queues share the channel, it does so each time; if not, ever more rarely.  Zeroed at
+ * first; only loop_read_some() accesses it, for one handler.
  */
 struct loop_pace {
 	unsigned int singles; /* how often one is read between two times that all are read */
@@ -129,8 +129,8 @@ struct loop_pace {
 };
 
 /*
- * read() reads one notification and handles it: 1, 0 if there is none, or -errno.  Returns the result
- * of the last read().
+ * read() reads one notification and handles it: 1, 0 if there is none, or -errno.  Returns the
+ * result of the last read().
  */
 int loop_read_some(struct loop_pace *pace, int (*read)(void *arg), void *arg) NO_CORE_LOCK;
 

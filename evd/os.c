@@ -32,9 +32,9 @@ os_unlock_waited(struct os_mutex *m)
 #endif
 
 /*
- * glibc before 2.41 sends a thread of the asynchronous type a signal.  One that comes after the type was changed
- * would end the thread in its next cancellation point, even where cancellation is disabled.  So the next one is
- * here: none of the C library returns before such a signal has come.
+ * glibc before 2.41 sends a thread of the asynchronous type a signal.  One that comes after the
+ * type was changed would end the thread in its next cancellation point, even where cancellation is
+ * disabled.  So the next one is here: none of the C library returns before such a signal has come.
  */
 void
 os_cancel_settle(void)
@@ -44,8 +44,9 @@ os_cancel_settle(void)
 }
 
 /*
- * A sleep on a futex is no cancellation point, so the thread can be cancelled at any time in it.  That loses
- * nothing: the call takes nothing from the kernel, and what woke the thread is seen by leave().
+ * A sleep on a futex is no cancellation point, so the thread can be cancelled at any time in it.
+ * That loses nothing: the call takes nothing from the kernel, and what woke the thread is seen by
+ * leave().
  */
 static void
 os_sleep_begin(void)

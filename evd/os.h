@@ -93,8 +93,9 @@ os_flag_wait(struct os_flag *flag, uint32_t value, uint64_t deadline)
 }
 
 /*
- * What a thread does that is cancelled in a sleep: it calls the function, and ends.  It holds no lock when it
- * does so.  The caller of such a sleep is cancelled in a deferred way (PTHREAD_CANCEL_DEFERRED).
+ * What a thread does that is cancelled in a sleep: it calls the function, and ends.  It holds no
+ * lock when it does so.  The caller of such a sleep is cancelled in a deferred way
+ * (PTHREAD_CANCEL_DEFERRED).
  */
 struct os_leave {
 	void (*leave)(void *arg);
@@ -102,8 +103,8 @@ struct os_leave {
 };
 
 /*
- * Cancels the calling thread at once if a request to do so is on its way to it; for a thread whose type was
- * asynchronous before.
+ * Cancels the calling thread at once if a request to do so is on its way to it; for a thread whose
+ * type was asynchronous before.
  */
 void os_cancel_settle(void);
 
@@ -111,7 +112,10 @@ void os_cancel_settle(void);
 int os_flag_wait_or_leave(
     struct os_flag *flag, uint32_t value, uint64_t deadline, const struct os_leave *leave);
 
-/* Ends the sleep of one thread, if one sleeps.  The flag may be released memory: only its address is used. */
+/*
+ * Ends the sleep of one thread, if one sleeps.  The flag may be released memory: only its address
+ * is used.
+ */
 static inline void
 os_flag_wake(struct os_flag *flag)
 {

@@ -13,9 +13,9 @@ enum {
 };
 
 /*
- * The owner alone changes the flag from AWAKE and back to it.  A thread that wakes it changes the flag
- * to WOKEN, and then ends the sleep.  It holds the lock of the list, which the owner takes before it
- * leaves the list: so the park exists until then.
+ * The owner alone changes the flag from AWAKE and back to it.  A thread that wakes it changes the
+ * flag to WOKEN, and then ends the sleep.  It holds the lock of the list, which the owner takes
+ * before it leaves the list: so the park exists until then.
  */
 struct park {
 	struct os_flag flag;
@@ -141,9 +141,9 @@ park_sleep_alone(struct park *park, uint64_t deadline, const struct os_leave *le
 
 /*
  * Sleeps on descriptors; the first one is the event of the park, if there is a park.  A thread that
- * wakes this one may write to the event after the sleep has ended for another reason: the next sleep
- * on descriptors then ends too early.  Returns what os_poll() returns, and 1 if it was woken before:
- * then it has not looked at the descriptors, and the next sleep does.
+ * wakes this one may write to the event after the sleep has ended for another reason: the next
+ * sleep on descriptors then ends too early.  Returns what os_poll() returns, and 1 if it was woken
+ * before: then it has not looked at the descriptors, and the next sleep does.
  */
 static inline int
 park_poll(struct park *park, struct pollfd *fds, unsigned int n, uint64_t until,

@@ -50,8 +50,10 @@ void park_close_self(void);
 /* Clears the wake-up that ended the last sleep. */
 void park_reset(struct park *park);
 
-/* Ends the sleep of the park's thread, or its next one.  No effect for NULL, or on the calling thread itself,
- * which is awake and checks before it sleeps. */
+/*
+ * Ends the sleep of the park's thread, or its next one.  No effect for NULL, or on the calling
+ * thread itself, which is awake and checks before it sleeps.
+ */
 void park_wake(struct park *park);
 
 void park_list_add(struct park_list *list, struct park_entry *entry, struct park *park);
@@ -71,8 +73,9 @@ bool park_list_wake_first(struct park_list *list);
 int park_sleep(struct park *park, uint64_t deadline, int fd, bool *fd_ready) NO_CORE_LOCK;
 
 /*
- * The same for a thread of the consumer that waits, which may be cancelled: then leave(arg) is called, and
- * the thread ends.  On a thread of a loop, which cannot be cancelled, it is park_sleep().
+ * The same for a thread of the consumer that waits, which may be cancelled: then leave(arg) is
+ * called, and the thread ends.  On a thread of a loop, which cannot be cancelled, it is
+ * park_sleep().
  */
 int park_sleep_or_leave(struct park *park, uint64_t deadline, int fd, bool *fd_ready,
     void (*leave)(void *arg), void *arg) NO_CORE_LOCK;

@@ -33,9 +33,9 @@ policy_install(struct evd *evd, const struct policy_object *object) REQUIRES(cor
  * Polls, arms, polls again and counts, in one lock section.  A completion that arrived before the
  * arm is counted, one that arrives after it raises a notification.  There is no gap.
  *
- * The first poll only avoids an arm with completions in the device queue, which some devices answer with
- * a notification.  It is not made if the last one found all: the consumer has dequeued until the queue
- * was empty.
+ * The first poll only avoids an arm with completions in the device queue, which some devices answer
+ * with a notification.  It is not made if the last one found all: the consumer has dequeued until
+ * the queue was empty.
  */
 static int
 policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct policy_object *object,
@@ -77,8 +77,8 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
 }
 
 /*
- * A consumer may call this and policy_disable() with every event.  They are not inline, so that the calls
- * that lead here need no stack frame.
+ * A consumer may call this and policy_disable() with every event.  They are not inline, so that the
+ * calls that lead here need no stack frame.
  */
 static __attribute__((noinline)) int
 policy_enable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_object *object,

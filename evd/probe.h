@@ -2,16 +2,17 @@
 /*
  * probe -- static probes for tracers: bpftrace, SystemTap, perf, gdb
  *
- * Where a probe stands the program has a nop, and a note in the library says where it is and where its
- * arguments are: in registers or in memory.  A tracer that attaches replaces the nop.  Only the
- * providers that are installed have probes (REARM_PROBES, see configure.ac); in other builds nothing
- * is left of them.  doc/debugging.md describes each probe.
+ * Where a probe stands the program has a nop, and a note in the library says where it is and where
+ * its arguments are: in registers or in memory.  A tracer that attaches replaces the nop.  Only the
+ * providers that are installed have probes (REARM_PROBES, see configure.ac); in other builds
+ * nothing is left of them.  doc/debugging.md describes each probe.
  *
  *     REARM_PROBE(notify, evd->cfg.handle)
  *     REARM_PROBE_INT(poll, evd->cfg.handle, n)
  *
- * are rearm:notify, and rearm:poll with a second argument.  A pointer is an argument in memory, which the
- * tracer reads, so that the program need not load it.  An int is in a register in any case.
+ * are rearm:notify, and rearm:poll with a second argument.  A pointer is an argument in memory,
+ * which the tracer reads, so that the program need not load it.  An int is in a register in any
+ * case.
  */
 #ifndef REARM_EVD_PROBE_H
 #define REARM_EVD_PROBE_H
@@ -32,7 +33,9 @@
 #define REARM_PROBE_I -4@%[i]
 #define REARM_PROBE_J -4@%[j]
 
-/* `inline`: else the compiler takes the lines of the text for code when it chooses what to inline. */
+/*
+ * `inline`: else the compiler takes the lines of the text for code when it chooses what to inline.
+ */
 #define REARM_PROBE(name, pointer) \
 	__asm__ __volatile__ __inline__(STAP_PROBE_ASM(rearm, name, REARM_PROBE_P) \
 	    : : [p] "m"(pointer))

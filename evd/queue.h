@@ -205,8 +205,8 @@ evd_batch_queue_unsignalled(struct evd_batch *batch)
 }
 
 /*
- * It stays in the hold, which is active, until the hold is released.  False: the hold is full, and the
- * completion is dropped.
+ * It stays in the hold, which is active, until the hold is released.  False: the hold is full, and
+ * the completion is dropped.
  */
 bool evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold);
 
@@ -341,7 +341,9 @@ evd_queue_remove_last(struct evd_queue *q)
 	q->ring_count = 0;
 }
 
-/* Removes the oldest record of the ring, which has one.  It stays valid as evd_queue_take() says. */
+/*
+ * Removes the oldest record of the ring, which has one.  It stays valid as evd_queue_take() says.
+ */
 static inline const struct evd_record *
 evd_queue_take_completion(struct evd_queue *q)
 {

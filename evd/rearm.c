@@ -32,9 +32,9 @@ evd_end_refusal(struct evd *evd)
 }
 
 /*
- * The source was polled, with the result n, and there is more to do than evd_polled() does: counts what
- * stays of the batch.  1 if another poll is needed, which also returns the error for a refusal; otherwise
- * as evd_polled().  Not inline: most polls find nothing.
+ * The source was polled, with the result n, and there is more to do than evd_polled() does: counts
+ * what stays of the batch.  1 if another poll is needed, which also returns the error for a
+ * refusal; otherwise as evd_polled().  Not inline: most polls find nothing.
  */
 static __attribute__((noinline)) int
 evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
@@ -48,8 +48,8 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 		if (!evd->overflowed)
 			return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
 		/*
-		 * A device queue that overran yields nothing more.  Barriers need not wait for it any
-		 * longer.
+		 * A device queue that overran yields nothing more.  Barriers need not wait for it
+		 * any longer.
 		 */
 		evd->device_over = true;
 		n = 0;
@@ -73,7 +73,10 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 	return !empty || batch->refused;
 }
 
-/* The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as evd_poll(). */
+/*
+ * The source was polled, with the result n.  1; 0 if the device queue is empty; or an error as
+ * evd_poll().
+ */
 static inline int
 evd_polled(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(core_locks.trigger)
 {
@@ -169,9 +172,10 @@ evd_poll_and_arm(struct evd *evd, bool found_empty)
 }
 
 /*
- * After a notification there is a completion.  So a run for a CNO arms first: then one poll finds all,
- * and none follows.  Some devices answer an arm with a notification at once if completions were not polled.
- * It is for nothing, and is seen as such by the run that it causes: from then on some runs poll first.
+ * After a notification there is a completion.  So a run for a CNO arms first: then one poll finds
+ * all, and none follows.  Some devices answer an arm with a notification at once if completions
+ * were not polled.  It is for nothing, and is seen as such by the run that it causes: from then on
+ * some runs poll first.
  */
 static bool
 evd_arms_before_poll(struct evd *evd) REQUIRES(core_locks.trigger)

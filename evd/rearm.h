@@ -35,7 +35,8 @@
  *   evd_rearm()           Arms the device unless it is armed, and polls again, in the same section.
  *   evd_note_notified()   A notification was read: the device is armed no longer.
  *
- * evd_poll_and_arm(), for a policy, evd_poll_to_report(), for a CNO, and the waits are made of these.
+ * evd_poll_and_arm(), for a policy, evd_poll_to_report(), for a CNO, and the waits are made of
+ * these.
  */
 #ifndef REARM_EVD_REARM_H
 #define REARM_EVD_REARM_H
@@ -46,16 +47,15 @@
 /* ---- poll ---- */
 
 /*
- * The EVD has a device.  Polls once: 1; 0 if the device queue is empty or the ring is full; or an error
- * as evd_poll().
+ * The EVD has a device.  Polls once: 1; 0 if the device queue is empty or the ring is full; or an
+ * error as evd_poll().
  */
 int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Polls until `enough` signalled events are queued (UINT_MAX: all), the device queue is empty or the
- * ring is full.
- * 0; -EIO: the device failed, or completed more receives than were posted; -EOVERFLOW: its queue
- * overran.  A caller that reports the error calls evd_error_returned().
+ * Polls until `enough` signalled events are queued (UINT_MAX: all), the device queue is empty or
+ * the ring is full.  0; -EIO: the device failed, or completed more receives than were posted;
+ * -EOVERFLOW: its queue overran.  A caller that reports the error calls evd_error_returned().
  */
 static inline int
 evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
@@ -67,7 +67,9 @@ evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
 	return r < 0 ? r : 0;
 }
 
-/* The same for an EVD that has a device, and nothing that can be taken: one poll is usually enough. */
+/*
+ * The same for an EVD that has a device, and nothing that can be taken: one poll is usually enough.
+ */
 static inline int
 evd_poll_at_once(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
 {
@@ -77,23 +79,24 @@ evd_poll_at_once(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigg
 }
 
 /*
- * Polls until the device queue is empty or the ring is full, for a caller that serves no sink.  Errors as
- * evd_poll(), but not for receives that were not posted: the next poll for a sink reports these.
+ * Polls until the device queue is empty or the ring is full, for a caller that serves no sink.
+ * Errors as evd_poll(), but not for receives that were not posted: the next poll for a sink reports
+ * these.
  */
 int evd_poll_for_source(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Two ends of evd_poll_into(), not inline: the first is for an EVD without evd->poll_into; the second for a
- * poll after which not all completions are taken.
+ * Two ends of evd_poll_into(), not inline: the first is for an EVD without evd->poll_into; the
+ * second for a poll after which not all completions are taken.
  */
 unsigned int evd_poll_first(struct evd *evd, int *result) REQUIRES(core_locks.trigger);
 unsigned int evd_polled_into(struct evd *evd, const struct evd_batch *batch, int n,
     unsigned int made, int *result) REQUIRES(core_locks.trigger);
 
 /*
- * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how many are in
- * `events`, at most `most`.  What could not be taken at once is queued after them.  *result: 1; 0 if
- * the device queue was empty; or an error as evd_poll().
+ * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how
+ * many are in `events`, at most `most`.  What could not be taken at once is queued after them.
+ * *result: 1; 0 if the device queue was empty; or an error as evd_poll().
  */
 static inline __attribute__((always_inline)) unsigned int
 evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
@@ -106,7 +109,10 @@ evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result
 	ASSUME(evd_queue_load(&evd->queue) == 0);
 	if (!evd->poll_into)
 		return evd_poll_first(evd, result);
-	/* What is taken at once need not be queued: so several are polled only as far as they are taken. */
+	/*
+	 * What is taken at once need not be queued: so several are polled only as far as they are
+	 * taken.
+	 */
 	if (most == 1 || most > EVD_BATCH)
 		most = EVD_BATCH;
 	evd_queue_begin_first_batch(&evd->queue, most, &batch);
@@ -168,8 +174,8 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Each completion that enters the device queue from now on raises the notification that was requested.
- * No poll is needed until it was read.
+ * Each completion that enters the device queue from now on raises the notification that was
+ * requested.  No poll is needed until it was read.
  */
 static inline void
 evd_note_empty(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -179,8 +185,8 @@ evd_note_empty(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * True if nothing is queued, and a completion that the device queue has raised a notification that was
- * not read yet.  Then a poll is not needed.
+ * True if nothing is queued, and a completion that the device queue has raised a notification that
+ * was not read yet.  Then a poll is not needed.
  */
 static inline bool
 evd_is_watched(const struct evd *evd) REQUIRES(core_locks.trigger)
@@ -200,18 +206,19 @@ evd_note_race(struct evd *evd) REQUIRES(core_locks.trigger)
 enum evd_look {
 	EVD_LOOKED,	    /* it has polled for `enough` in this lock section */
 	EVD_LOOKED_EARLIER, /* an earlier section has polled */
-	EVD_EXPECTS_NONE, /* none, but nothing is queued, and it is likely that a poll would find nothing */
+	/* none, but nothing is queued, and it is likely that a poll would find nothing */
+	EVD_EXPECTS_NONE,
 	EVD_LOOKS_AFTER /* none: the poll after the arm is the first one, and closes no race */
 };
 
 /*
  * Arms the device unless it is armed, and polls as evd_poll() does: a completion that was queued
- * before the arm raises no notification.  Whatever the sink is, this is the caller of evd_arm(), whose
- * result it returns.  *found: 1 if the device is armed, nothing is queued, and the device queue was seen
- * empty; 0, or an error as evd_poll().
+ * before the arm raises no notification.  Whatever the sink is, this is the caller of evd_arm(),
+ * whose result it returns.  *found: 1 if the device is armed, nothing is queued, and the device
+ * queue was seen empty; 0, or an error as evd_poll().
  *
- * It does not poll if the arm failed, if it showed that the device queue is empty, or if it had nothing to
- * arm and the caller has polled.  A first poll is made in any case.
+ * It does not poll if the arm failed, if it showed that the device queue is empty, or if it had
+ * nothing to arm and the caller has polled.  A first poll is made in any case.
  */
 static inline __attribute__((always_inline)) int
 evd_rearm(struct evd *evd, unsigned int enough, enum evd_look look, int *found)
@@ -245,7 +252,10 @@ evd_rearm(struct evd *evd, unsigned int enough, enum evd_look look, int *found)
 	return armed;
 }
 
-/* The same for an upcall policy, or a thread that waits.  It remembers that the device queue was seen empty. */
+/*
+ * The same for an upcall policy, or a thread that waits.  It remembers that the device queue was
+ * seen empty.
+ */
 static inline __attribute__((always_inline)) int
 evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(core_locks.trigger)
 {
@@ -261,22 +271,22 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(c
 }
 
 /*
- * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the device is
- * armed; -EIO, -EOVERFLOW.  `found_empty`: a poll in the same lock section has found the device queue
- * empty; the function begins with the arm.
+ * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the
+ * device is armed; -EIO, -EOVERFLOW.  `found_empty`: a poll in the same lock section has found the
+ * device queue empty; the function begins with the arm.
  */
 int evd_poll_and_arm(struct evd *evd, bool found_empty) REQUIRES(core_locks.trigger);
 
 /*
- * For an EVD whose sink is a CNO: polls all that fits into the queue, and arms; a poll follows the arm.
- * 0: what the device completes from now on raises a notification; -EIO, -EOVERFLOW.
+ * For an EVD whose sink is a CNO: polls all that fits into the queue, and arms; a poll follows the
+ * arm.  0: what the device completes from now on raises a notification; -EIO, -EOVERFLOW.
  */
 int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * Nothing is wanted, and the device is armed; the caller has checked it in this section.  Only a successful
- * poll and arm end an episode of failures: a queued event, perhaps the report of the failure itself, does
- * not.
+ * Nothing is wanted, and the device is armed; the caller has checked it in this section.  Only a
+ * successful poll and arm end an episode of failures: a queued event, perhaps the report of the
+ * failure itself, does not.
  */
 static inline void
 evd_rest(struct evd *evd) REQUIRES(core_locks.trigger)

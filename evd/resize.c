@@ -95,8 +95,8 @@ evd_posts_with(const struct evd *evd, int n) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Makes room for `length` posted events, if so much is enough by now: no other thread finds room for
- * fewer than the queue may hold.  Not locked.  0, -ENOMEM or -ENODEV.
+ * Makes room for `length` posted events, if so much is enough by now: no other thread finds room
+ * for fewer than the queue may hold.  Not locked.  0, -ENOMEM or -ENODEV.
  */
 static int
 evd_lengthen_posted(struct evd_ref ref, unsigned int length, int n)

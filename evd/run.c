@@ -34,8 +34,8 @@ evd_back_off(struct evd *evd, int error) REQUIRES(core_locks.trigger)
 }
 
 /*
- * One report stands for all events that are queued.  So all are polled first, and the device is armed:
- * the poll after the arm is then the last one.
+ * One report stands for all events that are queued.  So all are polled first, and the device is
+ * armed: the poll after the arm is then the last one.
  */
 void
 evd_run_report(struct evd *evd)
@@ -53,7 +53,10 @@ evd_run_report(struct evd *evd)
 	evd_rest(evd);
 }
 
-/* For an EVD whose sink is an upcall policy: whether this thread may make upcalls as soon as it finds events. */
+/*
+ * For an EVD whose sink is an upcall policy: whether this thread may make upcalls as soon as it
+ * finds events.
+ */
 static inline bool
 evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
@@ -63,8 +66,8 @@ evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * After an upcall that has enabled the policy again: nothing is left to do for any sink, and the device is
- * armed.  It is as if evd_poll_and_arm() had returned 0.
+ * After an upcall that has enabled the policy again: nothing is left to do for any sink, and the
+ * device is armed.  It is as if evd_poll_and_arm() had returned 0.
  */
 static inline bool
 evd_is_at_rest(const struct evd *evd) REQUIRES(core_locks.trigger)

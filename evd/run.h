@@ -9,8 +9,8 @@
 void evd_run(struct loop_job *job, uint64_t serial) NO_CORE_LOCK;
 
 /*
- * The run of an EVD whose sink is a CNO; its job is RUNNING on this thread.  Drops the lock and takes
- * it again if the device fails.
+ * The run of an EVD whose sink is a CNO; its job is RUNNING on this thread.  Drops the lock and
+ * takes it again if the device fails.
  */
 void evd_run_report(struct evd *evd) REQUIRES(core_locks.trigger);
 

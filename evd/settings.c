@@ -15,8 +15,8 @@ evd_set_pool(struct evd_ref ref, struct loop *pool)
 }
 
 /*
- * The sink changed only if the CNO is one: upcalls go before it.  Under NOTIFY the queued events would be reported to the
- * same upcalls again, without end if an upcall does this.
+ * The sink changed only if the CNO is one: upcalls go before it.  Under NOTIFY the queued events
+ * would be reported to the same upcalls again, without end if an upcall does this.
  */
 static void
 evd_cno_changed(struct evd *evd) REQUIRES(core_locks.trigger)

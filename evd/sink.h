@@ -2,13 +2,14 @@
 /*
  * sink -- who gets the events of an EVD, what that one wants, and how it is woken
  *
- *   waiter      a thread in evd_wait().  To wake it is to wake its thread, whatever the state of the job.
+ *   waiter      a thread in evd_wait().  To wake it is to wake its thread, whatever the state of
+ *               the job.
  *   upcall      an upcall policy.  To wake it is to queue the job (job.h).
  *   CNO         the same; its run reports to the CNO.
  *   none        nothing is wanted, and no thread is woken.
  *
- * Every change of sink ends, in its own lock section, with evd_sink_changed(): what is queued counts as not
- * seen by the new sink, which is woken.
+ * Every change of sink ends, in its own lock section, with evd_sink_changed(): what is queued
+ * counts as not seen by the new sink, which is woken.
  */
 #ifndef REARM_EVD_SINK_H
 #define REARM_EVD_SINK_H
@@ -23,10 +24,11 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * After a change of what it depends on.  An EVD is bare if it has a device, and waiting threads are the
- * only sink that it has or ever had: there is no upcall policy and no CNO, and the loop does not read a
- * private channel for it.  Waits must be allowed: it is waitable, was not freed, does not close and has
- * not overflowed.  Then a wait begins and ends without a change of sink that must be settled.
+ * After a change of what it depends on.  An EVD is bare if it has a device, and waiting threads are
+ * the only sink that it has or ever had: there is no upcall policy and no CNO, and the loop does
+ * not read a private channel for it.  Waits must be allowed: it is waitable, was not freed, does
+ * not close and has not overflowed.  Then a wait begins and ends without a change of sink that must
+ * be settled.
  */
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -52,8 +54,8 @@ evd_sink(const struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * True if an upcall is wanted now, for an EVD whose policy makes upcalls.  One at a time, even while upcalls
- * of an earlier policy MANY still run; the return of the last one wakes the sink.
+ * True if an upcall is wanted now, for an EVD whose policy makes upcalls.  One at a time, even
+ * while upcalls of an earlier policy MANY still run; the return of the last one wakes the sink.
  */
 static inline bool
 evd_wants_upcall(const struct evd *evd) REQUIRES(core_locks.trigger)
@@ -105,8 +107,8 @@ evd_attend_unsignalled(struct evd *evd) REQUIRES(core_locks.trigger)
 void evd_wake_sink(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
- * True if neither a notification nor a run will report to the sink what a poll of another thread finds
- * now.  One of these holds:
+ * True if neither a notification nor a run will report to the sink what a poll of another thread
+ * finds now.  One of these holds:
  *   - the ring was full at the last poll;
  *   - the job waits for a delay, or for its thread;
  *   - the sink is an upcall policy, and the device is armed for solicited completions only.
@@ -130,7 +132,10 @@ evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
 	}
 }
 
-/* The private channel cannot be read any more, and may poll as readable.  From now on no thread watches it. */
+/*
+ * The private channel cannot be read any more, and may poll as readable.  From now on no thread
+ * watches it.
+ */
 void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* Whether the loop watches the channel of an EVD that it has as a source. */
@@ -142,8 +147,8 @@ void evd_settle_lead(struct evd *evd) REQUIRES(core_locks.trigger);
 /*
  * The part of a change of sink that wakes no thread.  Queued events count as not reported to the
  * new sink.  The loop starts to watch the private channel, or stops if the new sink reads the
- * channel itself.  Only for the end of a policy: then the new sink needs the loop for nothing that the
- * old one did not need it for.
+ * channel itself.  Only for the end of a policy: then the new sink needs the loop for nothing that
+ * the old one did not need it for.
  */
 static inline void
 evd_sink_settle_less(struct evd *evd) REQUIRES(core_locks.trigger)

@@ -24,20 +24,24 @@
 /* Polls of one spin at most, whatever the clock says: spin.h. */
 #define SPIN_POLLS 100000
 /*
- * Runs for a CNO that poll before they arm, after one that was notified and found nothing: one wake-up
- * in so many is for nothing where the device answers each arm before a poll with a notification.
+ * Runs for a CNO that poll before they arm, after one that was notified and found nothing: one
+ * wake-up in so many is for nothing where the device answers each arm before a poll with a
+ * notification.
  */
 #define EVD_POLLS_FIRST 64
 /* Descriptors read per turn of a loop; more only delays the jobs. */
 #define LOOP_BATCH 32
 /*
- * Jobs run, and events taken by them, after which the thread of a loop reads its sources.  Half a run
- * of one EVD, so that this changes little; enough for the system call to cost little for each event.
+ * Jobs run, and events taken by them, after which the thread of a loop reads its sources.  Half a
+ * run of one EVD, so that this changes little; enough for the system call to cost little for each
+ * event.
  */
 #define LOOP_SPAN 32
 /* Notifications read from a channel at once; the rest must not delay the jobs. */
 #define LOOP_READS 64
-/* How often one is read, at most, before all are read: a rare attempt costs little if it is vain. */
+/*
+ * How often one is read, at most, before all are read: a rare attempt costs little if it is vain.
+ */
 #define LOOP_SINGLES 63
 /* Descriptors that a loop has room for at first. */
 #define LOOP_SOURCES 8

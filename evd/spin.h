@@ -2,21 +2,22 @@
 /*
  * spin -- how long, and how often, a thread polls before it sleeps
  *
- * To sleep and be woken costs a thread much more than a poll, and costs the thread that wakes it a system
- * call.  A thread that expects its event soon therefore polls for a while first.  This is worth at most
- * what a sleep costs, so a spin is bounded in time.  How often a thread spins follows from what it got by
- * it: after a spin that was in vain the next wait does not spin, then the next three, then seven, and so
- * on up to SPIN_RESTS; after one that ended with an event the next wait spins again.  So a consumer whose
- * events come late loses one spin in 64 waits, and one whose events begin to come soon finds out within
- * 64 waits.
+ * To sleep and be woken costs a thread much more than a poll, and costs the thread that wakes it a
+ * system call.  A thread that expects its event soon therefore polls for a while first.  This is
+ * worth at most what a sleep costs, so a spin is bounded in time.  How often a thread spins follows
+ * from what it got by it: after a spin that was in vain the next wait does not spin, then the next
+ * three, then seven, and so on up to SPIN_RESTS; after one that ended with an event the next wait
+ * spins again.  So a consumer whose events come late loses one spin in 64 waits, and one whose
+ * events begin to come soon finds out within 64 waits.
  *
- * A thread does not spin if it has to pump the loop that it belongs to.  It holds no lock between two
- * polls, so other threads can post, modify and free.
+ * A thread does not spin if it has to pump the loop that it belongs to.  It holds no lock between
+ * two polls, so other threads can post, modify and free.
  *
  *     if (spin_begins(&spin)) {
  *             spin_start(&run, &spin, deadline);
  *             do
- *                     ... polls, with the lock; takes what it finds, and ends if there is a reason to ...
+ *                     ... polls, with the lock; takes what it finds, and ends if there is a reason
+ *                     to ...
  *             while (spin_goes_on(&run) && ... drops the lock, spin_pause(), takes the lock ...);
  *             spin_ended(&spin, ... it was found ...);
  *     }

@@ -111,7 +111,10 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
 
 /* ---- and several ---- */
 
-/* No event can be taken.  Polls; if nothing is queued, takes what it finds at once as far as it can. */
+/*
+ * No event can be taken.  Polls; if nothing is queued, takes what it finds at once as far as it
+ * can.
+ */
 static unsigned int
 evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
     REQUIRES(core_locks.trigger)
@@ -126,7 +129,10 @@ evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *err
 			got = evd_poll_into(evd, &events[n], most - n, error);
 			n += got;
 		} while (got == EVD_BATCH && n < most && evd_queue_load(&evd->queue) == 0);
-		/* A batch that made no event may have been full: the device queue may hold one behind it. */
+		/*
+		 * A batch that made no event may have been full: the device queue may hold one
+		 * behind it.
+		 */
 		if (n == 0 && *error > 0)
 			*error = evd_poll(evd, 1);
 	}

@@ -68,7 +68,8 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(
 }
 
 /*
- * Takes what is queued, up to `most` events, until one has an effect.  Returns how many are in `events`.
+ * Takes what is queued, up to `most` events, until one has an effect.  Returns how many are in
+ * `events`.
  */
 static inline unsigned int
 evd_take_queued(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect)

@@ -2,10 +2,10 @@
 /*
  * trigger -- the trigger lock of an EVD: who enters, what leaves, and which EVD it is
  *
- * Private to evd/, as are sink.h, frame.h, rearm.h, take.h, upcall.h and run.h.  A call from outside
- * is made of sections of this lock.  A section begins with the question whether the slot still has
- * the EVD that the caller means.  One that may have been the last that a free waited for ends with
- * evd_leave().
+ * Private to evd/, as are sink.h, frame.h, rearm.h, take.h, upcall.h and run.h.  A call from
+ * outside is made of sections of this lock.  A section begins with the question whether the slot
+ * still has the EVD that the caller means.  One that may have been the last that a free waited for
+ * ends with evd_leave().
  */
 #ifndef REARM_EVD_TRIGGER_H
 #define REARM_EVD_TRIGGER_H

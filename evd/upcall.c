@@ -90,9 +90,9 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
 }
 
 /*
- * Claims up to `most` events for an upcall, and returns how many: those that are queued, or if nothing is,
- * those that a poll finds; then the queue is not involved.  *found: 0 if it has polled and the device
- * queue was empty; an error as evd_poll(); otherwise 1.
+ * Claims up to `most` events for an upcall, and returns how many: those that are queued, or if
+ * nothing is, those that a poll finds; then the queue is not involved.  *found: 0 if it has polled
+ * and the device queue was empty; an error as evd_poll(); otherwise 1.
  */
 static inline __attribute__((always_inline)) unsigned int
 evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
@@ -114,8 +114,8 @@ evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effe
 }
 
 /*
- * The same for the next upcall of a series, not inline.  After a poll that failed the run polls again, and
- * reports an error that lasts.
+ * The same for the next upcall of a series, not inline.  After a poll that failed the run polls
+ * again, and reports an error that lasts.
  */
 static __attribute__((noinline)) unsigned int
 evd_claim_next(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
@@ -134,15 +134,15 @@ evd_make_none(int found)
 }
 
 /*
- * Makes upcalls one after the other, the first for an event that is wanted.  Each has its claim (take
- * the event, count the upcall) in the section that saw the event wanted, so no upcall starts after a
- * DISABLE or TEARDOWN took the lock.
+ * Makes upcalls one after the other, the first for an event that is wanted.  Each has its claim
+ * (take the event, count the upcall) in the section that saw the event wanted, so no upcall starts
+ * after a DISABLE or TEARDOWN took the lock.
  *
  * Between two upcalls nothing is decided anew if nothing that the decisions depend on has changed
- * (evd->changes), and there is an event that wakes the sink.  The next upcall takes the place of the
- * last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it would be after
- * the next claim.  Under MANY it is queued, or another thread has it or found nothing to do; no thread
- * depends on this claim.
+ * (evd->changes), and there is an event that wakes the sink.  The next upcall takes the place of
+ * the last one in `in_progress`.  The job need not change: under SINGLE it is CALLING, as it would
+ * be after the next claim.  Under MANY it is queued, or another thread has it or found nothing to
+ * do; no thread depends on this claim.
  */
 __attribute__((noinline)) int
 evd_make_upcalls(struct evd *evd, uint64_t stop)
@@ -211,7 +211,10 @@ evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT
 	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
-/* The same for an object whose function gets several events.  Each claim is for all events of an upcall. */
+/*
+ * The same for an object whose function gets several events.  Each claim is for all events of an
+ * upcall.
+ */
 __attribute__((noinline)) int
 evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 {

@@ -72,8 +72,8 @@ evd_has_enough(const struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * After a poll in the same lock section: arms, and polls unless that can be left out.  1: enough events are
- * queued; 0: the device is armed; -EIO, -EOVERFLOW.
+ * After a poll in the same lock section: arms, and polls unless that can be left out.  1: enough
+ * events are queued; 0: the device is armed; -EIO, -EOVERFLOW.
  */
 static int
 evd_arm_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
@@ -87,7 +87,10 @@ evd_arm_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	return r < 0 ? r : evd_has_enough(evd);
 }
 
-/* The same after a sleep, which a notification may have ended: polls, and arms if there are not enough. */
+/*
+ * The same after a sleep, which a notification may have ended: polls, and arms if there are not
+ * enough.
+ */
 static int
 evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 {
@@ -104,7 +107,10 @@ evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	return r < 0 ? r : evd_arm_to_wait(evd);
 }
 
-/* Whether the wait is over, after a poll that returned `r` with the EVD armed: 0, -errno, or 1 if it goes on. */
+/*
+ * Whether the wait is over, after a poll that returned `r` with the EVD armed: 0, -errno, or 1 if
+ * it goes on.
+ */
 static inline int
 evd_decide(const struct evd *evd, int r) REQUIRES(core_locks.trigger)
 {
@@ -185,10 +191,10 @@ evd_begin_block(struct evd *evd, struct park *park, int threshold) REQUIRES(core
 }
 
 /*
- * Polls for a while before the first sleep.  The thread is the sink, but drops the lock after each poll.
- * True if enough events are queued.  It ends early if the wait has another reason to end, and at the
- * first error: evd_wait_on() finds out about both.  A thread that wakes the waiter need not be seen here,
- * because what it did is.
+ * Polls for a while before the first sleep.  The thread is the sink, but drops the lock after each
+ * poll.  True if enough events are queued.  It ends early if the wait has another reason to end,
+ * and at the first error: evd_wait_on() finds out about both.  A thread that wakes the waiter need
+ * not be seen here, because what it did is.
  */
 static bool
 evd_spin(struct evd *evd, uint64_t deadline) REQUIRES(core_locks.trigger)
@@ -213,8 +219,8 @@ evd_spin(struct evd *evd, uint64_t deadline) REQUIRES(core_locks.trigger)
 }
 
 /*
- * Goes on with a wait that spins.  If that was in vain it polls once more, as after a sleep, and then
- * arms.
+ * Goes on with a wait that spins.  If that was in vain it polls once more, as after a sleep, and
+ * then arms.
  */
 static int
 evd_block_spinning(struct evd *evd, struct park *park, uint64_t deadline)
@@ -249,8 +255,8 @@ evd_block_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
 }
 
 /*
- * Blocks until the threshold is reached or the wait must end.  The same lock section has polled, so it
- * begins with the arm.
+ * Blocks until the threshold is reached or the wait must end.  The same lock section has polled, so
+ * it begins with the arm.
  */
 static int
 evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout) REQUIRES(core_locks.trigger)
@@ -269,11 +275,12 @@ evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout) REQUIRES(core_loc
 }
 
 /*
- * A wait polls first: if it finds its events it need not arm.  A consumer that is faster than its events
- * sleeps in every wait, and that poll finds nothing.  After some such waits in a row a wait is *usual* if it
- * is for one event, nothing is queued, and the EVD is bare.  It arms first, and the poll that follows the
- * arm is the first one.  If that poll finds events after all, the arm was for nothing: its notification
- * will end a later sleep too early.  Hence the number of waits, which keeps these cases rare.
+ * A wait polls first: if it finds its events it need not arm.  A consumer that is faster than its
+ * events sleeps in every wait, and that poll finds nothing.  After some such waits in a row a wait
+ * is *usual* if it is for one event, nothing is queued, and the EVD is bare.  It arms first, and
+ * the poll that follows the arm is the first one.  If that poll finds events after all, the arm was
+ * for nothing: its notification will end a later sleep too early.  Hence the number of waits, which
+ * keeps these cases rare.
  */
 static inline bool
 evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger)
@@ -287,10 +294,10 @@ evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger
 
 /*
  * evd_block() for the usual wait: the same steps, without those that change nothing.  No other sink
- * ends, so there is nothing to settle; a wait before this one has given the shared channel to the loop
- * (lead.h).  Up to the first sleep the lock section is the one that checked
- * the EVD, so only the poll can end the wait.  After the sleep there is usually one completion; if
- * not, or if the EVD is no longer bare, the general way goes on.
+ * ends, so there is nothing to settle; a wait before this one has given the shared channel to the
+ * loop (lead.h).  Up to the first sleep the lock section is the one that checked the EVD, so only
+ * the poll can end the wait.  After the sleep there is usually one completion; if not, or if the
+ * EVD is no longer bare, the general way goes on.
  */
 static int
 evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)

@@ -11,7 +11,10 @@
 #include "dapl/trace/err.h"
 #include "dapl/trace/name.h"
 
-/* ---- the calls of DAT that make a call of the device: what they return if it has this meaning ---- */
+/*
+ * ---- the calls of DAT that make a call of the device: what they return if it has this meaning
+ * ----
+ */
 
 #define CONVERT(stem, value) \
 	static DAT_RETURN convert_##stem(int e) \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * printable -- texts of someone else, as they may be shown: of other processes and users, of the other end of a
- * connection, of files, of libraries
+ * printable -- texts of someone else, as they may be shown: of other processes and users, of the
+ * other end of a connection, of files, of libraries
  *
- * A program that prints such a text as it is lets it move the cursor, change what was printed before, or pretend to be
- * another line.
+ * A program that prints such a text as it is lets it move the cursor, change what was printed
+ * before, or pretend to be another line.
  */
 #ifndef REARM_TOOLS_PRINTABLE_H
 #define REARM_TOOLS_PRINTABLE_H
@@ -19,7 +19,10 @@
 /* A byte of a text takes so many at most. */
 #define PRINTABLE_MAX 4
 
-/* Controls of Unicode: a second set of control characters, line separators, and what changes the direction. */
+/*
+ * Controls of Unicode: a second set of control characters, line separators, and what changes the
+ * direction.
+ */
 static inline bool
 printable_is_control(uint32_t character)
 {
@@ -30,7 +33,10 @@ printable_is_control(uint32_t character)
 	       (character >= 0xd800 && character < 0xe000) || character > 0x10ffff;
 }
 
-/* The bytes of the character at the beginning of a text; 0 if it is none of UTF-8 that may be shown. */
+/*
+ * The bytes of the character at the beginning of a text; 0 if it is none of UTF-8 that may be
+ * shown.
+ */
 static inline size_t
 printable_length(const char *text)
 {

@@ -16,7 +16,10 @@ void dat_must(const char *call, DAT_RETURN ret);
 /* Connects endpoints to the queue until it has n. */
 void connect_feed(struct queue *queue, unsigned int n);
 
-/* Creates two queues that each have an endpoint which is connected to that of the other; sends complete apart. */
+/*
+ * Creates two queues that each have an endpoint which is connected to that of the other; sends
+ * complete apart.
+ */
 void connect_pair(struct queue queues[2]);
 
 /* Creates two endpoints, connects, disconnects and frees them. */

@@ -84,15 +84,17 @@ device_cq_of(const struct ibv_cq *cq)
 	return device_cq_table[cq->handle];
 }
 
-/* The same memory again with every call of mmap(): zeroed, and used only as far as it is written. */
+/*
+ * The same memory again with every call of mmap(): zeroed, and used only as far as it is written.
+ */
 void *device_map(size_t size);
 
 /* A system call of the device, which is counted as such. */
 long device_call(long number, long a, long b, long c);
 
 /*
- * Adds a completion; notify then raises the notification that was requested.  So the completions of a burst are all
- * there when the first thread wakes.
+ * Adds a completion; notify then raises the notification that was requested.  So the completions of
+ * a burst are all there when the first thread wakes.
  */
 void device_cq_push(struct device_cq *cq, uint64_t wr_id, uint32_t qp_num, uint32_t opcode);
 void device_cq_notify(struct device_cq *cq);

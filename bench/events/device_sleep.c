@@ -38,8 +38,9 @@ read_number(const char **text, const char *end, int base)
 }
 
 /*
- * A line of /proc/self/task/THREAD/syscall: "running", or the number of the call and its arguments.  Valgrind runs one
- * thread at a time; the others wait in read() of a descriptor that is above the limit that the program sees.
+ * A line of /proc/self/task/THREAD/syscall: "running", or the number of the call and its arguments.
+ * Valgrind runs one thread at a time; the others wait in read() of a descriptor that is above the
+ * limit that the program sees.
  */
 static bool
 is_asleep(const char *line, const char *end)

@@ -46,10 +46,11 @@ struct queue {
  * receive    posts a receive on an endpoint, send a send
  * take       takes n events that are there
  * drain      takes events until there is none, and returns how many
- * wait       waits for an event and takes it, and more than it if that costs nothing; returns how many
+ * wait       waits for an event and takes it, and more than it if that costs nothing; returns how
+ *            many
  * software   posts a software event; NULL: the engine has none
- * wait_any   waits for an event of any queue that was created on the channel, and takes all of its queue; NULL: the
- *            engine has a CNO for that
+ * wait_any   waits for an event of any queue that was created on the channel, and takes all of its
+ *            queue; NULL: the engine has a CNO for that
  * reconnect  connects two new endpoints of this process, disconnects and frees them
  */
 struct engine {
@@ -75,7 +76,9 @@ extern DAT_IA_HANDLE engine_ia;
 /* The flags of an EVD of this kind. */
 DAT_EVD_FLAGS engine_dat_flags(enum queue_kind kind);
 
-/* What a consumer does with an event: it looks at the status, and finds its own data by the cookie. */
+/*
+ * What a consumer does with an event: it looks at the status, and finds its own data by the cookie.
+ */
 static inline void
 engine_dat_consume(const DAT_EVENT *event)
 {

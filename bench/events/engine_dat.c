@@ -44,7 +44,10 @@ engine_dat_flags(enum queue_kind kind)
 	return (DAT_EVD_FLAGS)flags[kind];
 }
 
-/* Debian's dapl refuses an EVD of completions and connection events; there a merged queue is one without these. */
+/*
+ * Debian's dapl refuses an EVD of completions and connection events; there a merged queue is one
+ * without these.
+ */
 static void
 dat_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
 {

@@ -86,7 +86,9 @@ raw_send(struct queue *queue, unsigned int endpoint)
 		abort();
 }
 
-/* What a consumer does with a completion: it looks at the status, and finds its own data by wr_id. */
+/*
+ * What a consumer does with a completion: it looks at the status, and finds its own data by wr_id.
+ */
 static inline void
 raw_consume(const struct ibv_wc *wc)
 {
@@ -132,8 +134,8 @@ raw_drain(struct queue *queue, int batch)
 }
 
 /*
- * A queue that was armed and then found empty is not polled again before its event has come; a poll that returns less
- * than was asked for has found it empty.
+ * A queue that was armed and then found empty is not polled again before its event has come; a poll
+ * that returns less than was asked for has found it empty.
  */
 static inline unsigned int
 raw_wait(struct queue *queue, int batch)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * event-engine list: prints the workloads, and the engines that each is for.
- * event-engine ENGINE WORKLOAD: measures one workload of one engine; bench-events runs it, under callgrind, strace or
- * neither, with the libraries that are to be measured.
+ * event-engine ENGINE WORKLOAD: measures one workload of one engine; bench-events runs it, under
+ * callgrind, strace or neither, with the libraries that are to be measured.
  */
 #include "workload.h"
 

@@ -90,7 +90,9 @@ many_allocated(void)
 	return heap.uordblks + heap.hblkhd;
 }
 
-/* n queues, and what one of them holds: with the queue of the device, which engine_raw holds, too. */
+/*
+ * n queues, and what one of them holds: with the queue of the device, which engine_raw holds, too.
+ */
 static void
 many_open(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY policy)
 {

@@ -14,7 +14,9 @@
 void measure_begin(void);
 void measure_end(void);
 
-/* What the calling thread executes from pause to resume is not counted, but its system calls are. */
+/*
+ * What the calling thread executes from pause to resume is not counted, but its system calls are.
+ */
 void measure_pause(void);
 void measure_resume(void);
 
@@ -27,7 +29,10 @@ void measure_events(uint64_t events);
 /* Another figure of this run; without "rate" that is the events a second of the windows. */
 void measure_figure(const char *name, double value);
 
-/* Prints what the device counted in the windows, as one line of JSON, and ends the process without tidying up. */
+/*
+ * Prints what the device counted in the windows, as one line of JSON, and ends the process without
+ * tidying up.
+ */
 _Noreturn void measure_report(const char *engine, const char *workload);
 
 /* Ends the process unless the condition holds. */

@@ -43,8 +43,8 @@ rate_compare(const void *a, const void *b)
 }
 
 /*
- * Connections over softverbs, one after the other, both ends in one thread; the median of their times
- * counts.
+ * Connections over softverbs, one after the other, both ends in one thread; the median of their
+ * times counts.
  */
 void
 rate_connections(const struct engine *engine, enum queue_kind kind, unsigned int n)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sleep -- a consumer that sleeps until an event comes: in a wait for one queue, or for a CNO of many */
+/*
+ * sleep -- a consumer that sleeps until an event comes: in a wait for one queue, or for a CNO of
+ * many
+ */
 #include "workload.h"
 
 #include "connect.h"
@@ -65,7 +68,10 @@ sleep_wait(const struct engine *engine, enum queue_kind kind, unsigned int n)
 	sleep_run(engine, sleep_wait_consumer);
 }
 
-/* The CNO says which EVD was first; another may have events, too, but here events come one at a time. */
+/*
+ * The CNO says which EVD was first; another may have events, too, but here events come one at a
+ * time.
+ */
 static void *
 sleep_cno_consumer(void *arg)
 {

@@ -33,8 +33,8 @@ stream_post(const struct engine *engine, unsigned int n)
 }
 
 /*
- * Adds a software event to a merged queue, which is not counted: 1 if it did.  It is queued behind the
- * completions that were polled already, and before those that were not.
+ * Adds a software event to a merged queue, which is not counted: 1 if it did.  It is queued behind
+ * the completions that were polled already, and before those that were not.
  */
 static unsigned int
 stream_mix(const struct engine *engine, enum queue_kind kind)
@@ -65,8 +65,8 @@ stream_take_several(unsigned int events, unsigned int each)
 }
 
 /*
- * All completions of a window are there; the consumer takes them, up to n with a call; 0: one with each,
- * by the function of the engine.
+ * All completions of a window are there; the consumer takes them, up to n with a call; 0: one with
+ * each, by the function of the engine.
  */
 void
 stream_backlog(const struct engine *engine, enum queue_kind kind, unsigned int n)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* upcall -- events that the consumer gets by upcalls: a backlog, bursts at an idle EVD, and the switching of policies */
+/*
+ * upcall -- events that the consumer gets by upcalls: a backlog, bursts at an idle EVD, and the
+ * switching of policies
+ */
 #include "workload.h"
 
 #include "connect.h"

@@ -84,8 +84,8 @@ cm_has_version(const struct note *note)
 }
 
 /*
- * A rejection that begins with the version word was made by a DAT consumer, and one that has data by
- * a consumer of the connection manager.  Any other was made by a provider or by the transport.
+ * A rejection that begins with the version word was made by a DAT consumer, and one that has data
+ * by a consumer of the connection manager.  Any other was made by a provider or by the transport.
  */
 static void
 cm_rejected(struct dapl_ep *ep, const struct note *note) DAPL_NO_LOCK

@@ -12,8 +12,8 @@ void dapl_connect_address_resolved(struct dapl_ep *ep, struct dapl_conn *conn) D
 void dapl_connect_route_resolved(struct dapl_ep *ep, struct dapl_conn *conn) DAPL_NO_LOCK;
 void dapl_connect_unresolved(struct dapl_ep *ep, struct dapl_conn *conn, int error) DAPL_NO_LOCK;
 /*
- * The RDMA parameters of the endpoint, limited to what it is asked for: how many reads at a time the other side may send, and
- * how many it answers.
+ * The RDMA parameters of the endpoint, limited to what it is asked for: how many reads at a time
+ * the other side may send, and how many it answers.
  */
 void dapl_connect_param(
     const struct dapl_ep *ep, uint8_t asked_in, uint8_t asked_out, struct rdma_conn_param *param);

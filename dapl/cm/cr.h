@@ -17,7 +17,9 @@ struct dapl_cr {
 	bool datagram;		/* of a datagram endpoint; constant while open, as is its card */
 	struct dapl_card card;
 	struct sockaddr_storage remote;
-	/* As the event has them: reads at a time that the requester may send, and that it answers. */
+	/*
+	 * As the event has them: reads at a time that the requester may send, and that it answers.
+	 */
 	uint8_t responder, initiator;
 	DAT_COUNT size;
 	uint8_t data[DAPL_EP_ANSWER_MAX]; /* the consumer may read and write it until it answers */

@@ -74,8 +74,8 @@ cr_hand_over(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep)
 }
 
 /*
- * For a request of a datagram endpoint, detached, and a pinned endpoint.  There is no connection: the
- * other end gets the number of the queue pair, and this end an address handle made of its card.
+ * For a request of a datagram endpoint, detached, and a pinned endpoint.  There is no connection:
+ * the other end gets the number of the queue pair, and this end an address handle made of its card.
  */
 static DAT_RETURN
 cr_accept_datagram(struct dapl_cr *cr, struct dapl_conn *conn, struct dapl_ep *ep, uint32_t qpn,

@@ -18,8 +18,8 @@ struct dapl_sp;
  * get_ep  Called when a request from the address `from` has arrived at `listener`, whose generation
  *         was `generation`.  Stores the endpoint for the request and returns 0, or returns -errno;
  *         the request is then refused.
- * put_ep  Called with that endpoint if the event of the request could not be posted.  If `put_ep` is
- *         NULL, the caller frees the endpoint.
+ * put_ep  Called with that endpoint if the event of the request could not be posted.  If `put_ep`
+ *         is NULL, the caller frees the endpoint.
  */
 struct dapl_sp_ops {
 	int (*get_ep)(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,

@@ -3,8 +3,8 @@
  * ah -- the address handles of a datagram endpoint
  *
  * The consumer gets the handle of the device, and passes it back: an endpoint keeps a list of those
- * that were made for it, and accepts no other.  Those that the consumer does not free are freed with
- * the queue pair.  The lock of the endpoint guards the list.
+ * that were made for it, and accepts no other.  Those that the consumer does not free are freed
+ * with the queue pair.  The lock of the endpoint guards the list.
  */
 #ifndef REARM_DAPL_AH_H
 #define REARM_DAPL_AH_H

@@ -27,8 +27,8 @@ completion_has_failed(int status)
 }
 
 /*
- * The driver of soft-RoCE passes the kernel's value for a receive that invalidates on to the program,
- * where that value has another meaning, which no message of a connection has.
+ * The driver of soft-RoCE passes the kernel's value for a receive that invalidates on to the
+ * program, where that value has another meaning, which no message of a connection has.
  */
 #define SOFT_ROCE_WITH_INV IBV_WC_IP_CSUM_OK
 #define RECV_FLAGS (IBV_WC_WITH_IMM | IBV_WC_WITH_INV | SOFT_ROCE_WITH_INV)
@@ -81,8 +81,8 @@ completion_break_silently(struct dapl_ep *ep, uint32_t generation) REQUIRES(core
 }
 
 /*
- * A receive that waits for the ESTABLISHED of its endpoint is held.  False: it is dropped, because more
- * were completed than posted.
+ * A receive that waits for the ESTABLISHED of its endpoint is held.  False: it is dropped, because
+ * more were completed than posted.
  */
 static bool
 completion_enter_recv(struct evd_batch *batch, struct dapl_ep *ep)
@@ -233,7 +233,10 @@ completion_take_plain(
 	dapl_wr_ring_pass(recv ? &ep->rings.recvs : &ep->rings.requests, entry->end);
 }
 
-/* The endpoint of a completion of that kind; NULL for any other, or if its queue pair was destroyed. */
+/*
+ * The endpoint of a completion of that kind; NULL for any other, or if its queue pair was
+ * destroyed.
+ */
 static inline struct dapl_ep *
 completion_find_kind(uint64_t id, enum dapl_wr_kind kind)
 {
@@ -275,8 +278,8 @@ completion_resolve_request(const struct ibv_wc *wc, plain_handler *handle, void 
 }
 
 /*
- * Finds the endpoint and the request of a completion, and handles it, if it is a plain success.  False,
- * and nothing has changed, for any other.
+ * Finds the endpoint and the request of a completion, and handles it, if it is a plain success.
+ * False, and nothing has changed, for any other.
  */
 static inline __attribute__((always_inline)) bool
 completion_resolve(const struct ibv_wc *wc, plain_handler *handle, void *to)
@@ -380,8 +383,8 @@ completion_status(enum ibv_wc_status status)
 }
 
 /*
- * A message with immediate data, or the immediate data of an RDMA write, came into a receive, or one
- * that invalidates, or a datagram.
+ * A message with immediate data, or the immediate data of an RDMA write, came into a receive, or
+ * one that invalidates, or a datagram.
  */
 static void
 completion_received(

@@ -64,7 +64,10 @@ dapl_conn_close(struct dapl_conn *conn)
 	dapl_slab_free(&conn_slab, conn);
 }
 
-/* Qualifiers above 0xffff are mapped to a part of the ports, as in other DAT providers: programs use them. */
+/*
+ * Qualifiers above 0xffff are mapped to a part of the ports, as in other DAT providers: programs
+ * use them.
+ */
 uint16_t
 dapl_conn_qual_port(DAT_CONN_QUAL qual)
 {

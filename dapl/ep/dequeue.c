@@ -66,8 +66,8 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 }
 
 /*
- * For a caller that has the lock of the EVD.  The event of a plain completion is built here; everything
- * else is done by the general function.
+ * For a caller that has the lock of the EVD.  The event of a plain completion is built here;
+ * everything else is done by the general function.
  */
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout,

@@ -137,8 +137,8 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 		return dapl_err_post("ibv_post_recv", r);
 	}
 	/*
-	 * soft-RoCE flushes receives when the queue pair enters the error state, and does not notice one that is
-	 * posted later.
+	 * soft-RoCE flushes receives when the queue pair enters the error state, and does not
+	 * notice one that is posted later.
 	 */
 	if (ep->state == DAT_EP_STATE_DISCONNECTED)
 		dapl_ep_qp_fail(ep->qp);

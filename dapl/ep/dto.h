@@ -50,8 +50,8 @@ DAT_RETURN dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, u
 bool dapl_dto_flushes_here(struct dapl_ep *ep, struct dapl_wr_ring *ring, struct dapl_evd *evd)
     REQUIRES(dapl_locks.object) NO_CORE_LOCK;
 /*
- * Queues an event of the endpoint at its EVD for requests, or for receives.  `unsignalled`: it wakes
- * no sink.
+ * Queues an event of the endpoint at its EVD for requests, or for receives.  `unsignalled`: it
+ * wakes no sink.
  */
 DAT_RETURN dapl_dto_post_event(struct dapl_ep *ep, struct dapl_evd *evd, const DAT_EVENT *event,
     bool unsignalled) REQUIRES(dapl_locks.object) NO_CORE_LOCK;

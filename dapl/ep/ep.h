@@ -141,8 +141,8 @@ dapl_ep_generation(struct dapl_ep *ep)
 
 /*
  * A datagram endpoint has no connection.  It is UNCONNECTED until it has the address of another
- * endpoint, then CONNECTED; it may look up more addresses, and accept requests, in both states.  The
- * service type of an endpoint never changes.
+ * endpoint, then CONNECTED; it may look up more addresses, and accept requests, in both states.
+ * The service type of an endpoint never changes.
  */
 static inline bool
 dapl_ep_is_datagram(const struct dapl_ep *ep)
@@ -285,8 +285,8 @@ int dapl_ep_qp_attach(struct dapl_ep *ep, uint32_t generation, const struct dapl
     const struct ibv_qp *qp) DAPL_NO_LOCK;
 void dapl_ep_qp_free(struct ibv_qp *qp) DAPL_NO_OBJECT_LOCK;
 /*
- * The end of the queue pair of an endpoint, or of none: destroys it, purges its completions from the
- * EVDs of the endpoint and removes it from the shared receive queue.  The generation was
+ * The end of the queue pair of an endpoint, or of none: destroys it, purges its completions from
+ * the EVDs of the endpoint and removes it from the shared receive queue.  The generation was
  * incremented, or no completion can be there.
  */
 void dapl_ep_qp_end(struct dapl_ep *ep, struct ibv_qp *qp) DAPL_NO_LOCK;

@@ -21,7 +21,8 @@ static const struct dapl_dto_args rdma_args = {
 
 /*
  * The locked endpoint for a plain post: one segment and no flags, on a connected endpoint.  NULL,
- * without the lock: any other, which the general function does; also if another thread has the lock.
+ * without the lock: any other, which the general function does; also if another thread has the
+ * lock.
  */
 static inline struct dapl_ep *
 ep_lock_plain(DAT_EP_HANDLE handle, DAT_COUNT segments, const DAT_LMR_TRIPLET *iov,

@@ -20,8 +20,8 @@ enum how {
 };
 
 /*
- * The caller has a pin.  Only the active end gets data.  Its events always have the pointer, because
- * programs in the field may use it without checking the size.
+ * The caller has a pin.  Only the active end gets data.  Its events always have the pointer,
+ * because programs in the field may use it without checking the size.
  */
 static void
 ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) DAPL_NO_LOCK
@@ -100,7 +100,8 @@ dapl_ep_take_owed(struct dapl_ep *ep)
  * The end of a connection is reported after its completions. The queue pair is in the error
  * state, so each outstanding request soon yields one. The event is owed until they were polled,
  * or until OWED_NS have passed.  How many receives of a shared queue are outstanding is not known:
- * the event is owed until the device reports the last one, and then goes behind what the device has.
+ * the event is owed until the device reports the last one, and then goes behind what the device
+ * has.
  *
  * A connection may end while another thread is about to post ESTABLISHED. That event goes
  * first, and ep_conclude() then calls this function. The caller has a pin.

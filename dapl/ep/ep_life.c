@@ -11,7 +11,10 @@
 #include "dapl/state/event.h"
 #include "dapl/trace/err.h"
 
-/* So that what a work request and a record keep of it soon wraps: a mistake there shows in every program. */
+/*
+ * So that what a work request and a record keep of it soon wraps: a mistake there shows in every
+ * program.
+ */
 #define GENERATION_FIRST (DAPL_WR_GENERATION_MASK - 1)
 
 static void
@@ -240,8 +243,8 @@ ep_purge_events(struct dapl_ep *ep) DAPL_NO_LOCK
 }
 
 /*
- * Before the queue pair is destroyed.  The generation was incremented.  In the error state the device executes
- * no bind any more, not even one that is outstanding.
+ * Before the queue pair is destroyed.  The generation was incremented.  In the error state the
+ * device executes no bind any more, not even one that is outstanding.
  */
 static void
 ep_end_windows(struct dapl_ep *ep, struct ibv_qp *qp) DAPL_NO_LOCK
@@ -252,7 +255,9 @@ ep_end_windows(struct dapl_ep *ep, struct ibv_qp *qp) DAPL_NO_LOCK
 	dapl_rmr_renew_all(dapl_ia_of(&ep->obj), ep->obj.slot.index, dapl_ep_generation(ep) - 1);
 }
 
-/* The binds that no completion has ended were ended with the ring.  The generation was incremented. */
+/*
+ * The binds that no completion has ended were ended with the ring.  The generation was incremented.
+ */
 static void
 ep_end_binds(struct dapl_ep *ep) DAPL_NO_LOCK
 {

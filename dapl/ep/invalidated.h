@@ -3,9 +3,9 @@
  * invalidated -- the windows that the other end of an endpoint has invalidated, and no event has
  * reported yet
  *
- * They are known by their keys.  A key is added under the trigger lock of the EVD for receives, when
- * its receive is polled, and removed under the lock of the endpoint, after the region was marked.
- * Keys beyond the first few are only counted: each region may be one of them.
+ * They are known by their keys.  A key is added under the trigger lock of the EVD for receives,
+ * when its receive is polled, and removed under the lock of the endpoint, after the region was
+ * marked.  Keys beyond the first few are only counted: each region may be one of them.
  */
 #ifndef REARM_DAPL_INVALIDATED_H
 #define REARM_DAPL_INVALIDATED_H

@@ -56,8 +56,8 @@ struct dapl_lookup *dapl_lookups_end(struct dapl_ep *ep) REQUIRES(dapl_locks.obj
 void dapl_lookups_close(struct dapl_lookup *ended) DAPL_NO_LOCK;
 
 /*
- * The private data of the last rejections.  The consumer may read that of one until as many more came,
- * or the endpoint is reset or freed.
+ * The private data of the last rejections.  The consumer may read that of one until as many more
+ * came, or the endpoint is reset or freed.
  */
 #define DAPL_REFUSALS 64
 

@@ -13,8 +13,8 @@
  * The record of a completion in the queue of an EVD.  It is written when the completion is polled,
  * and leads to all that its event needs: nothing is looked up a second time.
  *
- * The endpoint and its rings exist as long as the record: after a queue pair was destroyed its records
- * are purged before the slot and the rings are used again.
+ * The endpoint and its rings exist as long as the record: after a queue pair was destroyed its
+ * records are purged before the slot and the rings are used again.
  */
 struct completion {
 	struct dapl_ep *ep;

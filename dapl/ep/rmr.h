@@ -12,11 +12,12 @@
  * `lmr` and `range` say what the last posted request makes of the region.  The device may not have
  * executed it: the requests of one queue pair are executed in their order, so the next request on
  * the queue pair of `last` can rely on them.  A request on another queue pair cannot: it is posted
- * when no request on the region is outstanding.  So all that are outstanding are on that queue pair.
+ * when no request on the region is outstanding.  So all that are outstanding are on that queue
+ * pair.
  *
  * When the device has not executed one of them, or has not reported it before its queue pair ended,
- * the window may have an older range.  The region is then lost: as soon as nothing is outstanding it
- * is settled, which gives it another window and makes it unbound.
+ * the window may have an older range.  The region is then lost: as soon as nothing is outstanding
+ * it is settled, which gives it another window and makes it unbound.
  */
 #ifndef REARM_DAPL_RMR_H
 #define REARM_DAPL_RMR_H
@@ -41,8 +42,8 @@ struct dapl_rmr {
 	DAT_VA_TYPE va_type;
 	DAT_RMR_CONTEXT context; /* the key of the window */
 	/*
-	 * The wr_id of the last posted request, or DAPL_WR_ID_NONE if a request on any queue pair can
-	 * rely on the state of the window.  It never names a queue pair that is gone: see
+	 * The wr_id of the last posted request, or DAPL_WR_ID_NONE if a request on any queue pair
+	 * can rely on the state of the window.  It never names a queue pair that is gone: see
 	 * dapl_rmr_leave_all().  Changes under `binds`.
 	 */
 	_Atomic(uint64_t) last;
@@ -52,7 +53,10 @@ struct dapl_rmr {
 	 * and the object's lock.
 	 */
 	uint64_t replaced;
-	/* Requests whose completion was not polled, and whose queue pair exists.  Increases under `binds`. */
+	/*
+	 * Requests whose completion was not polled, and whose queue pair exists.  Increases under
+	 * `binds`.
+	 */
 	atomic_uint posted;
 	atomic_bool lost; /* set before `posted` decreases; cleared under `binds` */
 };
@@ -107,8 +111,8 @@ void dapl_rmr_renew(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIS
 void dapl_rmr_settle(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
 
 /*
- * rmr_life.c: whether a request is outstanding, as far as the completion queue of the queue pair of `last`
- * knows.
+ * rmr_life.c: whether a request is outstanding, as far as the completion queue of the queue pair of
+ * `last` knows.
  */
 bool dapl_rmr_is_outstanding(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
 
@@ -128,11 +132,11 @@ void dapl_rmr_failed(DAT_RMR_HANDLE handle) DAPL_NO_LOCK;
 void dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey) DAPL_NO_LOCK;
 
 /*
- * A queue pair with that generation of the endpoint in that slot is in the error state and about to be
- * destroyed.  The regions for an endpoint whose last request was posted to it get another window, which is
- * not bound; a bind that replaces such a window is waited for.  A device may not destroy a queue pair
- * while a window is bound on it.  The driver of soft-RoCE waits 50 seconds, and then destroys a queue
- * pair that the window still refers to.
+ * A queue pair with that generation of the endpoint in that slot is in the error state and about to
+ * be destroyed.  The regions for an endpoint whose last request was posted to it get another
+ * window, which is not bound; a bind that replaces such a window is waited for.  A device may not
+ * destroy a queue pair while a window is bound on it.  The driver of soft-RoCE waits 50 seconds,
+ * and then destroys a queue pair that the window still refers to.
  */
 void dapl_rmr_renew_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation) DAPL_NO_LOCK;
 

@@ -34,7 +34,9 @@ bind_access(DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type)
 	return access;
 }
 
-/* A range of no length ends the access.  The driver of soft-RoCE needs a memory region even then. */
+/*
+ * A range of no length ends the access.  The driver of soft-RoCE needs a memory region even then.
+ */
 static struct ibv_mw_bind_info
 bind_info(const struct bind *b)
 {
@@ -217,8 +219,8 @@ bind_post_type_2(struct dapl_ep *ep, const struct bind *b, uint64_t id) REQUIRES
 }
 
 /*
- * Posts one request.  `suppressed`: the invalidation of the old range, which the program did not ask
- * for.
+ * Posts one request.  `suppressed`: the invalidation of the old range, which the program did not
+ * ask for.
  */
 static DAT_RETURN
 bind_post_one(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed suppressed,
@@ -256,9 +258,9 @@ bind_complete_here(struct dapl_ep *ep, const struct bind *b, DAT_DTO_COMPLETION_
 }
 
 /*
- * Whether a request on this queue pair can rely on what the region has as its state: not if the last
- * request was posted to another queue pair, and not if the other end may have invalidated the window
- * with a message that is not reported yet.
+ * Whether a request on this queue pair can rely on what the region has as its state: not if the
+ * last request was posted to another queue pair, and not if the other end may have invalidated the
+ * window with a message that is not reported yet.
  */
 static bool
 bind_is_ordered(const struct bind *b, struct dapl_ep *ep) REQUIRES(dapl_locks.object)

@@ -84,7 +84,9 @@ dapl_rmr_invalidated(struct dapl_ia *ia, uint32_t rkey)
 	dapl_rmr_unlock(rmr);
 }
 
-/* The requests that are outstanding still count, and so `last` stays until the queue pair is gone. */
+/*
+ * The requests that are outstanding still count, and so `last` stays until the queue pair is gone.
+ */
 void
 dapl_rmr_renew_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation)
 {

@@ -3,7 +3,10 @@
 
 #include "evd/os.h"
 
-/* Places run freely.  They begin shortly before they wrap, so that a mistake there shows in every program. */
+/*
+ * Places run freely.  They begin shortly before they wrap, so that a mistake there shows in every
+ * program.
+ */
 #define WR_RING_FIRST (UINT32_MAX - 2)
 
 static void

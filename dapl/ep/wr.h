@@ -12,9 +12,9 @@
  *         overwrites nothing the consumer may still read
  *
  * Completions of a direction come in posting order, so a completion shows that all requests
- * before it are complete.  A suppressed success therefore needs no event: its entry is free when the
- * next completion is polled.  The entry of a completion that becomes an event is kept until the event
- * is made.
+ * before it are complete.  A suppressed success therefore needs no event: its entry is free when
+ * the next completion is polled.  The entry of a completion that becomes an event is kept until the
+ * event is made.
  */
 #ifndef REARM_DAPL_WR_H
 #define REARM_DAPL_WR_H
@@ -41,7 +41,8 @@ struct dapl_wr_entry {
 	union {
 		uint32_t length;
 		uint32_t
-		    region; /* the slot of what it binds; counted in its `posted` until it completes */
+		    /* the slot of what it binds; counted in its `posted` until it completes */
+		    region;
 	};
 	uint32_t end;	      /* its place in the order of the posts, plus one; the ring sets it */
 	uint8_t operation;    /* DAT_DTOS */
@@ -116,8 +117,8 @@ void dapl_wr_ring_retract(struct dapl_wr_ring *ring, uint32_t place);
 /* ---- consumer; once for each completion ---- */
 
 /*
- * `bits` is the part of the place that a wr_id carries.  The entry was written before the request was
- * posted, and the device has completed it: a poll that finds the completion sees the entry.
+ * `bits` is the part of the place that a wr_id carries.  The entry was written before the request
+ * was posted, and the device has completed it: a poll that finds the completion sees the entry.
  */
 static inline const struct dapl_wr_entry *
 dapl_wr_ring_at(const struct dapl_wr_ring *ring, uint32_t bits)

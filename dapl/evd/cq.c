@@ -61,7 +61,9 @@ dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 		r = dapl_shortage_of_device("ibv_create_cq");
 		goto destroy_channel;
 	}
-	/* The device has accepted this before, and without it the EVD only has more notifications. */
+	/*
+	 * The device has accepted this before, and without it the EVD only has more notifications.
+	 */
 	r = dapl_ia_moderate(ia, evd->cq);
 	if (r)
 		dapl_debug_error("an EVD without moderation: %s", strerror(-r));

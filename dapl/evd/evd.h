@@ -145,8 +145,8 @@ bool dapl_evd_is_left(const struct dapl_object *obj) DAPL_NO_OBJECT_LOCK;
 bool dapl_evd_await_others(struct dapl_object *obj, uint64_t serial) DAPL_NO_LOCK;
 
 /*
- * Drops a reference.  While there is one, the slot of a freed EVD is not reused; if the close of the
- * IA has freed the EVD, the last drop frees the slot.
+ * Drops a reference.  While there is one, the slot of a freed EVD is not reused; if the close of
+ * the IA has freed the EVD, the last drop frees the slot.
  */
 void dapl_evd_put(struct dapl_evd *evd) DAPL_NO_OBJECT_LOCK;
 
@@ -173,9 +173,10 @@ void dapl_evd_cq_get_room(struct dapl_evd *evd, int n) DAPL_NO_OBJECT_LOCK;
 
 /*
  * Called after a queue pair with room for n requests was destroyed; its completions are dropped
- * when they are polled from then on.  After ibv_destroy_qp() no completion of the queue pair is added, but those in the
- * completion queue stay there until they are polled.  This function polls them and then releases
- * the room.  If that fails, the room stays reserved, and the next call releases it.
+ * when they are polled from then on.  After ibv_destroy_qp() no completion of the queue pair is
+ * added, but those in the completion queue stay there until they are polled.  This function polls
+ * them and then releases the room.  If that fails, the room stays reserved, and the next call
+ * releases it.
  */
 void dapl_evd_cq_put_room(struct dapl_evd *evd, int n) DAPL_NO_LIST_LOCK;
 

@@ -19,8 +19,8 @@ struct dapl_evd_sample {
 };
 
 /*
- * The EVD in the slot with this index, counted from 0.  1: *sample describes it; 0: the slot has none now;
- * -ENOENT: there is no such slot, and none after it.
+ * The EVD in the slot with this index, counted from 0.  1: *sample describes it; 0: the slot has
+ * none now; -ENOENT: there is no such slot, and none after it.
  */
 int dapl_evd_sample(uint32_t index, struct dapl_evd_sample *sample) DAPL_NO_OBJECT_LOCK;
 

@@ -2,8 +2,8 @@
 /*
  * slow -- reports an upcall that takes longer than the adapter's word `slow` allows
  *
- * Such an upcall keeps a thread of the adapter, which makes no other upcall meanwhile.  An EVD is reported
- * once.  Without the word no time is measured.
+ * Such an upcall keeps a thread of the adapter, which makes no other upcall meanwhile.  An EVD is
+ * reported once.  Without the word no time is measured.
  */
 #ifndef REARM_DAPL_SLOW_H
 #define REARM_DAPL_SLOW_H
@@ -13,7 +13,9 @@
 
 #include "dapl/object/lock.h"
 
-/* What an EVD with a limit makes its upcalls with; see struct evd_config.  They trace calls, too. */
+/*
+ * What an EVD with a limit makes its upcalls with; see struct evd_config.  They trace calls, too.
+ */
 void dapl_slow_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle,
     const DAT_EVENT *event, DAT_BOOLEAN more) DAPL_NO_LOCK;
 void dapl_slow_make_upcall_array(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE handle,

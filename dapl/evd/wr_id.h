@@ -2,10 +2,10 @@
 /*
  * wr_id -- what the completion of a work request leads to
  *
- * A wr_id names a slot, a generation and a place; never an address.  The slot is that of an endpoint
- * and the place one in its ring of requests or receives, or the slot is that of a shared receive
- * queue and the place one of its entries.  A completion of an object that is gone is noticed by its
- * generation.
+ * A wr_id names a slot, a generation and a place; never an address.  The slot is that of an
+ * endpoint and the place one in its ring of requests or receives, or the slot is that of a shared
+ * receive queue and the place one of its entries.  A completion of an object that is gone is
+ * noticed by its generation.
  */
 #ifndef REARM_DAPL_WR_ID_H
 #define REARM_DAPL_WR_ID_H
@@ -78,7 +78,9 @@ dapl_wr_id_is_of(uint64_t id, uint32_t generation, enum dapl_wr_kind kind)
 {
 	const uint32_t wish = generation << DAPL_WR_KIND_BITS | kind;
 
-	/* The difference, without the bits above the generation, which a wr_id does not have there. */
+	/*
+	 * The difference, without the bits above the generation, which a wr_id does not have there.
+	 */
 	return ((uint32_t)(id >> DAPL_WR_PLACE_BITS) ^ wish)
 		   << (32 - DAPL_WR_GENERATION_BITS - DAPL_WR_KIND_BITS) ==
 	       0;

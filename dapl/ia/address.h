@@ -14,8 +14,8 @@
 
 /*
  * The address of a network interface ("eth0": its first IPv4 address, else an IPv6 one), of an
- * address ("10.0.0.1") or of a host name.  -ENOENT; for an interface without an address -ENETDOWN if it is
- * down, else -EADDRNOTAVAIL.
+ * address ("10.0.0.1") or of a host name.  -ENOENT; for an interface without an address -ENETDOWN
+ * if it is down, else -EADDRNOTAVAIL.
  */
 int dapl_address_resolve(const char *text, struct sockaddr_storage *address);
 
@@ -47,8 +47,8 @@ dapl_address_copy(struct sockaddr_storage *to, const struct sockaddr *from)
 bool dapl_address_includes(const struct sockaddr_storage *at, const struct sockaddr_storage *host);
 
 /*
- * Whether it can be the address of one host: it is neither a multicast address nor the broadcast address, of all
- * hosts or of a network of this host.
+ * Whether it can be the address of one host: it is neither a multicast address nor the broadcast
+ * address, of all hosts or of a network of this host.
  */
 bool dapl_address_is_of_one(const struct sockaddr_storage *address);
 

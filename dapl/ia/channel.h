@@ -31,19 +31,22 @@ extern struct dapl_slab dapl_cq_context_slab;
 /* Makes a descriptor non-blocking and closes it on exec.  0 or -errno. */
 int dapl_channel_prepare_fd(int fd);
 
-/* Whether the errno of a read shows that the channel is broken (the device was removed), and reports that. */
+/*
+ * Whether the errno of a read shows that the channel is broken (the device was removed), and
+ * reports that.
+ */
 bool dapl_channel_is_broken(int error);
 
 /*
- * Called by a reader whose last read has failed, with errno unchanged.  If the channel is broken, and
- * not only empty, the loop stops watching it, because the descriptor would stay readable.
+ * Called by a reader whose last read has failed, with errno unchanged.  If the channel is broken,
+ * and not only empty, the loop stops watching it, because the descriptor would stay readable.
  */
 void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /*
- * Reads one notification of a completion channel without blocking: 1 and the context of its queue, 0 if
- * there is none, or -errno.  For a thread that cannot be cancelled: the device reads a file, which is a
- * cancellation point.
+ * Reads one notification of a completion channel without blocking: 1 and the context of its queue,
+ * 0 if there is none, or -errno.  For a thread that cannot be cancelled: the device reads a file,
+ * which is a cancellation point.
  */
 static inline int
 dapl_channel_get(struct ibv_comp_channel *channel, void **context)
@@ -55,7 +58,9 @@ dapl_channel_get(struct ibv_comp_channel *channel, void **context)
 	return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 }
 
-/* The same for a thread of the program, which must not end inside of a call when it was cancelled. */
+/*
+ * The same for a thread of the program, which must not end inside of a call when it was cancelled.
+ */
 static inline int
 dapl_channel_get_as_consumer(struct ibv_comp_channel *channel, void **context)
 {

@@ -155,9 +155,9 @@ dapl_ia_unlock(struct dapl_ia *ia) RELEASE(dapl_locks.adapter) UNCHECKED
 }
 
 /*
- * Of the channel that all EVDs share which have none of their own: threads that wait for a CNO may read
- * it.  NULL if there are several, because the EVDs of a CNO may be on any of them, or if the adapter is
- * stepped: its owner decides when it is read.
+ * Of the channel that all EVDs share which have none of their own: threads that wait for a CNO may
+ * read it.  NULL if there are several, because the EVDs of a CNO may be on any of them, or if the
+ * adapter is stepped: its owner decides when it is read.
  */
 static inline struct lead *
 dapl_ia_lead(struct dapl_ia *ia)
@@ -260,7 +260,9 @@ dapl_ia_is_iwarp(const struct dapl_ia *ia)
 	return ia->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* Receives of a shared receive queue, or 0 when the device has none; the most that a wr_id names. */
+/*
+ * Receives of a shared receive queue, or 0 when the device has none; the most that a wr_id names.
+ */
 static inline int
 dapl_ia_max_srq_wr(const struct dapl_ia *ia)
 {
@@ -305,8 +307,9 @@ int dapl_ia_options_parse(const char *params, struct dapl_ia_options *options);
 /* ia_device.c: address, CM id, device, channels, loops.  0 or -errno with nothing left behind. */
 int dapl_ia_device_open(struct dapl_ia *ia, const struct dapl_ia_options *options) DAPL_NO_LOCK;
 /*
- * Sets the moderation that the parameters of the adapter ask for, if they do: the device then notifies once for several
- * completions, and so later, but not more rarely than the arm / poll / sleep rule needs.  -errno.
+ * Sets the moderation that the parameters of the adapter ask for, if they do: the device then
+ * notifies once for several completions, and so later, but not more rarely than the arm / poll /
+ * sleep rule needs.  -errno.
  */
 int dapl_ia_moderate(const struct dapl_ia *ia, struct ibv_cq *cq);
 /* Stops reading the channels. */
@@ -316,7 +319,10 @@ void dapl_ia_device_close(struct dapl_ia *ia) DAPL_NO_LOCK;
 /* The loop for a new EVD and its completion vector. */
 struct dapl_ia_loop *dapl_ia_pick_loop(struct dapl_ia *ia, int *vector) DAPL_NO_ADAPTER_LOCK;
 
-/* The pool for upcalls of DAT_UPCALL_MANY, created at its first use: not of an adapter that is stepped.  0 or -errno. */
+/*
+ * The pool for upcalls of DAT_UPCALL_MANY, created at its first use: not of an adapter that is
+ * stepped.  0 or -errno.
+ */
 int dapl_ia_pool(struct dapl_ia *ia, struct loop **pool) DAPL_NO_ADAPTER_LOCK;
 
 /*

@@ -169,7 +169,10 @@ ia_no_address(const char *where, int error)
 	return error;
 }
 
-/* A program may be started before its link is up: so this is no failure, but connections would be a riddle. */
+/*
+ * A program may be started before its link is up: so this is no failure, but connections would be a
+ * riddle.
+ */
 static void
 ia_check_port(const struct dapl_ia *ia, const char *where)
 {
@@ -265,8 +268,8 @@ dapl_ia_moderate(const struct dapl_ia *ia, struct ibv_cq *cq)
 }
 
 /*
- * A device that does not moderate only notifies more often.  So the adapter is opened without, and the
- * reason is printed once, and not for each EVD.  The queue is any that exists.
+ * A device that does not moderate only notifies more often.  So the adapter is opened without, and
+ * the reason is printed once, and not for each EVD.  The queue is any that exists.
  */
 static void
 ia_set_moderation(struct dapl_ia *ia, const struct dapl_ia_options *options)

@@ -17,8 +17,9 @@
 #define STATS_OPTION "stats="
 #define MODERATION_OPTION "moderation="
 /*
- * Without the word: what it takes to wake the thread of the other end, which may sleep, and to get its
- * answer, with room to spare.  A shorter spin would not see that answer, and then both ends always sleep.
+ * Without the word: what it takes to wake the thread of the other end, which may sleep, and to get
+ * its answer, with room to spare.  A shorter spin would not see that answer, and then both ends
+ * always sleep.
  */
 #define SPIN_US 50
 
@@ -39,8 +40,8 @@ ia_options_parse_number(const char *name, const char *text, unsigned long least,
 }
 
 /*
- * COUNT,MICROSECONDS.  Neither may be 0: devices differ in what they make of that, and one that counts
- * completions without a limit of time would not notify of the last ones.
+ * COUNT,MICROSECONDS.  Neither may be 0: devices differ in what they make of that, and one that
+ * counts completions without a limit of time would not notify of the last ones.
  */
 static int
 ia_options_parse_moderation(char *text, struct dapl_ia_options *options)
@@ -61,9 +62,10 @@ ia_options_parse_moderation(char *text, struct dapl_ia_options *options)
 }
 
 /*
- * Whether the threads of this process may run on two processors or more.  On one, a thread that spins keeps
- * away the thread that it waits for.  Threads may be pinned, so the first thread counts as well as the
- * calling one.  An error means that there are more processors than the set has room for.
+ * Whether the threads of this process may run on two processors or more.  On one, a thread that
+ * spins keeps away the thread that it waits for.  Threads may be pinned, so the first thread counts
+ * as well as the calling one.  An error means that there are more processors than the set has room
+ * for.
  */
 static bool
 ia_options_has_processors(void)

@@ -24,8 +24,8 @@ dapl_removal_enter(struct dapl_removal *user, struct ibv_context *verbs)
 }
 
 /*
- * Closes the file behind the descriptor, and leaves a file there that does nothing: librdmacm closes
- * the descriptor when it closes the context.
+ * Closes the file behind the descriptor, and leaves a file there that does nothing: librdmacm
+ * closes the descriptor when it closes the context.
  */
 static void
 removal_take_file(int fd, int nothing)

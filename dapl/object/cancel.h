@@ -2,15 +2,18 @@
 /*
  * cancel -- where a thread of the program may be cancelled
  *
- * A thread that ends inside of a call would keep locks and references, and the adapter could never be closed.  So
- * there are three kinds of calls:
+ * A thread that ends inside of a call would keep locks and references, and the adapter could never
+ * be closed.  So there are three kinds of calls:
  *
- *	DAPL_UNCANCELLED	begins each call that may reach a cancellation point, in the C library or in the
- *				libraries of the device.  The request stays pending, and the thread ends later.
- *	DAPL_CANCEL_POINT	begins dat_evd_wait() and dat_cno_wait().  The thread ends when the call begins, or
- *				while it sleeps (evd/os.h), where it leaves the object as a wait without an event does.
- *	neither			the calls of the data path, which pay for nothing: what they call is no cancellation
- *				point.  A device whose posts are system calls is the exception: dapl_post_begin().
+ *	DAPL_UNCANCELLED	begins each call that may reach a cancellation point, in the C
+ *				library or in the libraries of the device.  The request stays
+ *				pending, and the thread ends later.
+ *	DAPL_CANCEL_POINT	begins dat_evd_wait() and dat_cno_wait().  The thread ends when the
+ *				call begins, or while it sleeps (evd/os.h), where it leaves the
+ *				object as a wait without an event does.
+ *	neither			the calls of the data path, which pay for nothing: what they call is
+ *				no cancellation point.  A device whose posts are system calls is the
+ *				exception: dapl_post_begin().
  *
  * The first two are also for threads with asynchronous cancellation.
  */
@@ -84,8 +87,8 @@ dapl_cancel_resume(const int *type)
 	    dapl_cancel_defer()
 
 /*
- * Posts and arms of a device may be system calls that are cancellation points, as those of soft-RoCE.  Set when such a
- * device is opened, by its vendor; never cleared.
+ * Posts and arms of a device may be system calls that are cancellation points, as those of
+ * soft-RoCE.  Set when such a device is opened, by its vendor; never cleared.
  */
 extern bool dapl_posts_may_cancel;
 void dapl_cancel_expect(uint32_t vendor);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * find -- the object of a handle: a part of handle.h that is inline, because every call begins with it
+ * find -- the object of a handle: a part of handle.h that is inline, because every call begins with
+ * it
  */
 #ifndef REARM_DAPL_FIND_H
 #define REARM_DAPL_FIND_H
@@ -50,7 +51,8 @@ dapl_handle_object(DAT_HANDLE handle, enum dapl_kind kind, uint64_t *serial)
 	*serial = atomic_load_explicit(&h->serial, memory_order_relaxed);
 	object = atomic_load_explicit(&h->object, memory_order_relaxed);
 	if (!object)
-		__builtin_unreachable(); /* a cell has an object before it has a tag, and keeps it */
+		/* a cell has an object before it has a tag, and keeps it */
+		__builtin_unreachable();
 	return object;
 }
 

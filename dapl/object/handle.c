@@ -11,7 +11,10 @@ _Static_assert(offsetof(struct dapl_handle, provider) == 0, "registries read the
 
 _Atomic(uintptr_t) dapl_handle_base = DAPL_HANDLE_NO_BASE;
 
-/* A wr_id has 20 bits of some serial numbers: these bits soon wrap, so a mistake there shows in every program. */
+/*
+ * A wr_id has 20 bits of some serial numbers: these bits soon wrap, so a mistake there shows in
+ * every program.
+ */
 #define SERIAL_FIRST ((1u << 20) - 8)
 
 static struct {

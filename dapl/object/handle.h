@@ -7,9 +7,9 @@
  * object compares the serial number under the lock of the object.
  *
  * A handle has no room for the serial number.  A program that uses a handle after it freed the
- * object would therefore reach the next object of the cell.  To make that unlikely, cells are reused
- * in the order in which they were freed, and not before 65,536 others were freed.  The library
- * itself does not depend on that number.
+ * object would therefore reach the next object of the cell.  To make that unlikely, cells are
+ * reused in the order in which they were freed, and not before 65,536 others were freed.  The
+ * library itself does not depend on that number.
  *
  * The first word of a cell always points to the table of a provider, because registries follow it
  * before the provider gets the call.  All cells are in one reserved range of addresses, which the

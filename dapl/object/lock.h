@@ -41,7 +41,9 @@ extern struct dapl_locks {
 	NO_CORE_LOCK
 /* The caller may hold the locks before that of an adapter, and none after it. */
 #define DAPL_NO_ADAPTER_LOCK EXCLUDES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
-/* The caller may hold the lock of the members of an SRQ or of the binds of an RMR, and none after. */
+/*
+ * The caller may hold the lock of the members of an SRQ or of the binds of an RMR, and none after.
+ */
 #define DAPL_NO_LIST_LOCK EXCLUDES(dapl_locks.adapters, dapl_locks.providers) DAPL_NO_ADAPTER_LOCK
 /* The caller holds no lock: the function may block, or call the consumer. */
 #define DAPL_NO_LOCK \

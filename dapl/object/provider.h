@@ -3,9 +3,9 @@
  * provider -- one key of dat.conf whose record names this library
  *
  * A key is an interface name, an API version and a thread safety.  Each key has its own table
- * and parameters.  A registry passes only the name to ia_open.  Several keys can have the same name, so
- * each of their providers has its own ia_open function (slot 2 of the table), which identifies the
- * key.
+ * and parameters.  A registry passes only the name to ia_open.  Several keys can have the same
+ * name, so each of their providers has its own ia_open function (slot 2 of the table), which
+ * identifies the key.
  *
  * Made by dat_provider_init() and never freed: registries follow the first word of any handle they
  * are given, also of a freed one, to the table.

@@ -16,9 +16,9 @@
 #include "dapl/trace/hint.h"
 
 /*
- * `traced`: with debug lines, as all calls of the table that a provider gets then (trace.h).  It is a constant
- * where the two functions at the end of this file call the others, so a call that is not traced tests
- * nothing.
+ * `traced`: with debug lines, as all calls of the table that a provider gets then (trace.h).  It is
+ * a constant where the two functions at the end of this file call the others, so a call that is not
+ * traced tests nothing.
  */
 #define INLINE inline __attribute__((always_inline))
 

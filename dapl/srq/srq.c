@@ -70,7 +70,10 @@ srq_open_device(struct dapl_srq *srq, const DAT_SRQ_ATTR *attr)
 	srq->ibv = ibv_create_srq(srq->pz->pd, &init);
 	if (!srq->ibv)
 		return dapl_shortage_of_device("ibv_create_srq");
-	/* The watermark is set when so many buffers are posted; whether the device has one shows now. */
+	/*
+	 * The watermark is set when so many buffers are posted; whether the device has one shows
+	 * now.
+	 */
 	r = attr->low_watermark ? dapl_srq_set_limit(srq, 0) : 0;
 	if (r)
 		(void)ibv_destroy_srq(srq->ibv);

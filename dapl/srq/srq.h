@@ -117,8 +117,8 @@ int dapl_srq_lengthen_hold(struct dapl_srq *srq, struct dapl_evd *evd, struct ev
     REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
 
 /*
- * The queue pair exists and cannot receive yet.  Makes room in the completion queue of `evd`, and in
- * `hold`, for all buffers of the SRQ.  -ENOMEM: it is not attached.
+ * The queue pair exists and cannot receive yet.  Makes room in the completion queue of `evd`, and
+ * in `hold`, for all buffers of the SRQ.  -ENOMEM: it is not attached.
  */
 int dapl_srq_attach(struct dapl_srq *srq, struct dapl_srq_member *member, struct dapl_evd *evd,
     struct evd_hold *hold, uint32_t qp_num) REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;

@@ -177,9 +177,9 @@ dapl_srq_set_limit(struct dapl_srq *srq, DAT_COUNT limit)
 }
 
 /*
- * Sets the watermark in the device.  A device that finds fewer buffers reports that, and disarms the limit.
- * Soft-RoCE does not look at them before a message takes another one, so the provider reports it.  To both a
- * buffer that a message is coming into is one that is left.
+ * Sets the watermark in the device.  A device that finds fewer buffers reports that, and disarms
+ * the limit.  Soft-RoCE does not look at them before a message takes another one, so the provider
+ * reports it.  To both a buffer that a message is coming into is one that is left.
  */
 static int
 srq_watch(struct dapl_srq *srq, DAT_COUNT low_watermark)

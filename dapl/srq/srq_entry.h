@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * srq_entry -- the entries of a shared receive queue, the room that they need in EVDs, and its depth
+ * srq_entry -- the entries of a shared receive queue, the room that they need in EVDs, and its
+ * depth
  */
 #ifndef REARM_DAPL_SRQ_ENTRY_H
 #define REARM_DAPL_SRQ_ENTRY_H
@@ -29,7 +30,10 @@ void dapl_srq_get_room(struct dapl_srq *srq, int n) REQUIRES(dapl_locks.members)
 /* Makes the hold of each member long enough for so many completions.  -ENOMEM. */
 int dapl_srq_lengthen_holds(struct dapl_srq *srq, DAT_COUNT depth)
     REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
-/* Polls the completion queue of each EVD of the members: afterwards `posted` is without the buffers that are full. */
+/*
+ * Polls the completion queue of each EVD of the members: afterwards `posted` is without the buffers
+ * that are full.
+ */
 void dapl_srq_poll(struct dapl_srq *srq) REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
 /* Gives that room back. */
 void dapl_srq_put_room(struct dapl_srq *srq, int n) REQUIRES(dapl_locks.members) DAPL_NO_LIST_LOCK;
@@ -45,8 +49,8 @@ int dapl_srq_set_limit(struct dapl_srq *srq, DAT_COUNT limit) DAPL_NO_OBJECT_LOC
 
 /*
  * The watermark of the create would be passed at once: it is set in the device when as many buffers
- * are posted for the first time.  dapl_srq_must_arm(): they are.  If the device fails, the next post
- * tries again.
+ * are posted for the first time.  dapl_srq_must_arm(): they are.  If the device fails, the next
+ * post tries again.
  */
 bool dapl_srq_must_arm(const struct dapl_srq *srq) REQUIRES(dapl_locks.object, dapl_locks.srq);
 void dapl_srq_arm(DAT_SRQ_HANDLE handle) DAPL_NO_LOCK;

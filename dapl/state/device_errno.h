@@ -2,8 +2,8 @@
 /*
  * device_errno -- what an errno of libibverbs or librdmacm means
  *
- * One table, for every call of theirs that makes or changes something for a call of DAT.  err.c makes a
- * DAT_RETURN of the meaning.  doc/errno.md is printed from both.
+ * One table, for every call of theirs that makes or changes something for a call of DAT.  err.c
+ * makes a DAT_RETURN of the meaning.  doc/errno.md is printed from both.
  */
 #ifndef REARM_DAPL_DEVICE_ERRNO_H
 #define REARM_DAPL_DEVICE_ERRNO_H

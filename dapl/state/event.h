@@ -2,7 +2,8 @@
 /*
  * event -- which numbers of events have the same data
  *
- * Datagram endpoints have numbers of their own (dat_ib_extensions.h) for what connected ones have, too.
+ * Datagram endpoints have numbers of their own (dat_ib_extensions.h) for what connected ones have,
+ * too.
  */
 #ifndef REARM_DAPL_EVENT_H
 #define REARM_DAPL_EVENT_H

@@ -2,19 +2,22 @@
 /*
  * layout -- the page of statistics that a provider writes and dat_top reads, as it is in its file
  *
- * The file is DAPL_STATS_FOLDER/DAPL_STATS_PREFIX-PID-N, with N from 0 on: a process with both providers has
- * two.  Only its owner may read it.  It has a head and then rows, one for each EVD; it has no holes.
+ * The file is DAPL_STATS_FOLDER/DAPL_STATS_PREFIX-PID-N, with N from 0 on: a process with both
+ * providers has two.  Only its owner may read it.  It has a head and then rows, one for each EVD;
+ * it has no holes.
  *
- * While the process lives it has a lock on the whole file, F_SETLK of fcntl(2), which the kernel takes away at its
- * end, and which a child of fork() does not have.  F_GETLK names the process by its number as the reader knows it, or
- * by 0 if the reader is in a PID namespace that does not have it.  So the lock says whose the page is, and nothing
- * else does: numbers of processes are of a namespace and are used again, and any user may make a file of this name.
- * A program that has closed descriptors that are not its own has lost the lock; then the page is that of the
- * process with `pid` and `started` in `pid_namespace`, if that also has the user of the file.
+ * While the process lives it has a lock on the whole file, F_SETLK of fcntl(2), which the kernel
+ * takes away at its end, and which a child of fork() does not have.  F_GETLK names the process by
+ * its number as the reader knows it, or by 0 if the reader is in a PID namespace that does not have
+ * it.  So the lock says whose the page is, and nothing else does: numbers of processes are of a
+ * namespace and are used again, and any user may make a file of this name.  A program that has
+ * closed descriptors that are not its own has lost the lock; then the page is that of the process
+ * with `pid` and `started` in `pid_namespace`, if that also has the user of the file.
  *
- * The writer sets `begun` to the number of the new snapshot, then writes the snapshot, and then sets `ended`
- * to the same number.  A reader reads the file three times: the second reading is a whole snapshot if `ended` in
- * the first is `begun` in the third.  Before the first snapshot both are 0.
+ * The writer sets `begun` to the number of the new snapshot, then writes the snapshot, and then
+ * sets `ended` to the same number.  A reader reads the file three times: the second reading is a
+ * whole snapshot if `ended` in the first is `begun` in the third.  Before the first snapshot both
+ * are 0.
  *
  * Any change of the layout is a new version.  Everything is in the byte order of the machine.
  */
@@ -59,7 +62,10 @@ struct dapl_stats_row {
 	uint64_t dto_events, connection_events, cr_events, software_events, async_events;
 	uint64_t upcalls, notifications, spurious, arms, arm_failures, races, busy, overflows;
 	uint64_t waits, sleeps, dequeues, dequeued, polls, polls_found;
-	/* Requests that found no receive posted at the other end; DAPL_STATS_UNKNOWN: the device does not say. */
+	/*
+	 * Requests that found no receive posted at the other end; DAPL_STATS_UNKNOWN: the device
+	 * does not say.
+	 */
 	uint64_t rnr_stalls;
 	uint64_t slow_us; /* an upcall that takes longer is slow; 0: none is */
 	uint64_t slow_upcalls;

@@ -50,8 +50,8 @@ page_namespace(void)
 }
 
 /*
- * Whether the descriptor is still that of the page: programs that become daemons close descriptors which they did
- * not open, and the number may then be that of another file.
+ * Whether the descriptor is still that of the page: programs that become daemons close descriptors
+ * which they did not open, and the number may then be that of another file.
  */
 static bool
 page_has_descriptor(const struct dapl_stats_page *page)
@@ -62,8 +62,8 @@ page_has_descriptor(const struct dapl_stats_page *page)
 }
 
 /*
- * Whether this process made the page.  In a PID namespace of its own, a child may have the number of its parent;
- * but only the parent has the lock.
+ * Whether this process made the page.  In a PID namespace of its own, a child may have the number
+ * of its parent; but only the parent has the lock.
  */
 static bool
 page_is_own(const struct dapl_stats_page *page)

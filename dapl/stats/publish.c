@@ -208,7 +208,10 @@ __attribute__((destructor)) static void
 publish_end(void)
 {
 	if (pthread_mutex_trylock(&publisher.lock))
-		return; /* another thread opens or closes an adapter, or did so when this process was forked */
+		/*
+		 * another thread opens or closes an adapter, or did so when this process was forked
+		 */
+		return;
 	dapl_stats_page_abandon(&publisher.page);
 	pthread_mutex_unlock(&publisher.lock);
 }

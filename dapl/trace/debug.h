@@ -34,14 +34,14 @@ dapl_debug_wants(unsigned int classes)
 typedef DAT_RETURN dapl_debug_log_fn(DAT_LOG_LEVEL level, const char *line);
 
 /*
- * Reads the environment, once a process.  Lines go to `log`, unless it is NULL or returns an error, and to the
- * destinations of the environment.
+ * Reads the environment, once a process.  Lines go to `log`, unless it is NULL or returns an error,
+ * and to the destinations of the environment.
  */
 void dapl_debug_setup(dapl_debug_log_fn *log);
 
 /*
- * Until it is called with NULL, errors of this thread are printed as those of dat_ia_open() of the adapter:
- * opening it has many steps.
+ * Until it is called with NULL, errors of this thread are printed as those of dat_ia_open() of the
+ * adapter: opening it has many steps.
  */
 void dapl_debug_open(const char *adapter);
 

@@ -6,7 +6,9 @@
 #include "dapl/state/device_errno.h"
 #include "dapl/trace/shortage.h"
 
-/* Something of the process or the host that this error is about.  DAT has no name for descriptors. */
+/*
+ * Something of the process or the host that this error is about.  DAT has no name for descriptors.
+ */
 static DAT_RETURN
 err_shortage(const char *call, int error)
 {

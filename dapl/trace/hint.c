@@ -9,7 +9,10 @@
 
 #include "dapl/trace/name.h"
 
-/* From dapl_hint() until the call returns, in memory of the heap: the loader has little room for variables of threads. */
+/*
+ * From dapl_hint() until the call returns, in memory of the heap: the loader has little room for
+ * variables of threads.
+ */
 static __thread char *hint_detail;
 static __thread const char *hint_call; /* another name than the one of the call, or NULL */
 

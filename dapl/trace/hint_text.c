@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hint_text -- when calls return which codes: written by `make -C doc update-doc` from the public headers */
+/*
+ * hint_text -- when calls return which codes: written by `make -C doc update-doc` from the public
+ * headers
+ */
 #include "dapl/trace/hint.h"
 
 /* clang-format off */

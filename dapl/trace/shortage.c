@@ -26,8 +26,8 @@ shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 }
 
 /*
- * For ENOMEM "; " and what to do: devices return it for memory that may not be locked, and for objects that they
- * have no more of.
+ * For ENOMEM "; " and what to do: devices return it for memory that may not be locked, and for
+ * objects that they have no more of.
  */
 static const char *
 shortage_of_memory(int error, char *text, size_t size)

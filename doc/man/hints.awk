@@ -63,7 +63,7 @@ comment {
 
 BEGIN {
   print "/* SPDX-License-Identifier: BSD-3-Clause */"
-  print "/* hint_text -- when calls return which codes: written by `make -C doc update-doc` from the public headers */"
+  print "/* hint_text -- when calls return which codes: `make -C doc update-doc` writes it from dat2/ */"
   print "#include \"dapl/trace/hint.h\"\n\n/* clang-format off */\nconst struct dapl_hint_text dapl_hint_texts[] = {"
 }
 END { print "\t{ NULL, DAT_SUCCESS, DAT_NO_SUBTYPE, NULL },\n};" }

@@ -35,7 +35,9 @@ struct options {
 /* Exits with a message when an argument makes no sense. */
 void options_parse(struct options *options, enum options_program program, int argc, char **argv);
 
-/* An address of --address: the first of this family, or else the first.  NULL without the option. */
+/*
+ * An address of --address: the first of this family, or else the first.  NULL without the option.
+ */
 DAT_IA_ADDRESS_PTR options_address(const struct options *options, int family);
 
 /* "64K", "1M", "4096": 0, or -EINVAL for anything else; at most `limit`, or -ERANGE. */

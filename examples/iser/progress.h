@@ -19,7 +19,10 @@ bool progress_wanted(void);
 /* An initiator_progress_fn: draws the line anew, and ends it when the job is done. */
 void progress_draw(const struct job *job, uint64_t bytes);
 
-/* The function for digest_backing() that draws the line, or NULL if it is not wanted or the program is quiet. */
+/*
+ * The function for digest_backing() that draws the line, or NULL if it is not wanted or the program
+ * is quiet.
+ */
 digest_progress_fn progress_of_sum(bool quiet);
 
 /* The line's text without the terminal's control bytes, e.g. "write [####----]  50%". */

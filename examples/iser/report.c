@@ -122,7 +122,10 @@ report_print_table(const struct report *report, FILE *out)
 		report_print_sides(report->sides, report->side_count, out);
 }
 
-/* The bytes of the character of UTF-8 at `s`; 0 if there is none.  The locale of this thread has UTF-8. */
+/*
+ * The bytes of the character of UTF-8 at `s`; 0 if there is none.  The locale of this thread has
+ * UTF-8.
+ */
 static size_t
 utf8_length(const char *s)
 {
@@ -132,7 +135,10 @@ utf8_length(const char *s)
 	return n > MB_LEN_MAX ? 0 : n; /* the errors are large numbers */
 }
 
-/* Any byte string as a JSON string, which has UTF-8: U+FFFD stands for each byte of a name that has not. */
+/*
+ * Any byte string as a JSON string, which has UTF-8: U+FFFD stands for each byte of a name that has
+ * not.
+ */
 static void
 print_json_string(FILE *out, const char *s)
 {

@@ -14,7 +14,10 @@ say_init(const char *name)
 	program = name;
 }
 
-/* What the other end or a file has named may be printed: \xNN stands for bytes that move the cursor or end a line. */
+/*
+ * What the other end or a file has named may be printed: \xNN stands for bytes that move the cursor
+ * or end a line.
+ */
 static size_t
 say_escape(char *to, size_t size, const char *text, size_t length)
 {

@@ -2,10 +2,10 @@
 /*
  * cno -- one thread serves several EVDs
  *
- * The lesson: a CNO is one place to wait for the events of many EVDs.  dat_cno_wait() returns the EVD
- * that has events; dequeue from it until it is empty, or the rest of its events stays there until the
- * next one comes.  (Providers other than those of Rearm may return one EVD for several: with these,
- * dequeue from every EVD of the CNO.)
+ * The lesson: a CNO is one place to wait for the events of many EVDs.  dat_cno_wait() returns the
+ * EVD that has events; dequeue from it until it is empty, or the rest of its events stays there
+ * until the next one comes.  (Providers other than those of Rearm may return one EVD for several:
+ * with these, dequeue from every EVD of the CNO.)
  *
  * Here the thread is a server and its client.  Neither ever waits for one event in particular.
  *

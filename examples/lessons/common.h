@@ -27,7 +27,9 @@ struct buffer {
 	DAT_LMR_CONTEXT lmr_context;
 };
 
-/* Answers --help and --version.  Ends the program with its usage if it has fewer or more arguments. */
+/*
+ * Answers --help and --version.  Ends the program with its usage if it has fewer or more arguments.
+ */
 void take_arguments(int argc, char **argv, int least, int most, const char *usage);
 
 /* Ends the program unless `ret` is DAT_SUCCESS. */
@@ -54,10 +56,14 @@ void post_send(
 DAT_EVD_HANDLE evd_create(const struct adapter *adapter, DAT_CNO_HANDLE cno);
 /* Creates an endpoint; all its events go to `evd`. */
 DAT_EP_HANDLE ep_create(const struct adapter *adapter, DAT_EVD_HANDLE evd);
-/* Connects two endpoints of this process.  It waits on their EVDs, which must have no upcall yet. */
+/*
+ * Connects two endpoints of this process.  It waits on their EVDs, which must have no upcall yet.
+ */
 void ep_connect(const struct adapter *adapter, DAT_EP_HANDLE client, DAT_EP_HANDLE server);
 
-/* The data of a completion.  Ends the program if the event is no completion, or one of a failure. */
+/*
+ * The data of a completion.  Ends the program if the event is no completion, or one of a failure.
+ */
 const DAT_DTO_COMPLETION_EVENT_DATA *completion(const DAT_EVENT *event);
 
 #endif

@@ -2,9 +2,9 @@
 /*
  * echo_client -- sends each of its words to echo_server, and prints what comes back
  *
- * The lesson: a conversation is a chain of upcalls.  Each event starts the next step: ESTABLISHED the
- * first message, an echo the next one, the last echo the end of the connection.  DISCONNECTED is the
- * last event of a connection: after it, and not before, everything can be freed.
+ * The lesson: a conversation is a chain of upcalls.  Each event starts the next step: ESTABLISHED
+ * the first message, an echo the next one, the last echo the end of the connection.  DISCONNECTED
+ * is the last event of a connection: after it, and not before, everything can be freed.
  *
  *	echo_client ADAPTER HOST PORT WORD...
  */

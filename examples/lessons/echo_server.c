@@ -8,7 +8,8 @@
  *
  *	echo_server ADAPTER PORT CLIENTS
  *
- * PORT 0 is any free port.  The server ends when CLIENTS clients have come and gone, and rejects further ones.
+ * PORT 0 is any free port.  The server ends when CLIENTS clients have come and gone, and rejects
+ * further ones.
  */
 #include "common.h"
 
@@ -17,8 +18,8 @@
 #include <stdlib.h>
 
 /*
- * The client has one message on its way.  It may send the next one as soon as it has the echo, which
- * can be before the echo has completed here: so there is a second buffer.
+ * The client has one message on its way.  It may send the next one as soon as it has the echo,
+ * which can be before the echo has completed here: so there is a second buffer.
  */
 enum { MESSAGE = 256, BUFFERS = 2, MOST_CLIENTS = 64 };
 

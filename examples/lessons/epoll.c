@@ -4,8 +4,8 @@
  *
  * The lesson: the descriptor of a CNO makes an EVD one more source of an event loop.  When it is
  * readable, take the triggers with dat_cno_trigger(), each before the events of its EVD, and
- * dequeue until the EVD is empty: the descriptor is about triggers and not about events.  Never read
- * or close it.  (For other event loops see examples/loops.)
+ * dequeue until the EVD is empty: the descriptor is about triggers and not about events.  Never
+ * read or close it.  (For other event loops see examples/loops.)
  *
  *	epoll ADAPTER
  */

@@ -39,8 +39,8 @@ on_event(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_event
 	while (now > before && !atomic_compare_exchange_weak(&most, &before, now))
 		;
 	/*
-	 * Work that blocks: a wait for other upcalls.  Under SINGLE_INSTANCE there would be no other
-	 * upcall, and the wait would have no end.
+	 * Work that blocks: a wait for other upcalls.  Under SINGLE_INSTANCE there would be no
+	 * other upcall, and the wait would have no end.
 	 */
 	pthread_barrier_wait(&meeting);
 	job->square = job->number * job->number; /* no other upcall has this job */

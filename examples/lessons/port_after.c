@@ -2,11 +2,11 @@
 /*
  * port_after -- the program of port_before.c, with an upcall in place of its thread
  *
- * The lesson: handle() stays, and serve() goes.  There is no channel, no arm, no acknowledgement, no
- * poll after the arm, and no thread to create, to wake for its end, and to join.
+ * The lesson: handle() stays, and serve() goes.  There is no channel, no arm, no acknowledgement,
+ * no poll after the arm, and no thread to create, to wake for its end, and to join.
  *
- *	ibv_create_cq, ibv_create_comp_channel	an EVD: dat_evd_create() and dat_evd_modify_upcall(),
- *						or dat_evd_kcreate()
+ *	ibv_create_cq, ibv_create_comp_channel	an EVD: dat_evd_create() and
+ *						dat_evd_modify_upcall(), or dat_evd_kcreate()
  *	ibv_get_cq_event, ibv_ack_cq_events,	the upcall
  *	ibv_req_notify_cq, ibv_poll_cq
  *	struct ibv_wc				DAT_DTO_COMPLETION_EVENT_DATA

@@ -2,9 +2,9 @@
 /*
  * port_before -- a thread in ibv_get_cq_event(), which port_after.c has as an upcall
  *
- * The lesson: serve() has to arm the queue, sleep, acknowledge the event, arm again and then poll until
- * the queue is empty, in this order, or it sleeps one day on a queue that is not empty.  port_after.c
- * has none of these steps; what a completion means is the same in both.
+ * The lesson: serve() has to arm the queue, sleep, acknowledge the event, arm again and then poll
+ * until the queue is empty, in this order, or it sleeps one day on a queue that is not empty.
+ * port_after.c has none of these steps; what a completion means is the same in both.
  *
  * The queue pair is connected to itself.  Without an RDMA device: softverbs-run port_before
  */

@@ -2,11 +2,13 @@
 /*
  * rdma -- writes to the memory of the other side, and reads it, by RDMA
  *
- * The lesson: the other side takes no part in an RDMA write or read.  It posts no receive and gets no event.  So
- * two messages go with them: one says beforehand where the memory is, with the context that permits the access, and
- * one says afterwards that the data is there.  A message that is sent after a write arrives after its data.
+ * The lesson: the other side takes no part in an RDMA write or read.  It posts no receive and gets
+ * no event.  So two messages go with them: one says beforehand where the memory is, with the
+ * context that permits the access, and one says afterwards that the data is there.  A message that
+ * is sent after a write arrives after its data.
  *
- * Here one process is both sides: the server has memory for the client, who writes a line to it and reads it back.
+ * Here one process is both sides: the server has memory for the client, who writes a line to it and
+ * reads it back.
  *
  *	rdma ADAPTER
  */

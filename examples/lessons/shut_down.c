@@ -2,11 +2,11 @@
 /*
  * shut_down -- ends a program in the middle of its traffic, in the right order
  *
- * The lesson: first the upcalls, then the connection, then the objects.  (1) TEARDOWN: from its return
- * on no upcall runs, so that nothing posts to the endpoints any more.  (2) Disconnect.  (3) Take the
- * events that are left, up to DISCONNECTED: it comes after all completions, those of flushed
- * receives included, so no transfer uses a buffer any more.  (4) Free what uses an object before the
- * object: endpoints, EVDs, memory, protection zone, adapter.
+ * The lesson: first the upcalls, then the connection, then the objects.  (1) TEARDOWN: from its
+ * return on no upcall runs, so that nothing posts to the endpoints any more.  (2) Disconnect.  (3)
+ * Take the events that are left, up to DISCONNECTED: it comes after all completions, those of
+ * flushed receives included, so no transfer uses a buffer any more.  (4) Free what uses an object
+ * before the object: endpoints, EVDs, memory, protection zone, adapter.
  *
  *	shut_down ADAPTER MILLISECONDS
  *

@@ -17,9 +17,9 @@ cno_source_close(struct cno_source *source)
 
 /*
  * The descriptor is readable while a trigger is untaken, whatever events there are.  So: first take
- * the trigger, then dequeue.  An event that comes after the trigger was taken either is dequeued here,
- * or triggers the CNO again.  An EVD that was not dequeued until it was empty has no trigger: it gets
- * its CNO once more, which triggers the CNO if events are queued.
+ * the trigger, then dequeue.  An event that comes after the trigger was taken either is dequeued
+ * here, or triggers the CNO again.  An EVD that was not dequeued until it was empty has no trigger:
+ * it gets its CNO once more, which triggers the CNO if events are queued.
  */
 void
 cno_source_dispatch(struct cno_source *source)

@@ -2,8 +2,8 @@
 /*
  * cno_source -- the events of a CNO as a source of an event loop
  *
- * The adapter of a loop watches the descriptor for reading and calls cno_source_dispatch() when it is
- * readable.  Nothing else is needed: what has to be done in which order, so that no wake-up is
+ * The adapter of a loop watches the descriptor for reading and calls cno_source_dispatch() when it
+ * is readable.  Nothing else is needed: what has to be done in which order, so that no wake-up is
  * lost, is in that function.  Watch for the level, not for edges (no EPOLLET): a call may leave the
  * descriptor readable.
  *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* drivers -- the event loops under one interface, for test_loops.c.  A call that fails ends the program. */
+/*
+ * drivers -- the event loops under one interface, for test_loops.c.  A call that fails ends the
+ * program.
+ */
 #ifndef LOOPS_DRIVERS_H
 #define LOOPS_DRIVERS_H
 

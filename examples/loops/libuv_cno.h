@@ -11,8 +11,8 @@
 uv_poll_t *libuv_cno_add(uv_loop_t *loop, struct cno_source *source);
 
 /*
- * From its return on the source is not dispatched.  The memory is freed in a later turn of the loop, as
- * with every handle of libuv.
+ * From its return on the source is not dispatched.  The memory is freed in a later turn of the
+ * loop, as with every handle of libuv.
  */
 void libuv_cno_remove(uv_poll_t *poll);
 

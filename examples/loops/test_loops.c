@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test_loops -- each event loop serves the events of a CNO, loses no wake-up, and serves its other sources
+ * test_loops -- each event loop serves the events of a CNO, loses no wake-up, and serves its other
+ * sources
  *
  *	test_loops ADAPTER
  *
@@ -268,7 +269,9 @@ completions(const struct driver *driver, void *loop)
 	return ends.messages == MESSAGES;
 }
 
-/* The handler of one event frees the EVD, which has more.  The last EVD leaves while the loop runs. */
+/*
+ * The handler of one event frees the EVD, which has more.  The last EVD leaves while the loop runs.
+ */
 static void
 on_event_free(void *context, const DAT_EVENT *event)
 {

@@ -103,16 +103,16 @@ struct mover {
 };
 
 /*
- * Creates everything and posts all receives.  DAT_SUCCESS, or nothing is left behind and *ret_call is
- * the name of the call that failed.
+ * Creates everything and posts all receives.  DAT_SUCCESS, or nothing is left behind and *ret_call
+ * is the name of the call that failed.
  */
 DAT_RETURN mover_create(struct mover *mover, struct adapter *adapter, struct pool *pool,
     const struct mover_ops *ops, unsigned int index, const struct mover_shape *shape,
     const char **ret_call);
 
 /*
- * Frees everything.  Waits for upcalls in progress, so never call it from one.  Returns the number of
- * calls that failed and should not; each was reported.
+ * Frees everything.  Waits for upcalls in progress, so never call it from one.  Returns the number
+ * of calls that failed and should not; each was reported.
  */
 int mover_free(struct mover *mover);
 
@@ -124,9 +124,9 @@ DAT_RETURN mover_accept(struct mover *mover, DAT_CR_HANDLE cr);
 /*
  * In the upcall.  A call that fails ends the connection (mover_fail()) and returns false.
  *
- * mover_send_buffer() returns room for a basic header segment, zeroed, and `data_bytes` behind it, or
- * NULL if no send is left.  mover_send() sends it, with a header of iSER or, if `header` is NULL, one
- * without STags; `owner` goes to ops->sent(), which is not called if it is NULL.
+ * mover_send_buffer() returns room for a basic header segment, zeroed, and `data_bytes` behind it,
+ * or NULL if no send is left.  mover_send() sends it, with a header of iSER or, if `header` is
+ * NULL, one without STags; `owner` goes to ops->sent(), which is not called if it is NULL.
  */
 bool mover_post_recv(struct mover *mover, unsigned int slot);
 unsigned char *mover_recv_pdu(struct mover *mover, unsigned int slot); /* what arrived in it */
@@ -135,9 +135,9 @@ bool mover_send(struct mover *mover, unsigned int slot, size_t data_bytes,
     const struct iser_header *header, void *owner);
 
 /*
- * In the upcall: between a piece of the pool, from `at` on, and the peer's memory.  `work` is in use until
- * it has completed: ops->moved(work->owner).  A write without an owner has no completion if
- * it succeeds; a send must follow it.
+ * In the upcall: between a piece of the pool, from `at` on, and the peer's memory.  `work` is in
+ * use until it has completed: ops->moved(work->owner).  A write without an owner has no completion
+ * if it succeeds; a send must follow it.
  */
 bool mover_put(struct mover *mover, struct mover_work *work, const struct pool_piece *piece,
     uint32_t at, uint32_t bytes, uint32_t stag, uint64_t address);

@@ -3,8 +3,8 @@
  * pool -- registered memory of a fixed size, from which the commands of all connections take theirs
  *
  * Pieces are powers of two, halved and joined again.  Who finds no room waits in a queue: no task
- * takes before the first in it, so that a large piece is not kept waiting by small ones.  What holds a
- * piece must not wait for another.
+ * takes before the first in it, so that a large piece is not kept waiting by small ones.  What
+ * holds a piece must not wait for another.
  */
 #ifndef ISER_DATAMOVER_POOL_H
 #define ISER_DATAMOVER_POOL_H
@@ -56,8 +56,8 @@ DAT_RETURN pool_create(
 DAT_RETURN pool_free(struct pool *pool);
 
 /*
- * False if there is no room, or others wait: `waiter` is in the queue then, and its ready() is called
- * when another try makes sense.
+ * False if there is no room, or others wait: `waiter` is in the queue then, and its ready() is
+ * called when another try makes sense.
  */
 bool pool_take(
     struct pool *pool, uint32_t bytes, struct pool_waiter *waiter, struct pool_piece *piece);

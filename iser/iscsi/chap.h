@@ -18,7 +18,10 @@
 /* Names and secrets of a file: a line "NAME SECRET" each; # begins a comment. */
 struct chap_secrets;
 
-/* 0 or -errno: of reading, or -EBADMSG and *ret_line for a line that is none of these; -EACCES if others may read it. */
+/*
+ * 0 or -errno: of reading, or -EBADMSG and *ret_line for a line that is none of these; -EACCES if
+ * others may read it.
+ */
 int chap_load(const char *path, struct chap_secrets **secrets, unsigned int *ret_line);
 void chap_free(struct chap_secrets *secrets);
 
@@ -31,7 +34,10 @@ struct chap {
 	unsigned char id, challenge[CHAP_CHALLENGE];
 };
 
-/* The list of CHAP_A: takes the strongest that is known, and makes a challenge.  False if it knows none. */
+/*
+ * The list of CHAP_A: takes the strongest that is known, and makes a challenge.  False if it knows
+ * none.
+ */
 bool chap_begin(struct chap *chap, const char *algorithms);
 
 /* "0x...", of the challenge; `text` has room for 2 * CHAP_CHALLENGE + 3 bytes. */

@@ -2,8 +2,9 @@
 /*
  * initiator -- sessions with an iSER target, over which a file is copied to or from a LUN
  *
- * Each connection is a session of its own, with another ISID.  Everything of a connection happens in its
- * upcall; the main thread opens, starts jobs, and waits.  Files are read and written in the upcalls.
+ * Each connection is a session of its own, with another ISID.  Everything of a connection happens
+ * in its upcall; the main thread opens, starts jobs, and waits.  Files are read and written in the
+ * upcalls.
  */
 #ifndef ISER_ISCSI_INITIATOR_H
 #define ISER_ISCSI_INITIATOR_H
@@ -52,8 +53,9 @@ int initiator_open(
     struct initiator *initiator, const struct initiator_options *options, struct bell *bell);
 
 /*
- * Copies `bytes` bytes, from the begin on; the rest of a last block of the LUN is zeros.  A write is on the medium when
- * it ends.  `progress` is called now and then, or NULL.  0, or -1 after a message.
+ * Copies `bytes` bytes, from the begin on; the rest of a last block of the LUN is zeros.  A write
+ * is on the medium when it ends.  `progress` is called now and then, or NULL.  0, or -1 after a
+ * message.
  */
 int initiator_copy(struct initiator *initiator, const struct backing *file, bool writes,
     uint64_t bytes, void (*progress)(uint64_t done, uint64_t total));

@@ -58,7 +58,10 @@ const struct machine itask_states_machine = {
 	.next = itask_table[0],
 };
 
-/* A command may have two headers behind its own: the rest of a long CDB, and the length of what it reads, too. */
+/*
+ * A command may have two headers behind its own: the rest of a long CDB, and the length of what it
+ * reads, too.
+ */
 enum {
 	AHS_CDB = 1,
 	AHS_READ_LENGTH = 2,
@@ -292,7 +295,10 @@ fetch_rest(struct itask *task)
 	}
 	step(task, ITASK_FETCH);
 	task->work.owner = task;
-	/* The address is that of the first byte that did not come with a PDU, as initiators have it. */
+	/*
+	 * The address is that of the first byte that did not come with a PDU, as initiators have
+	 * it.
+	 */
 	mover_get(&session->mover, &task->work, &task->piece, have, bytes - have,
 	    task->header.write_stag, task->header.write_address);
 	atomic_fetch_add_explicit(
@@ -376,7 +382,10 @@ take_memory(struct itask *task)
 
 /* ---- a command ---- */
 
-/* What is behind the header: the rest of a long CDB, the bytes that a command with both directions reads. */
+/*
+ * What is behind the header: the rest of a long CDB, the bytes that a command with both directions
+ * reads.
+ */
 static bool
 take_ahs(struct itask *task, const unsigned char *pdu, uint32_t *read_length)
 {

@@ -4,8 +4,8 @@
  *
  *	FREE -> WAITING -> GATHERING -> FETCHING -> EXECUTING -> RESPONDING -> FREE
  *
- * Each of the states between is left out if there is nothing to do in it.  Memory that the device may touch
- * goes back to the pool when the completion of the response has come.
+ * Each of the states between is left out if there is nothing to do in it.  Memory that the device
+ * may touch goes back to the pool when the completion of the response has come.
  */
 #ifndef ISER_ISCSI_ITASK_H
 #define ISER_ISCSI_ITASK_H

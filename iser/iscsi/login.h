@@ -44,10 +44,11 @@ void login_init(struct login *login);
 void login_fini(struct login *login);
 
 /*
- * Takes a login request, `length` bytes from its basic header segment on, and writes the answer: the header
- * without its serial numbers and TSIH, and *ret_bytes of data, for which `data` has LOGIN_ANSWER_BYTES.
- * Returns the status.  If it is LOGIN_OK and login->stage is LOGIN_FULL_FEATURE, the login is done;
- * if it is anything else the connection ends after the answer.
+ * Takes a login request, `length` bytes from its basic header segment on, and writes the answer:
+ * the header without its serial numbers and TSIH, and *ret_bytes of data, for which `data` has
+ * LOGIN_ANSWER_BYTES.  Returns the status.  If it is LOGIN_OK and login->stage is
+ * LOGIN_FULL_FEATURE, the login is done; if it is anything else the connection ends after the
+ * answer.
  */
 enum login_status login_take(struct login *login, const unsigned char *pdu, size_t length,
     unsigned char answer[ISCSI_BHS_BYTES], char *data, size_t *ret_bytes);

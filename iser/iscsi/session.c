@@ -217,7 +217,10 @@ take_logout(struct session *session, const unsigned char *pdu)
 	if (!ends)
 		return;
 	session->state = SESSION_LOGOUT;
-	/* At once: libiscsi frees what its thread for connection events uses, soon after it has the answer. */
+	/*
+	 * At once: libiscsi frees what its thread for connection events uses, soon after it has the
+	 * answer.
+	 */
 	mover_close(&session->mover);
 }
 
@@ -349,8 +352,8 @@ on_established(struct mover *mover)
 }
 
 /*
- * libiscsi (1.19) writes into a command how much immediate data it could send, but it sends none, and the STag
- * is that of all data.
+ * libiscsi (1.19) writes into a command how much immediate data it could send, but it sends none,
+ * and the STag is that of all data.
  */
 static void
 correct_length(const struct iser_header *header, unsigned char *pdu, size_t length)
@@ -507,8 +510,8 @@ alloc(struct session *session, const struct target_options *options)
 {
 	session->window = options->window;
 	/*
-	 * Twice the window: a task is in use until the send of its response has completed, and by then
-	 * the initiator may have sent the next command.
+	 * Twice the window: a task is in use until the send of its response has completed, and by
+	 * then the initiator may have sent the next command.
 	 */
 	session->task_count = 2 * options->window + SPARE_TASKS;
 	session->login = calloc(1, sizeof *session->login);

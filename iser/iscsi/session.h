@@ -19,9 +19,10 @@ struct manage;
 struct target;
 
 enum session_state {
-	SESSION_LOGIN,	/* login requests are awaited */
-	SESSION_FULL,	/* the full feature phase */
-	SESSION_LOGOUT, /* a logout is answered, or a login refused; the connection is being ended */
+	SESSION_LOGIN, /* login requests are awaited */
+	SESSION_FULL,  /* the full feature phase */
+	/* a logout is answered, or a login refused; the connection is being ended */
+	SESSION_LOGOUT,
 };
 
 /* What an order of the mover asks for. */
@@ -90,7 +91,10 @@ struct session {
 /* Ready to accept.  NULL after a message; then nothing is allocated. */
 struct session *session_new(struct target *target, unsigned int index);
 
-/* Returns the number of calls that failed and should not; each was reported.  The mover is finished. */
+/*
+ * Returns the number of calls that failed and should not; each was reported.  The mover is
+ * finished.
+ */
 int session_free(struct session *session);
 
 /* [any] Posts the call, unless it is posted already. */
@@ -98,8 +102,10 @@ void session_call(struct session *session, struct session_call *call);
 
 /* ---- for the parts of a session ---- */
 
-/* A PDU to be sent with `bytes` of data: zeroed, with opcode, final flag, length, and the tag.  NULL: the
- * connection was ended, because the peer does not take what is sent. */
+/*
+ * A PDU to be sent with `bytes` of data: zeroed, with opcode, final flag, length, and the tag.
+ * NULL: the connection was ended, because the peer does not take what is sent.
+ */
 unsigned char *session_answer(struct session *session, enum pdu_opcode opcode, uint32_t itt,
     size_t bytes, unsigned int *slot);
 
@@ -112,7 +118,10 @@ void session_reject(struct session *session, enum pdu_reject reason, const unsig
 /* The last CmdSN that the initiator may send. */
 uint32_t session_maxcmdsn(const struct session *session);
 
-/* A command with this CmdSN does not come any more.  False if it has come, or is outside of the window. */
+/*
+ * A command with this CmdSN does not come any more.  False if it has come, or is outside of the
+ * window.
+ */
 bool session_skip(struct session *session, uint32_t cmdsn);
 
 /* Sets the deadline: so many seconds from now. */

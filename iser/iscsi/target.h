@@ -2,8 +2,8 @@
 /*
  * target -- an iSCSI target: where it listens, its sessions, and the device server behind
  *
- * The upcall of the listener answers every connection request.  The main thread frees sessions that have
- * ended, and tells those whose deadline has come.
+ * The upcall of the listener answers every connection request.  The main thread frees sessions that
+ * have ended, and tells those whose deadline has come.
  */
 #ifndef ISER_ISCSI_TARGET_H
 #define ISER_ISCSI_TARGET_H
@@ -65,16 +65,21 @@ struct target {
 };
 
 /*
- * Opens the adapter and listens.  `scsi` stays the caller's, and is closed after the target.  0, or -1 when that fails: why was said, and
- * itarget_close() is still due.
+ * Opens the adapter and listens.  `scsi` stays the caller's, and is closed after the target.  0, or
+ * -1 when that fails: why was said, and itarget_close() is still due.
  */
 int itarget_open(struct target *target, const struct target_options *options, struct bell *bell,
     struct scsi_target *scsi);
 
-/* Main thread, after the bell: frees sessions that have ended.  Returns the next deadline, bell_now() time. */
+/*
+ * Main thread, after the bell: frees sessions that have ended.  Returns the next deadline,
+ * bell_now() time.
+ */
 uint64_t itarget_reap(struct target *target);
 
-/* Ends the sessions that are left, and frees everything.  Returns the number of calls that failed. */
+/*
+ * Ends the sessions that are left, and frees everything.  Returns the number of calls that failed.
+ */
 int itarget_close(struct target *target);
 
 /* Upcalls of sessions: a TSIH; those of the same initiator port are ended. */

@@ -23,9 +23,9 @@ struct text_pair {
 };
 
 /*
- * Splits `length` bytes in place: pairs, each ended by a 0; empty ones are skipped.  Their number, or
- * -EBADMSG: no = or no 0, a key or a value that is too long or has characters that it must not have;
- * -E2BIG: more than TEXT_PAIRS.
+ * Splits `length` bytes in place: pairs, each ended by a 0; empty ones are skipped.  Their number,
+ * or -EBADMSG: no = or no 0, a key or a value that is too long or has characters that it must not
+ * have; -E2BIG: more than TEXT_PAIRS.
  */
 int text_split(char *text, size_t length, struct text_pair pairs[TEXT_PAIRS]);
 
@@ -48,7 +48,10 @@ bool text_boolean(const char *value, bool *ret_boolean);
 /* Whether the list, separated by commas, has the item. */
 bool text_list_has(const char *list, const char *item);
 
-/* 0x... or 0b..., RFC 7143 6.1: the number of bytes, or -EBADMSG if it is none or they are more than `size`. */
+/*
+ * 0x... or 0b..., RFC 7143 6.1: the number of bytes, or -EBADMSG if it is none or they are more
+ * than `size`.
+ */
 int text_binary(const char *value, unsigned char *bytes, size_t size);
 
 #endif

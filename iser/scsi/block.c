@@ -140,7 +140,10 @@ transfer(struct scsi_task *task, enum io_operation operation)
 	return SCSI_GOES_ON;
 }
 
-/* What need not wait for the disk is done here and now: neither a ring nor another thread is faster. */
+/*
+ * What need not wait for the disk is done here and now: neither a ring nor another thread is
+ * faster.
+ */
 static bool
 transfer_at_once(struct scsi_task *task, bool write)
 {
@@ -233,8 +236,8 @@ start_sync(struct scsi_task *task)
 /* ---- VERIFY, WRITE AND VERIFY ---- */
 
 /*
- * Reads the range in pieces, and compares it with the data-out from `from`: with as many bytes, or with one
- * block again and again.  -EILSEQ, and *differs, at the first difference.
+ * Reads the range in pieces, and compares it with the data-out from `from`: with as many bytes, or
+ * with one block again and again.  -EILSEQ, and *differs, at the first difference.
  */
 static int
 verify_range(

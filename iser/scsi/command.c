@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* The bits of a CDB that mean something, from byte 0: an operation on blocks of 6, 10, 12, 16 bytes. */
+/*
+ * The bits of a CDB that mean something, from byte 0: an operation on blocks of 6, 10, 12, 16
+ * bytes.
+ */
 /* clang-format off */
 #define F4 0xff, 0xff, 0xff, 0xff
 #define ON6(opcode) { opcode, 0x1f, 0xff, 0xff, 0xff }

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* Calls `visit` for each piece of the segments from `offset`, until `length` or the segments end. */
+/*
+ * Calls `visit` for each piece of the segments from `offset`, until `length` or the segments end.
+ */
 static size_t
 data_walk(const struct scsi_task *task, uint64_t offset, size_t length, void *context,
     size_t (*visit)(void *context, size_t done, uint8_t *piece, size_t n))

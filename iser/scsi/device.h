@@ -138,8 +138,8 @@ enum scsi_progress task_job(
     struct scsi_task *task, void (*work)(struct scsi_task *task), uint64_t at);
 
 /*
- * With the lock: an abort of the tasks of the LUN, of one nexus or of all (NULL), but `except`.  Those that
- * only wait are pushed on *ended, for task_end_list() without the lock.
+ * With the lock: an abort of the tasks of the LUN, of one nexus or of all (NULL), but `except`.
+ * Those that only wait are pushed on *ended, for task_end_list() without the lock.
  */
 void task_stop_set(struct scsi_lun *lun, const struct scsi_nexus *nexus,
     const struct scsi_task *except, struct scsi_task **ended);
@@ -178,8 +178,8 @@ struct scsi_command {
 	uint8_t access; /* enum command_access */
 	uint8_t flags;
 	/*
-	 * Looks at the CDB, with the lock held: sets direction, wanted, and lba and blocks, or fails.
-	 * The bits that are not in `usage` are 0.
+	 * Looks at the CDB, with the lock held: sets direction, wanted, and lba and blocks, or
+	 * fails.  The bits that are not in `usage` are 0.
 	 */
 	bool (*plan)(struct scsi_task *task);
 	enum scsi_progress (*start)(struct scsi_task *task);
@@ -192,13 +192,17 @@ const struct scsi_command *command_find(const uint8_t *cdb, enum scsi_sense *sen
 /* False, and the task has failed, if a bit of the CDB is set that has no meaning. */
 bool command_check_bits(struct scsi_task *task);
 
-/* Number of logical blocks, or bytes of a list, of a CDB whose length field is at the usual place. */
+/*
+ * Number of logical blocks, or bytes of a list, of a CDB whose length field is at the usual place.
+ */
 uint64_t command_lba(const uint8_t *cdb, unsigned int length);
 uint32_t command_count(const uint8_t *cdb, unsigned int length);
 
 /* ---- data.c: data-in and data-out in the caller's segments ---- */
 
-/* Parameter data on their way to the initiator: what is beyond its room is counted and not stored. */
+/*
+ * Parameter data on their way to the initiator: what is beyond its room is counted and not stored.
+ */
 struct data_in {
 	struct scsi_task *task;
 	uint64_t length;

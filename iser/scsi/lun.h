@@ -39,7 +39,9 @@ struct scsi_target_options {
  */
 int scsi_target_open(struct scsi_target **target, const struct scsi_target_options *options);
 
-/* Closes its LUNs and stops the engine.  No nexus may be left.  Not from a callback.  NULL is fine. */
+/*
+ * Closes its LUNs and stops the engine.  No nexus may be left.  Not from a callback.  NULL is fine.
+ */
 void scsi_target_close(struct scsi_target *target);
 
 /* "io_uring" or "threads". */
@@ -49,7 +51,8 @@ const char *scsi_target_engine(const struct scsi_target *target);
 struct scsi_lun_options {
 	const char *path;
 	uint64_t
-	    create_bytes; /* makes a missing file with so many bytes, all of them a hole; default: none is made */
+	    /* makes a missing file with so many bytes, all of them a hole; default: none is made */
+	    create_bytes;
 	bool read_only;
 	bool
 	    write_through; /* no write cache: every write is on the medium when it ends; WCE is 0 */

@@ -37,7 +37,8 @@ enum scsi_abort {
 struct scsi_drain {
 	/*
 	 * All tasks that were there have ended, and their callbacks have returned.  From the thread
-	 * that ended the last, also within its scsi_task_start() or scsi_task_drop(), without a lock.
+	 * that ended the last, also within its scsi_task_start() or scsi_task_drop(), without a
+	 * lock.
 	 */
 	void (*done)(struct scsi_drain *drain);
 	void *context; /* the caller's */

@@ -103,7 +103,10 @@ ring_open(
 	e = io_uring_queue_init_params(ENTRIES, &r->uring, &params);
 	if (e)
 		goto free;
-	/* Without the first a completion is lost when more than the queue has room for are in flight. */
+	/*
+	 * Without the first a completion is lost when more than the queue has room for are in
+	 * flight.
+	 */
 	if (!(params.features & IORING_FEAT_NODROP) || !ring_knows_operations(&r->uring)) {
 		e = -ENOSYS;
 		goto exit;

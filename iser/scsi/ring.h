@@ -10,8 +10,8 @@
 struct ring;
 
 /*
- * Starts the thread that waits for completions.  What the ring could not do now, such as with -EAGAIN,
- * goes to `again`, which does it by other means.  0 or -errno; -ENOSYS without io_uring.
+ * Starts the thread that waits for completions.  What the ring could not do now, such as with
+ * -EAGAIN, goes to `again`, which does it by other means.  0 or -errno; -ENOSYS without io_uring.
  */
 int ring_open(
     struct ring **ring, void (*again)(void *context, struct io_request *request), void *context);

@@ -12,9 +12,9 @@
  * the data-out cannot be fetched, scsi_task_drop() ends it instead of scsi_task_start().
  *
  * Tasks with SIMPLE are done in any order.  An ORDERED task starts when all older ones have ended,
- * and younger ones wait for it; a transport that has too little memory for all therefore gives it in
- * the order of the plans.  COMPARE AND WRITE waits for tasks on its blocks that were started before,
- * and those that are started later wait for it.
+ * and younger ones wait for it; a transport that has too little memory for all therefore gives it
+ * in the order of the plans.  COMPARE AND WRITE waits for tasks on its blocks that were started
+ * before, and those that are started later wait for it.
  */
 #ifndef ISER_SCSI_TASK_H
 #define ISER_SCSI_TASK_H
@@ -57,9 +57,9 @@ struct scsi_task {
 	uint32_t expected_in;  /* bytes that the initiator has room for; 0 unless it reads */
 	uint32_t expected_out; /* bytes that the initiator has to send; 0 unless it writes */
 	/*
-	 * It ended.  From a thread of the engine, or one that ended or aborted another task, without a
-	 * lock; never inside a plan or start of the same task.  It may plan and start other tasks, and
-	 * the memory of this one may be used for them.
+	 * It ended.  From a thread of the engine, or one that ended or aborted another task,
+	 * without a lock; never inside a plan or start of the same task.  It may plan and start
+	 * other tasks, and the memory of this one may be used for them.
 	 */
 	void (*done)(struct scsi_task *task);
 	void *context;
@@ -68,7 +68,10 @@ struct scsi_task {
 	enum scsi_direction direction;
 	uint32_t bytes;
 
-	/* The caller's, before scsi_task_start(): `bytes` in all, 1,024 at most, unchanged until it ends. */
+	/*
+	 * The caller's, before scsi_task_start(): `bytes` in all, 1,024 at most, unchanged until it
+	 * ends.
+	 */
 	const struct iovec *iov;
 	unsigned int iov_count;
 
@@ -100,7 +103,10 @@ struct scsi_task {
 	struct io_request io;
 };
 
-/* Looks at the CDB, the reservations and the unit attentions, and enters the task set unless it ended. */
+/*
+ * Looks at the CDB, the reservations and the unit attentions, and enters the task set unless it
+ * ended.
+ */
 enum scsi_progress scsi_task_plan(struct scsi_task *task);
 
 /* Does it.  Never waits for the disk, nor for another task. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program that is linked with one of these functions, or that reaches one through its context, goes on.  The
- * call fails as it does on a device without it, and the first one prints a line that names it.
+ * A program that is linked with one of these functions, or that reaches one through its context,
+ * goes on.  The call fails as it does on a device without it, and the first one prints a line that
+ * names it.
  *
  * An operation on an object that cannot be had, such as a flow, is left out of the table.  Those of
  * <infiniband/verbs.h> test for that; but not ibv_close_xrcd().

@@ -105,8 +105,9 @@ adversary_count(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 }
 
 /*
- * Rule 5: whether receives must not be seen yet; then they wait for a time.  A stream of sends does not stop them for ever.  It is
- * counted how often they wait, not how long: a timer that is late must not change the order.
+ * Rule 5: whether receives must not be seen yet; then they wait for a time.  A stream of sends does
+ * not stop them for ever.  It is counted how often they wait, not how long: a timer that is late
+ * must not change the order.
  */
 static bool
 adversary_waits(struct soft_cq *cq) REQUIRES(soft_locks.cq)
@@ -214,8 +215,8 @@ adversary_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(s
 	if (!cq->channel)
 		return;
 	/*
-	 * Rule 2.  If an event is owed, the queue was armed already, and nothing changes.  Receives that wait by rule 5
-	 * are added after the request, others before it or just after it.
+	 * Rule 2.  If an event is owed, the queue was armed already, and nothing changes.  Receives
+	 * that wait by rule 5 are added after the request, others before it or just after it.
 	 */
 	if (!own->owed && cq->tail != soft_counter_load(&cq->shown)) {
 		waits = adversary_waits(cq);
@@ -294,8 +295,9 @@ const struct soft_personality soft_adversary = {
 };
 
 /*
- * True if nothing has come to the queue yet and it is in this state.  What comes to a queue that is not armed comes too
- * early for the request that is about to be made; what comes to one that is armed is polled before its event is read.
+ * True if nothing has come to the queue yet and it is in this state.  What comes to a queue that is
+ * not armed comes too early for the request that is about to be made; what comes to one that is
+ * armed is polled before its event is read.
  */
 static bool
 adversary_may_wait(struct soft_cq *cq, bool armed) SOFT_NO_CQ_LOCK

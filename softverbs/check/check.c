@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * check -- the checker as the judge of the device: it is set when the library is loaded, if the user wants it
+ * check -- the checker as the judge of the device: it is set when the library is loaded, if the
+ * user wants it
  */
 #include "adversary.h"
 #include "pending.h"
@@ -11,7 +12,10 @@
 #include "softverbs/qp/post.h"
 #include "softverbs/qp/qp.h"
 
-/* A thread that spins, and did not create the queue, loses the processor after so many polls that found nothing. */
+/*
+ * A thread that spins, and did not create the queue, loses the processor after so many polls that
+ * found nothing.
+ */
 #define PAUSE_AFTER 1024u
 
 /* A record of the parent of a fork is not used in the child. */
@@ -120,9 +124,9 @@ check_req_notify_cq(struct ibv_cq *ibv, int solicited_only) SOFT_NO_CHECK_LOCK
 }
 
 /*
- * Counts the requests in a row that have no completion, up to `end`; returns whether they are more than the send queue
- * holds.  Here such a request leaves the queue when it is done, so the device does not notice; an adapter keeps it until
- * the completion of a later one is polled.
+ * Counts the requests in a row that have no completion, up to `end`; returns whether they are more
+ * than the send queue holds.  Here such a request leaves the queue when it is done, so the device
+ * does not notice; an adapter keeps it until the completion of a later one is polled.
  */
 static bool
 check_count_unsignaled(struct soft_qp *qp, const struct ibv_send_wr *wr,
@@ -143,8 +147,9 @@ check_count_unsignaled(struct soft_qp *qp, const struct ibv_send_wr *wr,
 }
 
 /*
- * An adapter has room for another request when a completion was polled, here when a request is done.  False if so many
- * were posted since the last poll that it has none; those without any completion are counted above.
+ * An adapter has room for another request when a completion was polled, here when a request is
+ * done.  False if so many were posted since the last poll that it has none; those without any
+ * completion are counted above.
  */
 static bool
 check_has_room(struct soft_qp *qp, const struct soft_check_queue *queue,
@@ -186,7 +191,9 @@ check_give_room_back(struct soft_qp *qp, const struct ibv_send_wr *wr) SOFT_NO_S
 	soft_qp_unlock_send(qp);
 }
 
-/* A program may post until there is no room, and then poll.  It is reported if it does not do so. */
+/*
+ * A program may post until there is no room, and then poll.  It is reported if it does not do so.
+ */
 static void
 check_refused(struct soft_check_queue *queue, uint32_t number) SOFT_NO_CHECK_LOCK
 {

@@ -16,7 +16,10 @@ descriptor_info(int fd)
 	return fopen(path, "re");
 }
 
-/* The number of the eventfd, which is the same in its duplicates; -1 if it is none or the kernel is old. */
+/*
+ * The number of the eventfd, which is the same in its duplicates; -1 if it is none or the kernel is
+ * old.
+ */
 static int
 descriptor_number(int fd)
 {

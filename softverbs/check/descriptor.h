@@ -8,8 +8,8 @@
 #include "softverbs/device/soft.h"
 
 /*
- * True if `fd` is that of the channel, a duplicate of it, or an epoll descriptor that has one of these; also one that
- * has such an epoll descriptor.
+ * True if `fd` is that of the channel, a duplicate of it, or an epoll descriptor that has one of
+ * these; also one that has such an epoll descriptor.
  */
 bool soft_descriptor_leads_to(int fd, int channel);
 

@@ -8,8 +8,8 @@
 #define LIMIT (200 * SOFT_MILLISECOND)
 
 /*
- * The number of threads that are ready is read once in this time: what two queues hold until the same moment is given up
- * at once, not with the time between that it takes to read the folder.
+ * The number of threads that are ready is read once in this time: what two queues hold until the
+ * same moment is given up at once, not with the time between that it takes to read the folder.
  */
 #define FRESH (200 * SOFT_MICROSECOND)
 

@@ -31,8 +31,9 @@ struct soft_kind_text {
 extern const struct soft_kind_text soft_kinds[SOFT_KINDS];
 
 /*
- * The moves that a replay makes each time, of those that were made before the report, with some that lead to such a report
- * and without some that lead away from it: bits.  `bounded`: the program polled less than there was.
+ * The moves that a replay makes each time, of those that were made before the report, with some
+ * that lead to such a report and without some that lead away from it: bits.  `bounded`: the program
+ * polled less than there was.
  */
 unsigned int soft_kind_moves(enum soft_kind kind, unsigned int made, bool bounded);
 

@@ -14,15 +14,17 @@
 #include <stdio.h>
 
 enum soft_choice {
-	SOFT_CHOOSE_HOLD,	/* the queue is not armed: the completion is held until it is */
-	SOFT_CHOOSE_HOLD_ARMED, /* the queue is armed: the completion, and so its event, comes later */
-	SOFT_CHOOSE_SPLIT,	/* completions that were held become visible in several parts */
-	SOFT_CHOOSE_LATE,	/* the event comes later than its completion */
+	SOFT_CHOOSE_HOLD, /* the queue is not armed: the completion is held until it is */
+	/* the queue is armed: the completion, and so its event, comes later */
+	SOFT_CHOOSE_HOLD_ARMED,
+	SOFT_CHOOSE_SPLIT, /* completions that were held become visible in several parts */
+	SOFT_CHOOSE_LATE,  /* the event comes later than its completion */
 	SOFT_CHOOSE_MERGE, /* an event that is held answers a new request for notification, too */
 	SOFT_CHOOSE_FIRST, /* the event comes before those of other queues of the channel */
 	SOFT_CHOOSE_PAUSE, /* the thread that arms pauses before the request takes effect */
-	SOFT_CHOOSE_AFTER, /* completions come just after the request: their event finds them polled */
-	SOFT_MOVES,	   /* the number of those that a list can name */
+	/* completions come just after the request: their event finds them polled */
+	SOFT_CHOOSE_AFTER,
+	SOFT_MOVES,		       /* the number of those that a list can name */
 	SOFT_CHOOSE_FAIL = SOFT_MOVES, /* the request for notification fails */
 	SOFT_CHOICES
 };
@@ -41,8 +43,8 @@ struct soft_moves {
 };
 
 /*
- * Reads "none", or [QUEUE:]MOVE[=always] separated by commas.  If the list is wrong, writes why to `error`, and returns
- * false.
+ * Reads "none", or [QUEUE:]MOVE[=always] separated by commas.  If the list is wrong, writes why to
+ * `error`, and returns false.
  */
 bool soft_moves_read(const char *list, struct soft_moves *moves, char *error, size_t size);
 
@@ -52,7 +54,10 @@ void soft_moves_print_names(FILE *stream, unsigned int bits);
 /* Prints all moves, each followed by a comma. */
 void soft_moves_print_all(FILE *stream);
 
-/* Prints a list with the moves whose bits are set, as moves that are always made: of this queue; 0: of all. */
+/*
+ * Prints a list with the moves whose bits are set, as moves that are always made: of this queue; 0:
+ * of all.
+ */
 void soft_moves_print(FILE *stream, unsigned int queue, unsigned int bits);
 
 #endif

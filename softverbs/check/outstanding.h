@@ -8,8 +8,9 @@
 #include "view.h"
 
 /*
- * Counts them in the views of queues that exist, where it can matter: the queue has nothing to poll, no call was made with
- * it since the last time, and it is not armed or a connection has ended.
+ * Counts them in the views of queues that exist, where it can matter: the queue has nothing to
+ * poll, no call was made with it since the last time, and it is not armed or a connection has
+ * ended.
  */
 void soft_check_count_outstanding(void) SOFT_NO_CHECK_LOCK SOFT_NO_CM_LOCK;
 

@@ -17,7 +17,10 @@ struct pending {
 	bool reported;
 };
 
-/* Held while a report is printed, so that its call does not end meanwhile.  A leaf, but for the lock of reports. */
+/*
+ * Held while a report is printed, so that its call does not end meanwhile.  A leaf, but for the
+ * lock of reports.
+ */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static LIST_HEAD(, pending) pending = LIST_HEAD_INITIALIZER(pending);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pending -- calls that wait until events of a queue pair, a shared receive queue or an id are acknowledged
+ * pending -- calls that wait until events of a queue pair, a shared receive queue or an id are
+ * acknowledged
  *
- * The record of a completion queue knows of its own: suspicion.h.  A call is reported when its thread has slept for as long
- * as softverbs-run --stranded-after says.
+ * The record of a completion queue knows of its own: suspicion.h.  A call is reported when its
+ * thread has slept for as long as softverbs-run --stranded-after says.
  */
 #ifndef SOFT_CHECK_PENDING_H
 #define SOFT_CHECK_PENDING_H

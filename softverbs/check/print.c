@@ -41,7 +41,9 @@ print_frame_name(const void *frame, char name[NAME_SIZE])
 	soft_show(name, NAME_SIZE, symbol); /* it may have the path of a file */
 }
 
-/* Where moves of the adversary led to the report, only these are made in the replay, and each time. */
+/*
+ * Where moves of the adversary led to the report, only these are made in the replay, and each time.
+ */
 static void
 print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
     const struct soft_check_state *state) REQUIRES(soft_check_locks.queue)
@@ -65,7 +67,10 @@ print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *q
 
 #define LINES_MAX 16
 
-/* The command that prints the lines of what these frames call, of one file, which is that of the first with lines. */
+/*
+ * The command that prints the lines of what these frames call, of one file, which is that of the
+ * first with lines.
+ */
 static void
 text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
 {
@@ -95,7 +100,10 @@ text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
 		fputc('\n', stream);
 }
 
-/* Wraps the text; lines after the first are indented by `indent`, and the first has `used` columns already. */
+/*
+ * Wraps the text; lines after the first are indented by `indent`, and the first has `used` columns
+ * already.
+ */
 static void
 text_wrap(FILE *stream, const char *text, int used, int indent)
 {

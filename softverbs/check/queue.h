@@ -2,8 +2,9 @@
 /*
  * queue -- what the checker knows of a completion queue
  *
- * A record stays when its queue is destroyed, with the memory of the CQ: a later call with it must find the record.
- * The lock of a record comes before those of the CQ and its channel.  No thread holds two of them.
+ * A record stays when its queue is destroyed, with the memory of the CQ: a later call with it must
+ * find the record.  The lock of a record comes before those of the CQ and its channel.  No thread
+ * holds two of them.
  */
 #ifndef SOFT_CHECK_QUEUE_H
 #define SOFT_CHECK_QUEUE_H
@@ -20,8 +21,8 @@ extern struct soft_check_locks {
 
 struct soft_check_queue {
 	/*
-	 * In the list of those that are not destroyed.  A thread goes through it without a lock: a record that was removed
-	 * leads on to one that was behind it.
+	 * In the list of those that are not destroyed.  A thread goes through it without a lock: a
+	 * record that was removed leads on to one that was behind it.
 	 */
 	_Atomic(struct soft_check_queue *) next;
 	struct soft_check_queue *before;	   /* under the lock of the list */
@@ -91,7 +92,8 @@ struct soft_check_state {
 	bool overrun;
 	unsigned int moves; /* of the adversary, that may have led here: a bit for each */
 	uint32_t
-	    not_ready; /* a queue pair that died of receiver-not-ready, with its completion to poll; 0: none */
+	    /* a queue pair that died of receiver-not-ready, with its completion to poll; 0: none */
+	    not_ready;
 };
 
 /* True if the last poll came after the last arm, and found as many as it asked for. */

@@ -44,8 +44,8 @@ soft_reports_reset(void) UNCHECKED
 #define PATIENCE 5000
 
 /*
- * To the file of --report.  softverbs-run could open it; if that has changed, or nothing reads it, the report is not lost,
- * and later ones do not wait.
+ * To the file of --report.  softverbs-run could open it; if that has changed, or nothing reads it,
+ * the report is not lost, and later ones do not wait.
  */
 static void
 report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
@@ -75,7 +75,10 @@ report_print(const char *bytes, size_t size) REQUIRES(soft_check_locks.report)
 		patience = 0;
 }
 
-/* What is reported: a queue that the caller has locked, or another object, of which only the name is known. */
+/*
+ * What is reported: a queue that the caller has locked, or another object, of which only the name
+ * is known.
+ */
 struct report {
 	enum soft_kind kind;
 	const struct soft_check_queue *queue;

@@ -2,9 +2,9 @@
 /*
  * schedule -- the choices of the adversary for one completion queue
  *
- * The n-th choice of a kind is a function of the seed, the number of the queue (in the order of creation in the
- * process), the kind and n.  So a replay makes the same choices, in whatever order the threads ask for them.  A list of
- * moves can forbid a kind, or make the answer yes each time.
+ * The n-th choice of a kind is a function of the seed, the number of the queue (in the order of
+ * creation in the process), the kind and n.  So a replay makes the same choices, in whatever order
+ * the threads ask for them.  A list of moves can forbid a kind, or make the answer yes each time.
  */
 #ifndef SOFT_CHECK_SCHEDULE_H
 #define SOFT_CHECK_SCHEDULE_H
@@ -35,8 +35,9 @@ soft_schedule_allows(const struct soft_schedule *schedule, enum soft_choice kind
 uint32_t soft_schedule_choose(struct soft_schedule *schedule, enum soft_choice kind);
 
 /*
- * A time from 1 to `most`, and at least that for most moves that are always made.  After many choices it is shorter, and
- * soft_schedule_choose() answers yes less often, so that a long program is not slowed down all the time.
+ * A time from 1 to `most`, and at least that for most moves that are always made.  After many
+ * choices it is shorter, and soft_schedule_choose() answers yes less often, so that a long program
+ * is not slowed down all the time.
  */
 uint64_t soft_schedule_time(
     const struct soft_schedule *schedule, enum soft_choice kind, uint32_t random, uint64_t most);

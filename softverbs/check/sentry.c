@@ -134,8 +134,8 @@ sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *slee
 	if (possible)
 		suspicion = soft_suspect(view, sleepers);
 	/*
-	 * At this moment.  A thread that wakes and sleeps again, or waits for a processor, without a call with the queue has
-	 * not mended anything: the time until now counts.
+	 * At this moment.  A thread that wakes and sleeps again, or waits for a processor, without
+	 * a call with the queue has not mended anything: the time until now counts.
 	 */
 	if (suspicion.strength == SOFT_INNOCENT) {
 		if (!possible || view->since != view->activity)
@@ -194,7 +194,10 @@ sentry_polls(pid_t thread)
 	return false;
 }
 
-/* No call has done anything since the last tick: threads that run may be such as spin, and wait for others themselves. */
+/*
+ * No call has done anything since the last tick: threads that run may be such as spin, and wait for
+ * others themselves.
+ */
 static void
 sentry_excuse_spinners(struct soft_sleepers *sleepers)
 {

@@ -34,7 +34,10 @@ struct soft_check_settings {
 /* Constant after soft_check_settings_read(). */
 extern struct soft_check_settings soft_check_settings;
 
-/* Returns whether programs are checked.  The environment of the whole program is constant meanwhile. */
+/*
+ * Returns whether programs are checked.  The environment of the whole program is constant
+ * meanwhile.
+ */
 bool soft_check_settings_read(void);
 
 #endif

@@ -27,8 +27,9 @@ pid_t soft_site_thread(void);
 void soft_site_reset(void);
 
 /*
- * Sets the site to here and now.  `caller`, if it is not NULL, is the return address into the program: a call that is
- * repeated from there keeps the backtrace of the first one, because a loop that polls would be slow otherwise.
+ * Sets the site to here and now.  `caller`, if it is not NULL, is the return address into the
+ * program: a call that is repeated from there keeps the backtrace of the first one, because a loop
+ * that polls would be slow otherwise.
  */
 void soft_site_mark(struct soft_site *site, const void *caller);
 

@@ -2,10 +2,11 @@
 /*
  * sleep -- which threads of the process sleep, and what they wait for
  *
- * It is read from /proc/self/task: the state of each thread, the system call that it is in, and the arguments of this
- * call.  So a wait is known in whatever way the program came to it: by libc, by a library that was linked before
- * libibverbs, or by a system call of its own; functions that are interposed see only some of these.  A thread that
- * waits for a processor is not asleep, nor is one that is stopped.
+ * It is read from /proc/self/task: the state of each thread, the system call that it is in, and the
+ * arguments of this call.  So a wait is known in whatever way the program came to it: by libc, by a
+ * library that was linked before libibverbs, or by a system call of its own; functions that are
+ * interposed see only some of these.  A thread that waits for a processor is not asleep, nor is one
+ * that is stopped.
  */
 #ifndef SOFT_CHECK_SLEEP_H
 #define SOFT_CHECK_SLEEP_H
@@ -43,14 +44,14 @@ const struct soft_sleeper *soft_sleepers_on(
     const struct soft_sleepers *sleepers, int fd, const char **call);
 
 /*
- * True if every thread sleeps, without a time limit, and waits for this descriptor alone or for another thread: if the
- * descriptor does not become readable, only a signal wakes them.
+ * True if every thread sleeps, without a time limit, and waits for this descriptor alone or for
+ * another thread: if the descriptor does not become readable, only a signal wakes them.
  */
 bool soft_sleepers_are_stuck(const struct soft_sleepers *sleepers, int fd);
 
 /*
- * True if a thread other than this one sleeps for a time, or for what comes from outside: it can do something
- * when it comes back.
+ * True if a thread other than this one sleeps for a time, or for what comes from outside: it can do
+ * something when it comes back.
  */
 bool soft_sleepers_others_come_back(
     const struct soft_sleepers *sleepers, const struct soft_sleeper *than);

@@ -28,7 +28,10 @@ soft_suspicion_is_possible(const struct soft_check_view *view)
 	return view->state.armed == SOFT_UNARMED && (view->sends || view->receives);
 }
 
-/* The destroy waits for acknowledgements, and its thread sleeps.  Those that are too many have been reported. */
+/*
+ * The destroy waits for acknowledgements, and its thread sleeps.  Those that are too many have been
+ * reported.
+ */
 static enum soft_strength
 suspicion_destroying(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
 {
@@ -51,7 +54,10 @@ suspicion_with_waiter(const struct soft_check_view *view, const struct soft_slee
 {
 	if (!sleeper || sleepers->busy)
 		return SOFT_WEAK;
-	/* A thread that reads events may have left this one to another thread, which polls and arms when it comes to it. */
+	/*
+	 * A thread that reads events may have left this one to another thread, which polls and arms
+	 * when it comes to it.
+	 */
 	if (view->taken && soft_sleepers_others_come_back(sleepers, sleeper))
 		return SOFT_WEAK;
 	return SOFT_STRONG;
@@ -103,8 +109,9 @@ suspicion_unread(const struct soft_check_view *view, const struct soft_sleepers 
 }
 
 /*
- * A thread waits for the channel, and nothing can be polled yet.  Receives are outstanding all the time, and another
- * thread may arm the queue, or poll it, when it likes: they count only if there is no such thread.
+ * A thread waits for the channel, and nothing can be polled yet.  Receives are outstanding all the
+ * time, and another thread may arm the queue, or poll it, when it likes: they count only if there
+ * is no such thread.
  */
 static enum soft_strength
 suspicion_outstanding(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
@@ -115,8 +122,9 @@ suspicion_outstanding(const struct soft_check_view *view, const struct soft_slee
 }
 
 /*
- * Completions can be polled and no event of the queue is due.  A queue that was never armed may be meant to be polled now
- * and then, as one that is armed for solicited completions: but not if it has messages, and the program waits for the channel.
+ * Completions can be polled and no event of the queue is due.  A queue that was never armed may be
+ * meant to be polled now and then, as one that is armed for solicited completions: but not if it
+ * has messages, and the program waits for the channel.
  */
 static struct soft_suspicion
 suspect_visible(struct soft_suspicion result, const struct soft_check_view *view,
@@ -146,8 +154,8 @@ suspect_visible(struct soft_suspicion result, const struct soft_check_view *view
 }
 
 /*
- * Nothing can come to the channel any more: all that is outstanding on its queues is on connections that have ended.  A
- * shared receive queue serves other connections, too.
+ * Nothing can come to the channel any more: all that is outstanding on its queues is on connections
+ * that have ended.  A shared receive queue serves other connections, too.
  */
 static bool
 suspicion_has_ended(const struct soft_check_view *view)
@@ -168,8 +176,9 @@ suspicion_has_ended(const struct soft_check_view *view)
 }
 
 /*
- * A thread waits for the completions of connections that have ended.  A program that has read their events may know, and wait
- * for the next connection: for one that comes, or until a thread makes it.
+ * A thread waits for the completions of connections that have ended.  A program that has read their
+ * events may know, and wait for the next connection: for one that comes, or until a thread makes
+ * it.
  */
 static enum soft_strength
 suspicion_ended(const struct soft_check_view *view, const struct soft_sleepers *sleepers)

@@ -2,33 +2,43 @@
 /*
  * suspicion -- whether a queue looks as if its program had lost a wake-up
  *
- * A suspicion is about one moment.  It is reported when it has lasted, without any call with the queue:
+ * A suspicion is about one moment.  It is reported when it has lasted, without any call with the
+ * queue:
  *
- * - STRONG for as long as softverbs-run --stranded-after says.  The thread that should be woken sleeps; or all threads
+ * - STRONG for as long as softverbs-run --stranded-after says.  The thread that should be woken
+ * sleeps; or all threads
  *   do, without a time limit and for nothing that comes from outside.
- *   Threads that only poll other queues, and find nothing, do not count while one waits for the channel.
- * - WEAK for five times as long.  A thread runs, or sleeps for a time, or waits for something else, and could look at
+ *   Threads that only poll other queues, and find nothing, do not count while one waits for the
+ *   channel.
+ * - WEAK for five times as long.  A thread runs, or sleeps for a time, or waits for something else,
+ * and could look at
  *   the queue when it comes back.
  *
- * A thread that sleeps while requests are outstanding, of which no completion is there yet, is suspected, too: WEAK, or
- * STRONG if every thread sleeps for nothing but this channel and the other threads.
+ * A thread that sleeps while requests are outstanding, of which no completion is there yet, is
+ * suspected, too: WEAK, or STRONG if every thread sleeps for nothing but this channel and the other
+ * threads.
  *
- * So is one that sleeps for a queue that is armed, when the peers of all its requests have disconnected: nothing flushes
- * them.  If the event was read, only while every thread sleeps without a time limit, and nothing listens.
+ * So is one that sleeps for a queue that is armed, when the peers of all its requests have
+ * disconnected: nothing flushes them.  If the event was read, only while every thread sleeps
+ * without a time limit, and nothing listens.
  *
- * A thread that has read the event of a queue and waits again, with no poll and no arm after it, may have left the queue to
- * another thread: WEAK if one sleeps for a time, or for something from outside.
+ * A thread that has read the event of a queue and waits again, with no poll and no arm after it,
+ * may have left the queue to another thread: WEAK if one sleeps for a time, or for something from
+ * outside.
  *
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
  * What is no proof:
  *
- * - Time in which the program had no processor, or was stopped: its threads are not asleep then, and the sentry, a
+ * - Time in which the program had no processor, or was stopped: its threads are not asleep then,
+ * and the sentry, a
  *   thread of the same process, counts only the time in which it runs itself.
  * - A queue that is only polled, or armed and never waited for: programs look at it when they want.
- * - Completions that were flushed, while no thread waits for the queue: programs leave them when they disconnect.
+ * - Completions that were flushed, while no thread waits for the queue: programs leave them when
+ * they disconnect.
  * - Receives that are outstanding, while another thread runs or can be woken.
- * - Unsolicited completions while the queue is armed for solicited ones, and completions in a queue that was never armed
+ * - Unsolicited completions while the queue is armed for solicited ones, and completions in a queue
+ * that was never armed
  *   while its channel can still wake the thread; but messages are WEAK.
  * - A completion or event that the device holds back.
  */

@@ -2,8 +2,9 @@
 /*
  * tally -- what the processes of a run tell softverbs-run: a file that all of them have in memory
  *
- * softverbs-run makes it, and the library maps it when it is loaded: a program closes descriptors that it does not know,
- * and may have none left when it is to be reported.  Also a part of softverbs-run.
+ * softverbs-run makes it, and the library maps it when it is loaded: a program closes descriptors
+ * that it does not know, and may have none left when it is to be reported.  Also a part of
+ * softverbs-run.
  */
 #ifndef SOFT_CHECK_TALLY_H
 #define SOFT_CHECK_TALLY_H

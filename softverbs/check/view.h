@@ -40,8 +40,8 @@ struct soft_check_view {
 bool soft_check_view_take(struct soft_check_queue *queue) SOFT_NO_CHECK_LOCK;
 
 /*
- * True if any queue on the channel of this one is armed, or has an event that was not read: a thread that sleeps on
- * the channel will be woken.
+ * True if any queue on the channel of this one is armed, or has an event that was not read: a
+ * thread that sleeps on the channel will be woken.
  */
 bool soft_check_view_wakes(const struct soft_check_view *view);
 

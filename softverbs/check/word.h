@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Prints the word so that bash makes it of what is printed, which is printable ASCII.  Any shell does so, if the word itself
- * is printable ASCII.
+ * Prints the word so that bash makes it of what is printed, which is printable ASCII.  Any shell
+ * does so, if the word itself is printable ASCII.
  */
 void soft_word_print(FILE *stream, const char *word);
 

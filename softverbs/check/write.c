@@ -47,7 +47,10 @@ write_pause(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Where poll() finds room, a write of PIPE_BUF does not wait, whatever the flags of the descriptor are. */
+/*
+ * Where poll() finds room, a write of PIPE_BUF does not wait, whatever the flags of the descriptor
+ * are.
+ */
 static int
 write_until(int fd, const char *bytes, size_t size, uint64_t end)
 {

@@ -2,8 +2,8 @@
 /*
  * write -- writes what the checker prints, without waiting for ever for a reader
  *
- * A pipe whose reader has stopped, or a terminal that is held, must not keep the checker from ending the program.  Also a
- * part of softverbs-run.
+ * A pipe whose reader has stopped, or a terminal that is held, must not keep the checker from
+ * ending the program.  Also a part of softverbs-run.
  */
 #ifndef SOFT_CHECK_WRITE_H
 #define SOFT_CHECK_WRITE_H
@@ -13,12 +13,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes all of it to the descriptor: 0, or an errno; EAGAIN if it could not in `limit` milliseconds. */
+/*
+ * Writes all of it to the descriptor: 0, or an errno; EAGAIN if it could not in `limit`
+ * milliseconds.
+ */
 int soft_write(int fd, const char *bytes, size_t size, unsigned int limit);
 
 /*
- * Appends it to the file, which is made if it is not there.  A pipe without a reader, or with a slow one, is waited for,
- * `limit` milliseconds at most: 0 or an errno.
+ * Appends it to the file, which is made if it is not there.  A pipe without a reader, or with a
+ * slow one, is waited for, `limit` milliseconds at most: 0 or an errno.
  */
 int soft_append(const char *path, const char *bytes, size_t size, unsigned int limit);
 

@@ -79,7 +79,10 @@ soft_address_set_port(struct sockaddr *address, uint16_t port)
 		((struct sockaddr_in6 *)(void *)address)->sin6_port = htons(port);
 }
 
-/* An address of this host is one that a socket may be bound to: 0, -EADDRNOTAVAIL, or another -errno. */
+/*
+ * An address of this host is one that a socket may be bound to: 0, -EADDRNOTAVAIL, or another
+ * -errno.
+ */
 int
 soft_address_check_local(const struct sockaddr *address)
 {

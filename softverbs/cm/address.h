@@ -13,7 +13,10 @@
 bool soft_address_known(const struct sockaddr *address); /* of a family that the device has */
 bool soft_address_wild(const struct sockaddr *address);
 
-/* An address of this host is one that a socket can be bound to: 0, -EADDRNOTAVAIL, or another -errno. */
+/*
+ * An address of this host is one that a socket can be bound to: 0, -EADDRNOTAVAIL, or another
+ * -errno.
+ */
 int soft_address_check_local(const struct sockaddr *address);
 bool soft_address_same_host(const struct sockaddr *a, const struct sockaddr *b);
 uint16_t soft_address_port(const struct sockaddr *address); /* host order */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma_getaddrinfo(): what getaddrinfo(3) finds, with the port space and the type of the queue pair.
+ * rdma_getaddrinfo(): what getaddrinfo(3) finds, with the port space and the type of the queue
+ * pair.
  *
- * The errors are those of getaddrinfo(3).  All addresses that are found are in the list; routes and data
- * that a network needs to connect do not exist here.
+ * The errors are those of getaddrinfo(3).  All addresses that are found are in the list; routes and
+ * data that a network needs to connect do not exist here.
  */
 #include "cm.h"
 #include "softverbs/device/cancel.h"

@@ -171,8 +171,8 @@ soft_event_channel_of(struct rdma_event_channel *channel)
 }
 
 /*
- * The event channel of the id was destroyed, which ended the id for all others.  Its calls fail with EBADF, as those of
- * librdmacm, which writes to the descriptor of the channel.
+ * The event channel of the id was destroyed, which ended the id for all others.  Its calls fail
+ * with EBADF, as those of librdmacm, which writes to the descriptor of the channel.
  */
 static inline bool
 soft_id_is_orphan(const struct soft_id *id)

@@ -280,7 +280,8 @@ rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOF
 }
 
 /*
- * Options of vendors for the connection.  The device has none, so none are sent, and no peer has any.
+ * Options of vendors for the connection.  The device has none, so none are sent, and no peer has
+ * any.
  */
 int
 rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)

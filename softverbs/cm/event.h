@@ -19,8 +19,8 @@ void soft_event_remove(struct soft_event_channel *channel, struct soft_event *ev
     REQUIRES(soft_locks.cm);
 
 /*
- * The first takes the lock after a wait: dequeues the next event and counts it as reported; NULL if there is none.  Then
- * the caller may wait with the second, without the lock: 0, or -1 with errno.
+ * The first takes the lock after a wait: dequeues the next event and counts it as reported; NULL if
+ * there is none.  Then the caller may wait with the second, without the lock: 0, or -1 with errno.
  */
 struct soft_event *soft_event_take(
     struct soft_event_channel *channel, struct soft_ready_wait *wait) SOFT_NO_CM_LOCK;

@@ -111,7 +111,10 @@ rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 	}
 }
 
-/* Nothing is lost if the thread is cancelled in the wait: the event comes to the id as it would have come. */
+/*
+ * Nothing is lost if the thread is cancelled in the wait: the event comes to the id as it would
+ * have come.
+ */
 static int
 event_await(struct soft_id *id)
 {

@@ -9,8 +9,9 @@
 #include "softverbs/device/cancel.h"
 
 /*
- * For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno.  `was` is the caller's
- * `uncancelled_` (device/cancel.h): the wait is a cancellation point, where its caller was not cancelled so far.
+ * For an id without a channel of the consumer: waits for its next event; 0, or -1 with errno.
+ * `was` is the caller's `uncancelled_` (device/cancel.h): the wait is a cancellation point, where
+ * its caller was not cancelled so far.
  */
 int soft_event_complete(struct soft_id *id, const struct soft_cancel *was) SOFT_NO_CM_LOCK;
 

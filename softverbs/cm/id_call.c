@@ -25,8 +25,8 @@ id_end(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK
 }
 
 /*
- * As the kernel does when the descriptor is closed, it ends the ids of the channel.  They stay in memory, because their
- * program still has them.
+ * As the kernel does when the descriptor is closed, it ends the ids of the channel.  They stay in
+ * memory, because their program still has them.
  */
 void
 rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK

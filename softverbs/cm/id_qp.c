@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-/* The members of the plain structure with which the extended one begins; what pads one is a member of the other. */
+/*
+ * The members of the plain structure with which the extended one begins; what pads one is a member
+ * of the other.
+ */
 #define PLAIN_SIZE offsetof(struct ibv_qp_init_attr_ex, comp_mask)
 
 static void

@@ -100,8 +100,8 @@ service_is_of_one_family(const struct soft_id *id, const struct sockaddr *addres
 }
 
 /*
- * The rule of the kernel, which is stricter than requests need: "any address" and another address exclude each other,
- * with another errno than an address and the same one.  0 or -errno.
+ * The rule of the kernel, which is stricter than requests need: "any address" and another address
+ * exclude each other, with another errno than an address and the same one.  0 or -errno.
  */
 static int
 service_check(struct soft_service *service, const struct soft_id *id,

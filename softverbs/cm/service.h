@@ -10,8 +10,9 @@
 #include "cm.h"
 
 /*
- * Binds the id to `port` of an address, or to a free one for 0, which is then written: 0 or -errno.  Ids of
- * this process share a port at different addresses, or if all of them have the option REUSEADDR.
+ * Binds the id to `port` of an address, or to a free one for 0, which is then written: 0 or -errno.
+ * Ids of this process share a port at different addresses, or if all of them have the option
+ * REUSEADDR.
  */
 int soft_service_attach(struct soft_id *id, const struct sockaddr *address, uint16_t *port)
     REQUIRES(soft_locks.cm);

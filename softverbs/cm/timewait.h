@@ -3,8 +3,8 @@
  * timewait -- TIMEWAIT_EXIT, some time after the connection of an id has ended
  *
  * On a wire the queue pair is not used again until its last packets have arrived or are lost.  Here
- * nothing is on its way, but programs wait for the event before they destroy the id.  The time is the
- * one in which a packet is acknowledged, as in the kernel.
+ * nothing is on its way, but programs wait for the event before they destroy the id.  The time is
+ * the one in which a packet is acknowledged, as in the kernel.
  *
  * The ids are in a list, ordered by time, and share one timer.  Its function takes the CM lock and
  * finds ids in the list only, so it never acts on an id that was freed.

@@ -38,8 +38,8 @@ channel_wait_cancelled(
 }
 
 /*
- * The next event after a wait, or NULL: then the caller may wait.  A CQ with further events moves to the end, so that the
- * others get their turn.
+ * The next event after a wait, or NULL: then the caller may wait.  A CQ with further events moves
+ * to the end, so that the others get their turn.
  */
 static struct soft_cq *
 channel_next(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO_EVENT_LOCK
@@ -135,8 +135,8 @@ ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 }
 
 /*
- * The channel has got an event.  A thread that reads for it in ibv_get_cq_event() is there to take one, and does what is
- * left to do for others.
+ * The channel has got an event.  A thread that reads for it in ibv_get_cq_event() is there to take
+ * one, and does what is left to do for others.
  */
 static void
 channel_announce(struct soft_channel *channel) REQUIRES(soft_locks.channel)
@@ -200,9 +200,9 @@ channel_read(struct soft_channel *channel, struct soft_ready_wait *wait) UNCHECK
 }
 
 /*
- * Waits until there may be an event: 0, or -1 with errno.  A thread that waits for other processes reads what they send,
- * unless the descriptor does not block.  If the program has just made it block, the thread waits without reading; the progress
- * thread reads then.
+ * Waits until there may be an event: 0, or -1 with errno.  A thread that waits for other processes
+ * reads what they send, unless the descriptor does not block.  If the program has just made it
+ * block, the thread waits without reading; the progress thread reads then.
  */
 static int
 channel_wait(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO_INPUT_LOCK

@@ -22,7 +22,10 @@ struct soft_channel {
 	struct soft_ready ready GUARDED_BY(soft_locks.channel);
 	/* Its descriptor did not block when it was last looked at; only a hint. */
 	atomic_bool nonblocking;
-	/* Of a checker: the number of CQs that hold back completions of sends, or the events of these. */
+	/*
+	 * Of a checker: the number of CQs that hold back completions of sends, or the events of
+	 * these.
+	 */
 	atomic_uint holding_sends;
 	/* Of a checker: how often the program asked for an event, did not wait, and got none. */
 	atomic_uint asked;

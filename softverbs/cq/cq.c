@@ -50,8 +50,8 @@ cq_poll_empty(struct soft_cq *cq) SOFT_NO_INPUT_LOCK
 }
 
 /*
- * Zeroed memory for an entry of `size` bytes each.  That of large queues comes from the kernel page by page, as it is
- * used; the heap would clear what was used before.
+ * Zeroed memory for an entry of `size` bytes each.  That of large queues comes from the kernel page
+ * by page, as it is used; the heap would clear what was used before.
  */
 static void *
 cq_alloc_entries(size_t entries, size_t size)

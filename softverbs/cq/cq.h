@@ -70,8 +70,10 @@ struct soft_cq {
 	bool ignore_overrun;	/* an entry that does not fit is dropped */
 	/* Of an extended queue; see cq_ex.h. */
 	bool single_threaded;
-	/* From the start of a poll to its end, in code of the program; then a lock is taken only for
-	 * the time of a call. */
+	/*
+	 * From the start of a poll to its end, in code of the program; then a lock is taken only
+	 * for the time of a call.
+	 */
 	struct soft_mutex polling;
 	struct ibv_wc current; /* what the poll has come to */
 	uint64_t current_stamp;
@@ -131,11 +133,11 @@ struct soft_cq *soft_cq_create(
     struct ibv_context *context, const struct ibv_cq_init_attr_ex *init, bool stamped);
 
 /*
- * Takes the oldest entry and when it was added, 0 for a queue without such stamps: 1, or 0 if there is none, or
- * -EIO after an overrun.
+ * Takes the oldest entry and when it was added, 0 for a queue without such stamps: 1, or 0 if there
+ * is none, or -EIO after an overrun.
  *
- * `more`: in a poll that has taken one already.  Then an entry is left whose event the program has not read yet.  A
- * program that polls once per event, as most do, so finds an entry each time.
+ * `more`: in a poll that has taken one already.  Then an entry is left whose event the program has
+ * not read yet.  A program that polls once per event, as most do, so finds an entry each time.
  */
 int soft_cq_take(
     struct soft_cq *cq, bool more, struct ibv_wc *wc, uint64_t *stamp) SOFT_NO_INPUT_LOCK;

@@ -2,9 +2,9 @@
 /*
  * cq_ex -- completion queues that are polled field by field
  *
- * A poll takes one entry after the other from the ring, and the program reads the fields of the last one.  A
- * second thread that starts a poll waits for the end of the first, unless the program promised that there is
- * none; threads that add entries, and ibv_poll_cq(), do not wait.
+ * A poll takes one entry after the other from the ring, and the program reads the fields of the
+ * last one.  A second thread that starts a poll waits for the end of the first, unless the program
+ * promised that there is none; threads that add entries, and ibv_poll_cq(), do not wait.
  */
 #ifndef SOFT_CQ_EX_H
 #define SOFT_CQ_EX_H

@@ -4,8 +4,9 @@
  *
  * The caller of each function holds no lock of the device.
  *
- * A program that is not checked has none: each place that reports costs it one branch.  The checker of softverbs-run
- * is in softverbs/check.  It replaces the operations of a context that poll, arm and post, so these report nothing.
+ * A program that is not checked has none: each place that reports costs it one branch.  The checker
+ * of softverbs-run is in softverbs/check.  It replaces the operations of a context that poll, arm
+ * and post, so these report nothing.
  */
 #ifndef SOFT_JUDGE_H
 #define SOFT_JUDGE_H
@@ -38,8 +39,8 @@ struct soft_judge {
 	void (*polled)(struct soft_cq *cq, int found, const struct ibv_wc *wc);
 
 	/*
-	 * Requests were posted that ibv_wr_start() had begun, up to the last of the list.  The program may have posted
-	 * others, and the queue pair may have failed, since.
+	 * Requests were posted that ibv_wr_start() had begun, up to the last of the list.  The
+	 * program may have posted others, and the queue pair may have failed, since.
 	 */
 	void (*posted)(struct ibv_qp *qp, const struct ibv_send_wr *wr);
 
@@ -48,15 +49,15 @@ struct soft_judge {
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);
 
 	/*
-	 * A call that destroys another object begins to wait for acknowledgements, and has ended to.  The caller may hold the CM
-	 * lock: the judge takes only its own.
+	 * A call that destroys another object begins to wait for acknowledgements, and has ended
+	 * to.  The caller may hold the CM lock: the judge takes only its own.
 	 */
 	void (*waiting)(struct soft_judged_wait *wait);
 	void (*waited)(struct soft_judged_wait *wait);
 
 	/*
-	 * ibv_destroy_cq() starts, and ends.  The memory of the CQ then belongs to the judge, so that a later call
-	 * with it can be noticed; all that it points to is freed.
+	 * ibv_destroy_cq() starts, and ends.  The memory of the CQ then belongs to the judge, so
+	 * that a later call with it can be noticed; all that it points to is freed.
 	 */
 	void (*destroying)(struct soft_cq *cq);
 	void (*destroyed)(struct soft_cq *cq);

@@ -101,7 +101,10 @@ spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(so
 
 /* --- coalescing: one event for several completions */
 
-/* An entry was added.  Its event is held back, or is one with the event that is; `at_once`: neither waits. */
+/*
+ * An entry was added.  Its event is held back, or is one with the event that is; `at_once`: neither
+ * waits.
+ */
 static void
 coalescing_add(struct soft_cq *cq, bool solicited, bool at_once) REQUIRES(soft_locks.cq)
 {
@@ -131,7 +134,10 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 	coalescing_add(cq, solicited, false);
 }
 
-/* --- moderated: coalescing as the program sets it, which does not delay what the other end or a failure asks for */
+/*
+ * --- moderated: coalescing as the program sets it, which does not delay what the other end or a
+ * failure asks for
+ */
 
 static void
 moderated_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)

@@ -33,9 +33,10 @@ struct soft_personality {
 void soft_personality_init_cq(struct soft_cq *cq, const struct soft_personality *personality);
 
 /*
- * From now on an event may be held back until `count` completions were added, or for `period` nanoseconds, if the
- * count is more than 1 and the period not 0.  A solicited or failed completion ends this at once.  An event that is held
- * back now is posted.  Personalities with times or events of their own keep to these.  0 or -errno.
+ * From now on an event may be held back until `count` completions were added, or for `period`
+ * nanoseconds, if the count is more than 1 and the period not 0.  A solicited or failed completion
+ * ends this at once.  An event that is held back now is posted.  Personalities with times or events
+ * of their own keep to these.  0 or -errno.
  */
 int soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period) SOFT_NO_CQ_LOCK;
 

@@ -34,8 +34,8 @@ async_wait_cancelled(
 }
 
 /*
- * After a wait: dequeues the oldest object's lowest event type; the object moves to the end if it has more.  False if
- * there is none: then the caller may wait.
+ * After a wait: dequeues the oldest object's lowest event type; the object moves to the end if it
+ * has more.  False if there is none: then the caller may wait.
  */
 static bool
 async_next(struct soft_async_queue *queue, struct soft_ready_wait *wait,

@@ -2,11 +2,11 @@
 /*
  * bell -- an eventfd that wakes a thread of this process
  *
- * No other process has one: it would share the flags and the counter, on which it depends whether a write waits (knock.h is
- * for other processes).
+ * No other process has one: it would share the flags and the counter, on which it depends whether a
+ * write waits (knock.h is for other processes).
  *
- * Ringing and clearing it work whether or not the consumer made the descriptor non-blocking.  Neither is a cancellation
- * point.
+ * Ringing and clearing it work whether or not the consumer made the descriptor non-blocking.
+ * Neither is a cancellation point.
  */
 #ifndef SOFT_BELL_H
 #define SOFT_BELL_H

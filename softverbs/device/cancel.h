@@ -2,15 +2,16 @@
 /*
  * cancel -- where a thread of the program may be cancelled
  *
- * A thread that ends inside of a call would keep locks, and the objects of others could never be destroyed.  So there
- * are three kinds of calls:
+ * A thread that ends inside of a call would keep locks, and the objects of others could never be
+ * destroyed.  So there are three kinds of calls:
  *
- *	SOFT_UNCANCELLED	begins each call that creates, destroys, connects, registers or queries.  The request
- *				stays pending, and the thread ends later.
- *	SOFT_CANCEL_POINT	begins the calls that wait for events.  The thread ends when the call begins, or in the
- *				one system call in which it sleeps; the event that it waits for stays.
- *	neither			the calls of the data path, and those that only compute.  What they call is no cancellation
- *				point; test/tree/check-cancel lists them.
+ *	SOFT_UNCANCELLED	begins each call that creates, destroys, connects, registers or
+ *				queries.  The request stays pending, and the thread ends later.
+ *	SOFT_CANCEL_POINT	begins the calls that wait for events.  The thread ends when the
+ *				call begins, or in the one system call in which it sleeps; the event
+ *				that it waits for stays.
+ *	neither			the calls of the data path, and those that only compute.  What they
+ *				call is no cancellation point; test/tree/check-cancel lists them.
  *
  * The first two are also for threads with asynchronous cancellation.
  */
@@ -22,9 +23,9 @@
 #include <pthread.h>
 
 /*
- * Ends the calling thread if a request to cancel it is on its way; for one whose type was asynchronous before.  glibc
- * before 2.41 sends it as a signal, which would end the thread in its next cancellation point, even where
- * cancellation is disabled.
+ * Ends the calling thread if a request to cancel it is on its way; for one whose type was
+ * asynchronous before.  glibc before 2.41 sends it as a signal, which would end the thread in its
+ * next cancellation point, even where cancellation is disabled.
  */
 void soft_cancel_settle(void);
 

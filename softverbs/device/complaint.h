@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 /*
- * Copies a text that someone else may have chosen (a path, a variable, the name of a program), with \xNN in place of
- * every byte that is not printable ASCII.  Truncates what does not fit.  Returns `to`.
+ * Copies a text that someone else may have chosen (a path, a variable, the name of a program), with
+ * \xNN in place of every byte that is not printable ASCII.  Truncates what does not fit.  Returns
+ * `to`.
  */
 const char *soft_show(char *to, size_t size, const char *text);
 

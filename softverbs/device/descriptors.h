@@ -2,10 +2,10 @@
 /*
  * descriptors -- room in the table of descriptors of this process
  *
- * The kernel makes the table larger when a descriptor does not fit, at 64, 256, 1024, ..., and in a process with threads waits then
- * until no other thread of the host can look at the old one: milliseconds, and seconds on a busy host.  The
- * progress thread, which all connections need, makes descriptors.  So the thread that starts it has the table made
- * large before.
+ * The kernel makes the table larger when a descriptor does not fit, at 64, 256, 1024, ..., and in a
+ * process with threads waits then until no other thread of the host can look at the old one:
+ * milliseconds, and seconds on a busy host.  The progress thread, which all connections need, makes
+ * descriptors.  So the thread that starts it has the table made large before.
  */
 #ifndef SOFT_DESCRIPTORS_H
 #define SOFT_DESCRIPTORS_H

@@ -11,7 +11,10 @@
 #define SO_PASSRIGHTS 83
 #endif
 
-/* Sockets with foreign descriptors that are closed at one time.  For one more the oldest is interrupted. */
+/*
+ * Sockets with foreign descriptors that are closed at one time.  For one more the oldest is
+ * interrupted.
+ */
 #define CLOSERS 8
 
 /* Those that wait for that, because none can be interrupted.  One more stays open. */
@@ -79,8 +82,8 @@ guard_read(int fd, void *bytes, size_t length, int flags)
 }
 
 /*
- * To look puts no descriptor into this process, and gives up none.  What has come later is behind the bytes
- * that were found, so at most these are read.
+ * To look puts no descriptor into this process, and gives up none.  What has come later is behind
+ * the bytes that were found, so at most these are read.
  */
 static ssize_t
 guard_look(int fd, void *bytes, size_t length)
@@ -107,8 +110,8 @@ soft_guard_receive(int fd, void *bytes, size_t length)
 }
 
 /*
- * Cancelled when it has begun, because a signal ends the wait for a socket that lingers.  The descriptor is not in the
- * table any more then.
+ * Cancelled when it has begun, because a signal ends the wait for a socket that lingers.  The
+ * descriptor is not in the table any more then.
  */
 static void *
 closer_run(void *arg)

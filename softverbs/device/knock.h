@@ -2,8 +2,9 @@
 /*
  * knock -- a socket through which other processes wake threads of ours that wait
  *
- * Each process has one, beside the socket of its slot, to which others send datagrams of a byte from sockets of their own.  So no
- * descriptor belongs to two processes: neither can make a call of the other wait, and none can take what a third has sent.
+ * Each process has one, beside the socket of its slot, to which others send datagrams of a byte
+ * from sockets of their own.  So no descriptor belongs to two processes: neither can make a call of
+ * the other wait, and none can take what a third has sent.
  */
 #ifndef SOFT_KNOCK_H
 #define SOFT_KNOCK_H
@@ -19,8 +20,8 @@ void soft_knock_reset(void); /* in a forked child */
 int soft_knock_fd(void);
 
 /*
- * Takes a knock.  False if another process sent a descriptor with it: nothing more is received, and who knocks is
- * told so.
+ * Takes a knock.  False if another process sent a descriptor with it: nothing more is received, and
+ * who knocks is told so.
  */
 bool soft_knock_take(void);
 

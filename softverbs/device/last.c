@@ -56,7 +56,10 @@ last_count_threads(void)
 	return count ? count - 1 : 0;
 }
 
-/* As the last thread of the program would have done; the device still works, for functions of atexit(). */
+/*
+ * As the last thread of the program would have done; the device still works, for functions of
+ * atexit().
+ */
 static void *
 last_exit(void *unused)
 {

@@ -2,8 +2,9 @@
 /*
  * last -- ends the process when none but threads of this library are left
  *
- * A process ends, as by exit(0), with the last of its threads.  libibverbs has none; those here must not keep a process alive
- * whose main thread has called pthread_exit().  Threads of other libraries count as those of the program.
+ * A process ends, as by exit(0), with the last of its threads.  libibverbs has none; those here
+ * must not keep a process alive whose main thread has called pthread_exit().  Threads of other
+ * libraries count as those of the program.
  */
 #ifndef SOFT_LAST_H
 #define SOFT_LAST_H

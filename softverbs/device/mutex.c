@@ -18,7 +18,10 @@ word_wait(atomic_uint *word, unsigned int value)
 	errno = saved;
 }
 
-/* The memory may have been freed since: then this wakes no thread, or one that checks its word again. */
+/*
+ * The memory may have been freed since: then this wakes no thread, or one that checks its word
+ * again.
+ */
 static void
 word_wake(atomic_uint *word, int threads)
 {
@@ -50,7 +53,10 @@ soft_rwlock_wake(struct soft_rwlock *lock)
 	word_wake(&lock->state, INT_MAX);
 }
 
-/* A reader counts itself and then looks at the word; the writer clears the word and then looks for readers. */
+/*
+ * A reader counts itself and then looks at the word; the writer clears the word and then looks for
+ * readers.
+ */
 static void
 rwlock_sleep(struct soft_rwlock *lock)
 {

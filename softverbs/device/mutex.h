@@ -2,9 +2,10 @@
 /*
  * mutex -- the locks on the way of a request and of a completion
  *
- * Taking a free lock, and releasing one that no thread waits for, is one atomic operation in the caller.  A thread that
- * must wait sleeps in futex(2), so that the checker sees it there.  None of these is a cancellation point, and none
- * changes errno.  A lock is not recursive and belongs to one process; a forked child initialises it anew.
+ * Taking a free lock, and releasing one that no thread waits for, is one atomic operation in the
+ * caller.  A thread that must wait sleeps in futex(2), so that the checker sees it there.  None of
+ * these is a cancellation point, and none changes errno.  A lock is not recursive and belongs to
+ * one process; a forked child initialises it anew.
  *
  * Under ThreadSanitizer they are those of the C library, whose order it checks.
  */
@@ -68,7 +69,9 @@ soft_mutex_unlock(struct soft_mutex *mutex)
 
 #define SOFT_RWLOCK_WRITER (1u << 31) /* there is one, which holds the lock or waits */
 
-/* Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice. */
+/*
+ * Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice.
+ */
 struct soft_rwlock {
 	atomic_uint state;    /* the number of readers, and the writer */
 	atomic_uint sleepers; /* readers that wait */
@@ -140,7 +143,9 @@ soft_mutex_unlock(struct soft_mutex *mutex)
 	pthread_mutex_unlock(&mutex->real);
 }
 
-/* Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice. */
+/*
+ * Shared by readers.  A writer that waits keeps new readers out; a reader does not take it twice.
+ */
 struct soft_rwlock {
 	pthread_rwlock_t real;
 };

@@ -3,11 +3,11 @@
  * names -- which slots and ports belong to which process
  *
  * The processes of a user meet in one directory, which only that user may enter (directory.c).
- * It holds two sockets for each slot in use, "softverbs.1.slot.N" and "softverbs.1.wake.N", and the file "softverbs.1.names"
- * with an entry of two bytes for each slot and each port.  A process owns the entries that it has
- * locked in that file.  The locks end with the process, so no entry outlives its owner; the next
- * owner removes what the last one left.  Nothing here waits for a lock, because its owner may be
- * stopped.
+ * It holds two sockets for each slot in use, "softverbs.1.slot.N" and "softverbs.1.wake.N", and the
+ * file "softverbs.1.names" with an entry of two bytes for each slot and each port.  A process owns
+ * the entries that it has locked in that file.  The locks end with the process, so no entry
+ * outlives its owner; the next owner removes what the last one left.  Nothing here waits for a
+ * lock, because its owner may be stopped.
  */
 #ifndef SOFT_NAMES_H
 #define SOFT_NAMES_H

@@ -115,7 +115,10 @@ soft_td_free(struct ibv_td *ibv)
 	return 0;
 }
 
-/* The allocators are those of a program that wants a say in where the queues are; they must be both or none. */
+/*
+ * The allocators are those of a program that wants a say in where the queues are; they must be both
+ * or none.
+ */
 static bool
 pd_is_parent_good(const struct ibv_context *context, const struct ibv_parent_domain_init_attr *attr)
 {

@@ -2,9 +2,9 @@
 /*
  * pd -- protection domains, thread domains, and the parent domains that name one of each
  *
- * A parent domain is another handle of its protection domain: keys, windows and address handles of either serve the
- * objects of both.  The device takes its own locks and its own memory, so the thread domain and the allocators
- * change nothing.
+ * A parent domain is another handle of its protection domain: keys, windows and address handles of
+ * either serve the objects of both.  The device takes its own locks and its own memory, so the
+ * thread domain and the allocators change nothing.
  */
 #ifndef SOFT_PD_H
 #define SOFT_PD_H

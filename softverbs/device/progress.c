@@ -38,7 +38,8 @@ static bool
 progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 {
 	static bool
-	    coarse; /* there is no epoll_pwait2(), as before 5.11 and in valgrind, which warns each time */
+	    /* there is no epoll_pwait2(), as before 5.11 and in valgrind, which warns each time */
+	    coarse;
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
 	int n = -1;
@@ -49,7 +50,10 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 		ts = (struct timespec){ (time_t)(left / SOFT_SECOND), (long)(left % SOFT_SECOND) };
 		timeout = &ts;
 	}
-	/* The only place where the thread can be cancelled: it holds nothing.  See soft_progress_stop(). */
+	/*
+	 * The only place where the thread can be cancelled: it holds nothing.  See
+	 * soft_progress_stop().
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!coarse) {
 		n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
@@ -141,8 +145,8 @@ close_epoll:
 }
 
 /*
- * 0 if the thread has ended, which takes no time.  A program that closes descriptors that it does not know has closed the
- * bell of the thread, too, and nothing wakes it.
+ * 0 if the thread has ended, which takes no time.  A program that closes descriptors that it does
+ * not know has closed the bell of the thread, too, and nothing wakes it.
  */
 static int
 progress_join(void)

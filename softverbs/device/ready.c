@@ -42,7 +42,10 @@ soft_ready_begin(const struct soft_ready *ready)
 	return (struct soft_ready_wait){ .writes = ready->writes };
 }
 
-/* When the wait began, nothing could be read.  If it has read all writes since, nothing can be read now. */
+/*
+ * When the wait began, nothing could be read.  If it has read all writes since, nothing can be read
+ * now.
+ */
 void
 soft_ready_end(struct soft_ready *ready, const struct soft_ready_wait *wait)
 {

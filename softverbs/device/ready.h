@@ -2,14 +2,16 @@
 /*
  * ready -- the descriptor of a list of events, which is readable while the list has an event
  *
- * It is an eventfd.  It is written to when the list gets an event while it has none, and read when the last event is
- * taken.  A thread that waits for edges sees one for each time that the list got an event and had none.
+ * It is an eventfd.  It is written to when the list gets an event while it has none, and read when
+ * the last event is taken.  A thread that waits for edges sees one for each time that the list got
+ * an event and had none.
  *
- * A thread that waits in read(2) has emptied the descriptor when it returns.  Before it looks at the list, events can be
- * added that find the descriptor written to.  So this thread writes again if it leaves events in the list.
+ * A thread that waits in read(2) has emptied the descriptor when it returns.  Before it looks at
+ * the list, events can be added that find the descriptor written to.  So this thread writes again
+ * if it leaves events in the list.
  *
- * The lock of the list guards the structure.  It is held in soft_ready_update(), soft_ready_begin() and
- * soft_ready_end(), which are no cancellation points.
+ * The lock of the list guards the structure.  It is held in soft_ready_update(), soft_ready_begin()
+ * and soft_ready_end(), which are no cancellation points.
  */
 #ifndef SOFT_READY_H
 #define SOFT_READY_H
@@ -22,17 +24,22 @@ struct soft_ready;
 struct soft_ready_wait {
 	uint32_t writes; /* that had been made when the list was empty */
 	uint64_t
-	    taken; /* how many of them the thread has read; 0: it did not wait, or was interrupted */
+	    /* how many of them the thread has read; 0: it did not wait, or was interrupted */
+	    taken;
 };
 
-/* A thread was cancelled in a wait: takes the lock, and calls soft_ready_end() and soft_ready_update(). */
+/*
+ * A thread was cancelled in a wait: takes the lock, and calls soft_ready_end() and
+ * soft_ready_update().
+ */
 typedef void soft_ready_cancelled(struct soft_ready *ready, const struct soft_ready_wait *wait);
 
 struct soft_ready {
 	int fd;
 	soft_ready_cancelled *cancelled;
 	bool
-	    rung; /* it is readable, or a thread has just read it and is about to look at the list */
+	    /* it is readable, or a thread has just read it and is about to look at the list */
+	    rung;
 	bool filled;	 /* it may be readable */
 	uint32_t writes; /* that were made so far; wraps */
 };
@@ -51,8 +58,8 @@ struct soft_ready_wait soft_ready_begin(const struct soft_ready *ready);
 void soft_ready_end(struct soft_ready *ready, const struct soft_ready_wait *wait);
 
 /*
- * Waits until the descriptor is readable, unless it does not block, and reads it: 0, or -1 with errno.  It is one system
- * call and a cancellation point; the caller holds no lock.
+ * Waits until the descriptor is readable, unless it does not block, and reads it: 0, or -1 with
+ * errno.  It is one system call and a cancellation point; the caller holds no lock.
  */
 int soft_ready_wait(struct soft_ready *ready, struct soft_ready_wait *wait);
 

@@ -115,8 +115,8 @@ runtime_start_parts(void) REQUIRES(soft_locks.runtime)
 }
 
 /*
- * From now on there are threads in this library, so it must not be unloaded.  It is not linked with -z nodelete:
- * a dlopen() that fails half-way would then leave it without its constructors.
+ * From now on there are threads in this library, so it must not be unloaded.  It is not linked with
+ * -z nodelete: a dlopen() that fails half-way would then leave it without its constructors.
  */
 static int
 runtime_pin(void)

@@ -2,9 +2,10 @@
 /*
  * settings -- how long the device waits for other processes, and whether it reports on them
  *
- * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_RNR_TIMER, SOFTVERBS_MEMLOCK,
- * SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the runtime starts; see README.md.  That of memory is read
- * earlier, when a context becomes active: programs register memory before their first queue pair.
+ * SOFTVERBS_TIME_FACTOR, SOFTVERBS_LISTENER_WAIT, SOFTVERBS_LISTENERS_RETURN, SOFTVERBS_RNR_TIMER,
+ * SOFTVERBS_MEMLOCK, SOFTVERBS_SOCKETS, SOFTVERBS_NO_PULL and SOFTVERBS_DEBUG, read when the
+ * runtime starts; see README.md.  That of memory is read earlier, when a context becomes active:
+ * programs register memory before their first queue pair.
  */
 #ifndef SOFT_SETTINGS_H
 #define SOFT_SETTINGS_H
@@ -45,7 +46,10 @@ bool soft_settings_rnr_timer(void);
 /* Whether memory is shared with other processes; else data goes over sockets. */
 bool soft_settings_rings(void);
 
-/* Whether a process reads data from the memory of another, and lets it read; else data is copied twice. */
+/*
+ * Whether a process reads data from the memory of another, and lets it read; else data is copied
+ * twice.
+ */
 bool soft_settings_pulls(void);
 
 /* Prints a line on standard error if SOFTVERBS_DEBUG is set. */

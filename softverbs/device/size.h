@@ -2,7 +2,8 @@
 /*
  * size -- how long a file may become
  *
- * A process that makes a file longer than RLIMIT_FSIZE allows is ended by SIGXFSZ, also if the file is memory.
+ * A process that makes a file longer than RLIMIT_FSIZE allows is ended by SIGXFSZ, also if the file
+ * is memory.
  */
 #ifndef SOFT_SIZE_H
 #define SOFT_SIZE_H

@@ -58,8 +58,8 @@
 #define SOFT_PSN_MASK 0xffffffu /* so have the numbers of packets, which wrap */
 
 /*
- * Where counters that run freely begin: shortly before they wrap, so that a mistake there shows in every program,
- * and not after four billion requests.
+ * Where counters that run freely begin: shortly before they wrap, so that a mistake there shows in
+ * every program, and not after four billion requests.
  */
 #define SOFT_COUNT_FIRST (UINT32_MAX - 2)
 

@@ -2,8 +2,8 @@
 /*
  * unserved -- what the interfaces have and this device does not
  *
- * The first use prints one line on standard error that names the call.  A program that goes on without it
- * needs no more lines; one that fails has its reason.
+ * The first use prints one line on standard error that names the call.  A program that goes on
+ * without it needs no more lines; one that fails has its reason.
  */
 #ifndef SOFT_UNSERVED_H
 #define SOFT_UNSERVED_H

@@ -100,9 +100,9 @@ soft_answers_add_read(struct soft_qp *qp, const struct soft_pending_read *read)
 }
 
 /*
- * Refuses the oldest read that was not sent and those after it.  Requests that were executed after the read
- * are not acknowledged, because that would also acknowledge the read, whose data the requester does
- * not have.
+ * Refuses the oldest read that was not sent and those after it.  Requests that were executed after
+ * the read are not acknowledged, because that would also acknowledge the read, whose data the
+ * requester does not have.
  */
 void
 soft_answers_refuse_reads(struct soft_qp *qp, uint8_t opcode)
@@ -135,8 +135,8 @@ answers_offer(struct soft_qp *qp, struct soft_frame *frame, struct iovec *iov,
 }
 
 /*
- * Sends the next frame of a read: 1 if it was the last, 0, -EFAULT if the memory is not accessible any
- * more, or as soft_link_send().
+ * Sends the next frame of a read: 1 if it was the last, 0, -EFAULT if the memory is not accessible
+ * any more, or as soft_link_send().
  */
 static int
 answers_send_read(struct soft_qp *qp, struct soft_pending_read *read, struct soft_link *link)
@@ -197,7 +197,9 @@ answers_send_reads(struct soft_qp *qp, struct soft_link *link, struct soft_defer
 		if (r > 0)
 			answers->read_next++;
 	}
-	/* What the requester has does not count against its limit, although others wait for room. */
+	/*
+	 * What the requester has does not count against its limit, although others wait for room.
+	 */
 	answers_forget_reads(qp);
 	return r < 0 ? r : 0;
 }

@@ -2,13 +2,14 @@
 /*
  * answers -- what a queue pair owes a requester in another process
  *
- * Answers are sent in the order of the requests: the data of reads, then one acknowledgement of what came
- * after them, then a NAK.
+ * Answers are sent in the order of the requests: the data of reads, then one acknowledgement of
+ * what came after them, then a NAK.
  *
- * A requester that said that it can pull (softverbs/wire/pull.h) gets addresses instead of the data of a large
- * read.  The read is then *offered*: it is kept, with those that are sent after it, until the requester
- * has confirmed it.  If the requester could not pull it, all reads from this one on are answered again with
- * their data, and then what follows them; the requester ignores what was sent in between.
+ * A requester that said that it can pull (softverbs/wire/pull.h) gets addresses instead of the data
+ * of a large read.  The read is then *offered*: it is kept, with those that are sent after it,
+ * until the requester has confirmed it.  If the requester could not pull it, all reads from this
+ * one on are answered again with their data, and then what follows them; the requester ignores what
+ * was sent in between.
  *
  * The receive lock is held in all of these.
  */
@@ -34,8 +35,8 @@ void soft_answers_done(struct soft_qp *qp, uint32_t psn, bool read) REQUIRES(sof
 
 /*
  * A consumer that sees the completion of a receive may disconnect at once, or exit.  The
- * acknowledgement is therefore sent before the completion is visible, as adapters do.  If the link does
- * not take it, or the data of a read must go first, it is sent with the other answers.
+ * acknowledgement is therefore sent before the completion is visible, as adapters do.  If the link
+ * does not take it, or the data of a read must go first, it is sent with the other answers.
  */
 void soft_answers_send_ack(struct soft_qp *qp, struct soft_link *link)
     REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
@@ -45,8 +46,8 @@ int soft_answers_send(struct soft_qp *qp, struct soft_link *link, struct soft_de
     REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /*
- * The requester has pulled all offered reads through `psn`, or could not pull that of `psn`.  False if
- * it was not offered that one.
+ * The requester has pulled all offered reads through `psn`, or could not pull that of `psn`.  False
+ * if it was not offered that one.
  */
 bool soft_answers_pulled(struct soft_qp *qp, uint32_t psn, bool pulled)
     REQUIRES(soft_locks.receive);

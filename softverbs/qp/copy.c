@@ -61,8 +61,9 @@ copy_announce(char *to, size_t length)
 }
 
 /*
- * copy_announce() states for each byte what the stores of a word state for its first byte alone.  So
- * the sanitizer does not see these stores; otherwise it takes them for later than the announcement.
+ * copy_announce() states for each byte what the stores of a word state for its first byte alone.
+ * So the sanitizer does not see these stores; otherwise it takes them for later than the
+ * announcement.
  */
 #if SOFT_TSAN
 #define LAST_STORE SOFT_FOREIGN_ACCESS

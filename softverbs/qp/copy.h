@@ -31,8 +31,8 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
  * Copies `length` bytes and moves both cursors.  The lists must be long enough.  Keys are checked
  * for each piece just before it is copied; bytes that were copied before a fault stay.  The last 8
  * bytes become visible to other threads after all others, and the last byte of all not before the 7
- * bytes in front of it.  A source that cannot be pulled is a SOFT_SOURCE_FAULT, and the target may have
- * been written to.
+ * bytes in front of it.  A source that cannot be pulled is a SOFT_SOURCE_FAULT, and the target may
+ * have been written to.
  */
 enum soft_copy_result soft_copy(
     struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK;

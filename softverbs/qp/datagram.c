@@ -184,8 +184,8 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 /* ---- the sending side ---- */
 
 /*
- * The link is full.  True if the datagram waits for room: the progress thread resumes the queue.  False if the
- * process has not read for long.
+ * The link is full.  True if the datagram waits for room: the progress thread resumes the queue.
+ * False if the process has not read for long.
  */
 static bool
 datagram_wait(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.send)

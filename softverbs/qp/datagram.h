@@ -4,8 +4,8 @@
  *
  * A request is complete when its datagram was handed over, whether it arrives or not.  A datagram
  * is lost if its target does not exist, cannot receive, or has another key; if no receive is
- * posted, or the next one is too small; and if its process has not read for long.  While the link to
- * its process is full, it waits, and so do the requests behind it.
+ * posted, or the next one is too small; and if its process has not read for long.  While the link
+ * to its process is full, it waits, and so do the requests behind it.
  */
 #ifndef SOFT_DATAGRAM_H
 #define SOFT_DATAGRAM_H

@@ -12,7 +12,9 @@
 
 #include "softverbs/device/soft.h"
 
-/* Counts a region: 0, or -ENOMEM if the limit is exceeded.  *pages is what the second takes back. */
+/*
+ * Counts a region: 0, or -ENOMEM if the limit is exceeded.  *pages is what the second takes back.
+ */
 int soft_memlock_add(const void *address, size_t length, uint64_t *pages);
 void soft_memlock_remove(uint64_t pages);
 void soft_memlock_reset(void); /* in a forked child */

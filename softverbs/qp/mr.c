@@ -139,8 +139,8 @@ ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int
 }
 
 /*
- * What the region is to be.  Windows keep to the range and the domain that it had when they were bound, so
- * there must be none: 0, or -EBUSY.
+ * What the region is to be.  Windows keep to the range and the domain that it had when they were
+ * bound, so there must be none: 0, or -EBUSY.
  */
 static int
 mr_change(struct soft_mr *mr, int flags, const struct soft_key *key) SOFT_NO_KEYS_LOCK

@@ -48,7 +48,10 @@ static bool
 mw_fits(const struct soft_mw *mw, const struct soft_mr *mr, const struct soft_bind *bind)
     REQUIRES(soft_locks.keys)
 {
-	/* Local writing is by the region's key: as an adapter does, the flag is taken and gives nothing. */
+	/*
+	 * Local writing is by the region's key: as an adapter does, the flag is taken and gives
+	 * nothing.
+	 */
 	const unsigned int known = ACCESS_WRITES | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_LOCAL_WRITE |
 				   (mw->ibv.type == IBV_MW_TYPE_2 ? IBV_ACCESS_ZERO_BASED : 0);
 	const uint64_t offset = bind->address - mr->key.address; /* huge below the start */

@@ -115,7 +115,10 @@ struct soft_sq {
 	bool sig_all;
 	/* A checker counts here the requests without a completion that were posted in a row. */
 	uint32_t unsignaled GUARDED_BY(soft_locks.send);
-	/* And here those that were posted since the poll of this number, and whether one of these has a completion. */
+	/*
+	 * And here those that were posted since the poll of this number, and whether one of these
+	 * has a completion.
+	 */
 	uint32_t unpolled GUARDED_BY(soft_locks.send);
 	uint32_t polls GUARDED_BY(soft_locks.send);
 	bool unpolled_signaled GUARDED_BY(soft_locks.send);
@@ -151,16 +154,22 @@ struct soft_sq {
 	    soft_locks.send); /* number of reads and atomics that were sent and not answered */
 	uint32_t received GUARDED_BY(
 	    soft_locks.send); /* number of bytes of the oldest read that have arrived */
-	/* The peer may read our memory for requests that were sent, with that number of the grant. */
+	/*
+	 * The peer may read our memory for requests that were sent, with that number of the grant.
+	 */
 	bool granted GUARDED_BY(soft_locks.send);
 	uint64_t grant GUARDED_BY(soft_locks.send);
 	/* The oldest request could not be pulled: until it is answered, data is sent. */
 	bool carrying GUARDED_BY(soft_locks.send);
 	/* Number of reads that were sent, not answered, and may be pulled. */
 	uint32_t pulling GUARDED_BY(soft_locks.send);
-	/* The oldest request, a read, could not be pulled: all answers before its data are ignored. */
+	/*
+	 * The oldest request, a read, could not be pulled: all answers before its data are ignored.
+	 */
 	bool rereading GUARDED_BY(soft_locks.send);
-	/* The responder is to hear that reads through `confirmed` were pulled, or that it was not. */
+	/*
+	 * The responder is to hear that reads through `confirmed` were pulled, or that it was not.
+	 */
 	bool confirming GUARDED_BY(soft_locks.send);
 	bool refused GUARDED_BY(soft_locks.send);
 	uint32_t confirmed GUARDED_BY(soft_locks.send);

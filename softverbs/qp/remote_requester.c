@@ -148,8 +148,8 @@ requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(so
 	    (sq->reading || (send->opcode == IBV_WR_LOCAL_INV && sq->head != sq->next)))
 		return false;
 	/*
-	 * The consumer at the other end may end the connection when it sees a completion, and expects that
-	 * the reads before it are done then.
+	 * The consumer at the other end may end the connection when it sees a completion, and
+	 * expects that the reads before it are done then.
 	 */
 	if (sq->pulling && soft_opcode_takes_receive(send->opcode))
 		return false;
@@ -312,8 +312,8 @@ requester_receive_data(struct soft_qp *qp, struct soft_link *link, const struct 
 }
 
 /*
- * Whether the answer was sent before the responder knew that the oldest read could not be pulled.  What it
- * sends then begins with the data of the read, or refuses it.
+ * Whether the answer was sent before the responder knew that the oldest read could not be pulled.
+ * What it sends then begins with the data of the read, or refuses it.
  */
 static bool
 requester_ignores(const struct soft_sq *sq, const struct soft_frame *frame, uint32_t ahead)
@@ -327,8 +327,8 @@ requester_ignores(const struct soft_sq *sq, const struct soft_frame *frame, uint
 }
 
 /*
- * The oldest request is sent again, with its data.  If the grant has not changed, the kernel does not let
- * the other process read, or the memory is not there.  False if there was nothing to pull.
+ * The oldest request is sent again, with its data.  If the grant has not changed, the kernel does
+ * not let the other process read, or the memory is not there.  False if there was nothing to pull.
  */
 static bool
 requester_not_pulled(struct soft_qp *qp, struct soft_link *link) REQUIRES(soft_locks.send)
@@ -419,7 +419,9 @@ requester_response_locked(struct soft_qp *qp, struct soft_link *link,
 	return good;
 }
 
-/* Executes request `next`, unless that was done before the queue went back.  A failure is a fault. */
+/*
+ * Executes request `next`, unless that was done before the queue went back.  A failure is a fault.
+ */
 static void
 requester_execute(struct soft_qp *qp, struct soft_send *send)
     REQUIRES(soft_locks.send) SOFT_NO_KEYS_LOCK

@@ -18,7 +18,9 @@ static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160
  */
 #define RNR_PATIENCE 50000000u
 
-/* A send that has waited for a receive so long will hardly get one: the user has to get a report. */
+/*
+ * A send that has waited for a receive so long will hardly get one: the user has to get a report.
+ */
 #define STARVED_LONG (2 * SOFT_SECOND)
 
 static void
@@ -68,8 +70,8 @@ soft_sq_keeps_stall(const struct soft_qp *qp)
 }
 
 /*
- * The peer has no receive.  Posting one resumes this queue, unless the timer is kept.  The timer is for a
- * peer that posts none; each time it expires, one retry is used up.
+ * The peer has no receive.  Posting one resumes this queue, unless the timer is kept.  The timer is
+ * for a peer that posts none; each time it expires, one retry is used up.
  */
 void
 soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)

@@ -13,7 +13,10 @@
 void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer) REQUIRES(soft_locks.send);
 /* Whether it has stalled on that for so long that the user should know; true once a connection. */
 bool soft_sq_is_to_be_told(struct soft_qp *qp) REQUIRES(soft_locks.send);
-/* Whether the queue has to wait on although a receive was posted: the timer of the NAK is kept, and runs. */
+/*
+ * Whether the queue has to wait on although a receive was posted: the timer of the NAK is kept, and
+ * runs.
+ */
 bool soft_sq_keeps_stall(const struct soft_qp *qp) REQUIRES(soft_locks.send);
 void soft_sq_stall_for_peer(struct soft_qp *qp) REQUIRES(soft_locks.send);
 

@@ -2,7 +2,8 @@
 /*
  * buffer -- memory that ibv_alloc_buf() has for a program, and the registration by ibv_reg_mr_ex()
  *
- * Functions of libibverbs 1.17 and 1.15.  The headers of older releases do not declare them, so the structures stand here.
+ * Functions of libibverbs 1.17 and 1.15.  The headers of older releases do not declare them, so the
+ * structures stand here.
  */
 #include "softverbs/device/cancel.h"
 
@@ -134,7 +135,10 @@ ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
 		    !is_within(attr->buf, attr->addr, attr->length))
 			return fail(EINVAL);
 	}
-	/* As the other ways to register memory of dma-bufs, and steering tags, which this device does not have. */
+	/*
+	 * As the other ways to register memory of dma-bufs, and steering tags, which this device
+	 * does not have.
+	 */
 	if (mask & (MASK_FD | MASK_FD_OFFSET | MASK_DMAH))
 		return fail(EOPNOTSUPP);
 	if (!(mask & MASK_ADDR))

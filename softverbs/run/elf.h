@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * elf -- what a program or a shared library says of its symbols, their versions, and where it looks for libraries
+ * elf -- what a program or a shared library says of its symbols, their versions, and where it looks
+ * for libraries
  *
- * The file is mapped and only read.  A name is NULL where the file is damaged: nothing outside the mapping is read.
+ * The file is mapped and only read.  A name is NULL where the file is damaged: nothing outside the
+ * mapping is read.
  */
 #ifndef SOFT_RUN_ELF_H
 #define SOFT_RUN_ELF_H
@@ -43,18 +45,24 @@ struct soft_elf_symbol {
 /* False if there is no such symbol, or it is not defined or not for others. */
 bool soft_elf_defined(const struct soft_elf *elf, size_t index, struct soft_elf_symbol *symbol);
 
-/* The name of a version that the file defines; NULL for 0, for 1, which is the file itself, and if there is none. */
+/*
+ * The name of a version that the file defines; NULL for 0, for 1, which is the file itself, and if
+ * there is none.
+ */
 const char *soft_elf_version(const struct soft_elf *elf, unsigned int index);
 unsigned int soft_elf_last_version(const struct soft_elf *elf);
 
 /*
- * The entry `n` of the versions that the file needs of the library: false if there are no more.  `index` is that of the
- * symbols that need it.
+ * The entry `n` of the versions that the file needs of the library: false if there are no more.
+ * `index` is that of the symbols that need it.
  */
 bool soft_elf_needed_version(const struct soft_elf *elf, const char *library, size_t n,
     const char **version, unsigned int *index);
 
-/* The name of a symbol that the file needs, and the index of its version; NULL if it defines the symbol. */
+/*
+ * The name of a symbol that the file needs, and the index of its version; NULL if it defines the
+ * symbol.
+ */
 const char *soft_elf_needed(const struct soft_elf *elf, size_t index, unsigned int *version);
 
 /* The string of the first entry with this tag (DT_RPATH), or NULL. */
@@ -63,7 +71,10 @@ const char *soft_elf_entry(const struct soft_elf *elf, ElfW(Sxword) tag);
 /* True if an entry with this tag has the string. */
 bool soft_elf_has(const struct soft_elf *elf, ElfW(Sxword) tag, const char *string);
 
-/* True if the file has a function of this name inside, for others or not, and has kept the names of its own. */
+/*
+ * True if the file has a function of this name inside, for others or not, and has kept the names of
+ * its own.
+ */
 bool soft_elf_contains(const struct soft_elf *elf, const char *function);
 
 #endif

@@ -88,7 +88,10 @@ link_image(int folder, const struct image *image)
 
 /* ---- the folder ---- */
 
-/* A folder of this user that others cannot change, from which libraries can be mapped: 0, or -errno and why. */
+/*
+ * A folder of this user that others cannot change, from which libraries can be mapped: 0, or -errno
+ * and why.
+ */
 static int
 open_own(int parent, const char *name, const char **why)
 {

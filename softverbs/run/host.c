@@ -52,7 +52,9 @@ add_file(struct soft_interface *interface, const char *path, const struct soft_e
 	soft_elf_close(&library);
 }
 
-/* What the dynamic linker finds.  Only if no folder of the library path has it: that could be ours. */
+/*
+ * What the dynamic linker finds.  Only if no folder of the library path has it: that could be ours.
+ */
 static void
 add_installed(struct soft_interface *interface, const struct soft_elf *served)
 {

@@ -103,7 +103,10 @@ defines(const struct soft_elf *elf, const char *name)
 	return false;
 }
 
-/* One that soft_stub_image() made, for a softverbs-run that started this one: all that it defines is refused. */
+/*
+ * One that soft_stub_image() made, for a softverbs-run that started this one: all that it defines
+ * is refused.
+ */
 static bool
 is_stub(const struct soft_elf *library)
 {
@@ -137,7 +140,10 @@ soft_interface_add_library(
 	}
 }
 
-/* What the program needs of a version.  A hidden one is of an old interface, which the library of the host has, if any. */
+/*
+ * What the program needs of a version.  A hidden one is of an old interface, which the library of
+ * the host has, if any.
+ */
 static void
 add_needed_symbols(struct soft_interface *interface, const struct soft_elf *program,
     const struct soft_elf *served, unsigned int index, unsigned int version)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * interface -- the versions and functions that the programs of this host expect of libibverbs or librdmacm
+ * interface -- the versions and functions that the programs of this host expect of libibverbs or
+ * librdmacm
  *
- * It is what all files together have that a program could have been linked with: the library of the host, and one that
- * the program brings.
+ * It is what all files together have that a program could have been linked with: the library of the
+ * host, and one that the program brings.
  */
 #ifndef SOFT_RUN_INTERFACE_H
 #define SOFT_RUN_INTERFACE_H
@@ -29,7 +30,10 @@ void soft_interface_add_version(struct soft_interface *interface, const char *ve
 void soft_interface_add_library(struct soft_interface *interface, const struct soft_elf *library,
     const struct soft_elf *served);
 
-/* Adds the versions of the library that a program was linked with, and what it needs of them and `served` does not have. */
+/*
+ * Adds the versions of the library that a program was linked with, and what it needs of them and
+ * `served` does not have.
+ */
 void soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program,
     const struct soft_elf *served);
 

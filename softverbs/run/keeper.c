@@ -90,7 +90,10 @@ keeper_kill_children(pid_t program)
 	closedir(folder);
 }
 
-/* Reaps all that have ended; the program's number becomes 0 with it.  False if there is no child any more. */
+/*
+ * Reaps all that have ended; the program's number becomes 0 with it.  False if there is no child
+ * any more.
+ */
 static bool
 keeper_reap(const struct soft_run *run, pid_t *program)
 {
@@ -138,8 +141,8 @@ idle_begin(struct idle *idle)
 }
 
 /*
- * The checker has ended a process, and since then no other one has done anything for so long.  A longer tick was spent
- * without the processor, or stopped.
+ * The checker has ended a process, and since then no other one has done anything for so long.  A
+ * longer tick was spent without the processor, or stopped.
  */
 static bool
 idle_is_over(struct idle *idle, const struct soft_tally *tally)
@@ -181,7 +184,10 @@ keeper_is_alone(const struct soft_run *run)
 	return poll(&alive, 1, 0) > 0;
 }
 
-/* A terminal sends its signals to all processes of the group, so only those from softverbs-run are passed on. */
+/*
+ * A terminal sends its signals to all processes of the group, so only those from softverbs-run are
+ * passed on.
+ */
 static void
 keeper_wait(const struct soft_run *run, pid_t program)
 {

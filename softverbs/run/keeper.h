@@ -2,12 +2,14 @@
 /*
  * keeper -- the process between softverbs-run and a program that is checked
  *
- * It has no children but the program, and what a process of the run leaves when it ends becomes its child.  So the
- * processes of a run are exactly those below it.  The process that became softverbs-run may have had children before: they
- * are brothers of the keeper, and never touched.  It needs no privilege.
+ * It has no children but the program, and what a process of the run leaves when it ends becomes its
+ * child.  So the processes of a run are exactly those below it.  The process that became
+ * softverbs-run may have had children before: they are brothers of the keeper, and never touched.
+ * It needs no privilege.
  *
- * It reaps them; passes on the signals that softverbs-run gets; ends the run when the checker has ended one of its
- * processes and the others do nothing any more; and ends it when softverbs-run was killed.
+ * It reaps them; passes on the signals that softverbs-run gets; ends the run when the checker has
+ * ended one of its processes and the others do nothing any more; and ends it when softverbs-run was
+ * killed.
  */
 #ifndef SOFT_RUN_KEEPER_H
 #define SOFT_RUN_KEEPER_H

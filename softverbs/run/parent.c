@@ -55,7 +55,10 @@ die_of(int number)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-/* SIGCHLD may be ignored when softverbs-run starts: then the kernel keeps no status. True if it was. */
+/*
+ * SIGCHLD may be ignored when softverbs-run starts: then the kernel keeps no status. True if it
+ * was.
+ */
 static bool
 keep_status_of_children(void)
 {
@@ -65,7 +68,10 @@ keep_status_of_children(void)
 	       old.sa_handler == SIG_IGN;
 }
 
-/* Passes on what others send, until the keeper has ended.  It may have brothers, which are none of ours. */
+/*
+ * Passes on what others send, until the keeper has ended.  It may have brothers, which are none of
+ * ours.
+ */
 static void
 wait_for(pid_t keeper, const sigset_t *signals)
 {
@@ -124,7 +130,9 @@ soft_parent_run(char **argv, char **program)
 		fprintf(stderr, "softverbs-run: the process that keeps the program was killed\n");
 		return EXIT_USAGE;
 	}
-	/* Whatever the program made of it that one of its processes was ended, or the run with it. */
+	/*
+	 * Whatever the program made of it that one of its processes was ended, or the run with it.
+	 */
 	if (run.outcome->ended || run.tally->ended)
 		return EXIT_REPORTED;
 	status = run.outcome->status;

@@ -15,8 +15,9 @@
 #define EXIT_NOT_FOUND 127
 
 /*
- * Runs the program, forwards signals to it, and returns its status: EXIT_REPORTED if that is 0 and it, or a child of it, made
- * a report, or if the run was ended after a report.  If a signal ended the program, the same ends this process.  `argv` is the whole command, to be repeated.
+ * Runs the program, forwards signals to it, and returns its status: EXIT_REPORTED if that is 0 and
+ * it, or a child of it, made a report, or if the run was ended after a report.  If a signal ended
+ * the program, the same ends this process.  `argv` is the whole command, to be repeated.
  */
 int soft_parent_run(char **argv, char **program);
 

@@ -50,7 +50,10 @@ soft_reach_find(const char *program, char path[PATH_MAX])
 	}
 }
 
-/* A static program has no dynamic linker.  Nor has the dynamic linker itself, which obeys the library path. */
+/*
+ * A static program has no dynamic linker.  Nor has the dynamic linker itself, which obeys the
+ * library path.
+ */
 static bool
 is_static(const char *path, const struct soft_elf *elf)
 {
@@ -79,7 +82,10 @@ has_capabilities(const char *path)
 	return size >= (ssize_t)XATTR_CAPS_SZ_2 && data.data[1].permitted;
 }
 
-/* Why the kernel starts the program in secure mode, in which the dynamic linker ignores the library path; or NULL. */
+/*
+ * Why the kernel starts the program in secure mode, in which the dynamic linker ignores the library
+ * path; or NULL.
+ */
 static const char *
 secure_mode(const char *path)
 {
@@ -99,7 +105,10 @@ secure_mode(const char *path)
 	return NULL;
 }
 
-/* The library that the dynamic linker finds by the path in the program before it looks at the library path. */
+/*
+ * The library that the dynamic linker finds by the path in the program before it looks at the
+ * library path.
+ */
 static bool
 hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_MAX])
 {

@@ -11,15 +11,18 @@
 #include <stdbool.h>
 
 /*
- * Prints a line if it does not.  False if the program would silently run on the libraries of the system; a static one may
- * start others, which softverbs reaches.
+ * Prints a line if it does not.  False if the program would silently run on the libraries of the
+ * system; a static one may start others, which softverbs reaches.
  */
 bool soft_reach_check(const char *program);
 
 /* The file that execvp() starts for the name: false if there is none. */
 bool soft_reach_find(const char *program, char path[PATH_MAX]);
 
-/* True if the folder can be an entry of a library path: its name has nothing that ends an entry, or that is replaced. */
+/*
+ * True if the folder can be an entry of a library path: its name has nothing that ends an entry, or
+ * that is replaced.
+ */
 bool soft_reach_can_name(const char *folder);
 
 /* True if the dynamic linker would replace a part of the path of a library, such as $ORIGIN. */

@@ -10,10 +10,16 @@
 
 #define DEFAULT_SEED "1"
 
-/* Of the options and of the program in the line that repeats a run; one variable of the environment has 128 KiB. */
+/*
+ * Of the options and of the program in the line that repeats a run; one variable of the environment
+ * has 128 KiB.
+ */
 #define WORDS_MAX 16384
 
-/* Sets the variable to the words, each with a space in front.  Of too many "..." stands for the last ones. */
+/*
+ * Sets the variable to the words, each with a space in front.  Of too many "..." stands for the
+ * last ones.
+ */
 static void
 set_words(const char *variable, const char *first, char **word, char **end)
 {

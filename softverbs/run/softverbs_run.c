@@ -2,8 +2,8 @@
 /*
  * softverbs-run -- runs a program on the software device
  *
- * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes first on its
- * library path.  Its children inherit the path.
+ * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes
+ * first on its library path.  Its children inherit the path.
  */
 #include "folder.h"
 #include "parent.h"
@@ -25,8 +25,8 @@
 #define LIBRARY_IN_BUILD_TREE ".libs/" LIBRARY
 
 /*
- * Many programs close their listener and open it again for the next connection, while the other end connects: on a
- * wire the request takes longer than that.
+ * Many programs close their listener and open it again for the next connection, while the other end
+ * connects: on a wire the request takes longer than that.
  */
 #define LISTENERS_RETURN "SOFTVERBS_LISTENERS_RETURN"
 #define RNR_TIMER "SOFTVERBS_RNR_TIMER"

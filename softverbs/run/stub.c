@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file has two parts.  The first is read and executed: headers, tables, a few instructions for each function.  The
- * second is written: what the dynamic linker relocates, and a record for each function.
+ * The file has two parts.  The first is read and executed: headers, tables, a few instructions for
+ * each function.  The second is written: what the dynamic linker relocates, and a record for each
+ * function.
  */
 #include "stub.h"
 
@@ -21,8 +22,8 @@
 #define REFUSE "soft_refused"
 
 /*
- * The first version of the file.  The dynamic linker gives a function of it to callers that name no version, as
- * libsoftverbs.so does: so nothing has this version.
+ * The first version of the file.  The dynamic linker gives a function of it to callers that name no
+ * version, as libsoftverbs.so does: so nothing has this version.
  */
 #define FIRST_VERSION "softverbs"
 #define OWN_VERSIONS 2 /* the file itself is the one before */

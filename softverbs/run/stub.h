@@ -2,11 +2,12 @@
 /*
  * stub -- a shared library with the name and the versions of another one, in memory
  *
- * The dynamic linker asks the library of a needed name for the versions that a program was linked with, and takes a
- * function from the first library that has its name, if that one has no versions.  So softverbs has its functions in
- * libsoftverbs.so, without a version, and this library in front of it has the versions, whatever the release of
- * libibverbs calls them.  It defines what the release has and softverbs does not know: such a function calls
- * soft_refused(), which libsoftverbs.so has.
+ * The dynamic linker asks the library of a needed name for the versions that a program was linked
+ * with, and takes a function from the first library that has its name, if that one has no versions.
+ * So softverbs has its functions in libsoftverbs.so, without a version, and this library in front
+ * of it has the versions, whatever the release of libibverbs calls them.  It defines what the
+ * release has and softverbs does not know: such a function calls soft_refused(), which
+ * libsoftverbs.so has.
  */
 #ifndef SOFT_RUN_STUB_H
 #define SOFT_RUN_STUB_H
@@ -32,7 +33,10 @@ struct soft_stub {
 	size_t symbol_count;
 };
 
-/* The file, allocated; NULL without memory.  On a processor that this file knows no code for there are no functions. */
+/*
+ * The file, allocated; NULL without memory.  On a processor that this file knows no code for there
+ * are no functions.
+ */
 unsigned char *soft_stub_image(const struct soft_stub *stub, size_t *size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs ask of /sys.  The device has no files there; ibv_device says in ibdev_path and dev_path
- * where they would be.
+ * What programs ask of /sys.  The device has no files there; ibv_device says in ibdev_path and
+ * dev_path where they would be.
  */
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/soft.h"

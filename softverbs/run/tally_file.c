@@ -17,7 +17,10 @@
 #define NAME "softverbs-check-"
 #define UNIQUE "XXXXXX"
 
-/* A file with such a name of this user that no run has locked.  The lock is held when it is removed, so no run takes it. */
+/*
+ * A file with such a name of this user that no run has locked.  The lock is held when it is
+ * removed, so no run takes it.
+ */
 static void
 file_remove_left(int folder, const char *name)
 {

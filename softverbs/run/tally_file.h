@@ -2,15 +2,19 @@
 /*
  * tally_file -- the file of check/tally.h
  *
- * It has a name, since programs close descriptors that they do not know and their children open it anew.  It is locked
- * while softverbs-run, or its keeper, lives; one that is left because both were killed is removed by the next run.
+ * It has a name, since programs close descriptors that they do not know and their children open it
+ * anew.  It is locked while softverbs-run, or its keeper, lives; one that is left because both were
+ * killed is removed by the next run.
  */
 #ifndef SOFT_RUN_TALLY_FILE_H
 #define SOFT_RUN_TALLY_FILE_H
 
 #include "softverbs/check/tally.h"
 
-/* Creates it, and names it in the environment; ends the process if that fails.  The path is allocated. */
+/*
+ * Creates it, and names it in the environment; ends the process if that fails.  The path is
+ * allocated.
+ */
 struct soft_tally *soft_tally_file_create(char **path);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * unserved -- the functions of the two libraries that softverbs does not serve
  *
- * A program or library that was linked with one of them loads.  The first call of each prints one line that
- * names it; every call fails in the way that its type allows.  No header is included that declares them: the
- * arguments do not matter.  The same calls with the structures of 2006, which have versions of their own, are refused by
- * the library in front of this one (stub.h), and end in soft_refused().
+ * A program or library that was linked with one of them loads.  The first call of each prints one
+ * line that names it; every call fails in the way that its type allows.  No header is included that
+ * declares them: the arguments do not matter.  The same calls with the structures of 2006, which
+ * have versions of their own, are refused by the library in front of this one (stub.h), and end in
+ * soft_refused().
  */
 #include "softverbs/device/unserved.h"
 
@@ -75,7 +76,10 @@ NOTHING(ibv_copy_qp_attr_from_kern)
 
 /* ---- sockets over RDMA ---- */
 
-/* The code of librdmacm reaches into ids of its own, which only the kernel's connection manager makes. */
+/*
+ * The code of librdmacm reaches into ids of its own, which only the kernel's connection manager
+ * makes.
+ */
 MINUS(repoll_create)
 MINUS(repoll_ctl)
 MINUS(repoll_wait)
@@ -109,7 +113,10 @@ MINUS(rwritev)
 
 /* ---- between libibverbs and its drivers ---- */
 
-/* Drivers of real devices are linked with libibverbs and bind at start.  Nothing calls them: there is no such device. */
+/*
+ * Drivers of real devices are linked with libibverbs and bind at start.  Nothing calls them: there
+ * is no such device.
+ */
 NONE(_verbs_init_and_alloc_context)
 NONE(verbs_open_device)
 NOTHING(verbs_init_cq)
@@ -201,7 +208,10 @@ CODE(ibv_cmd_set_err_comp_cntr)
 
 /* ---- what only the libraries of the host have ---- */
 
-/* A function of a release that is younger than this file, by the library that soft_stub_image() made. */
+/*
+ * A function of a release that is younger than this file, by the library that soft_stub_image()
+ * made.
+ */
 struct refused {
 	atomic_flag printed;
 	char name[];
@@ -224,8 +234,8 @@ makes_object(const char *name)
 }
 
 /*
- * What the function fails with.  No header tells its type: NULL for one that makes an object, -1 for one of librdmacm,
- * as all of these, else the error.
+ * What the function fails with.  No header tells its type: NULL for one that makes an object, -1
+ * for one of librdmacm, as all of these, else the error.
  */
 long
 soft_refused(struct refused *function)

@@ -2,8 +2,9 @@
 /*
  * pair -- what the programs in wrong/ and right/ share: a server and a client in one process
  *
- * The client is a thread that sends bursts of messages and spins until each is answered.  The server is the loop that a
- * program is about; it answers each message.  A loop that loses a wake-up hangs.
+ * The client is a thread that sends bursts of messages and spins until each is answered.  The
+ * server is the loop that a program is about; it answers each message.  A loop that loses a wake-up
+ * hangs.
  */
 #ifndef PAIR_H
 #define PAIR_H
@@ -24,7 +25,10 @@ struct end {
 	unsigned int received, sent; /* completions */
 };
 
-/* The device, a protection domain, and how many messages the client sends; MESSAGES sets another number. */
+/*
+ * The device, a protection domain, and how many messages the client sends; MESSAGES sets another
+ * number.
+ */
 extern struct ibv_context *context;
 extern struct ibv_pd *domain;
 extern unsigned int messages;
@@ -40,8 +44,8 @@ extern struct ibv_cq *cq;
 void pair_open(void);
 
 /*
- * A second queue of the channel, if the program has one.  second_pair_open() makes it, with two ends that the program
- * drives both: `third` on this queue, `fourth` on one that is only polled.
+ * A second queue of the channel, if the program has one.  second_pair_open() makes it, with two
+ * ends that the program drives both: `third` on this queue, `fourth` on one that is only polled.
  */
 extern struct ibv_cq *other;
 extern struct end third, fourth;

@@ -14,8 +14,9 @@ void listen_begin(void);
 void listen_end(void);
 
 /*
- * A connection to this process, whose peer accepts it and disconnects; one receive is posted.  Its queue pair completes to the
- * queue `cq` of `channel`, which the first one makes.  The event DISCONNECTED is there, and read if `read` is set.
+ * A connection to this process, whose peer accepts it and disconnects; one receive is posted.  Its
+ * queue pair completes to the queue `cq` of `channel`, which the first one makes.  The event
+ * DISCONNECTED is there, and read if `read` is set.
  */
 struct rdma_cm_id *ended_open(bool read);
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "grant.h"
 
-/* The upper half is random, so that a process with the number of one that has ended is recognised. */
+/*
+ * The upper half is random, so that a process with the number of one that has ended is recognised.
+ */
 static _Atomic(uint64_t) number;
 static atomic_uint queues; /* that wait for an answer to addresses */
 
@@ -61,8 +63,8 @@ soft_grant_touch(const struct iovec *data, int count)
 }
 
 /*
- * What this thread stores next is visible after the number.  A store that releases is ordered before a load
- * that acquires, and that before all that follows.
+ * What this thread stores next is visible after the number.  A store that releases is ordered
+ * before a load that acquires, and that before all that follows.
  */
 static void
 grant_change(void)

@@ -91,8 +91,8 @@ input_ensure_lease(void) SOFT_NO_LEAF_LOCK
 }
 
 /*
- * Reads what is there now.  The other side is notified of acknowledgements that were written before;
- * by the progress thread, of its own as well.
+ * Reads what is there now.  The other side is notified of acknowledgements that were written
+ * before; by the progress thread, of its own as well.
  */
 static enum soft_ring_input
 input_read(enum soft_reader reader) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
@@ -117,8 +117,8 @@ input_read(enum soft_reader reader) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 }
 
 /*
- * The same for a thread of the program, which leaves some of it to the progress thread.  It may not come
- * back, and a writer whose frame is read already notifies no thread; then the lease is what
+ * The same for a thread of the program, which leaves some of it to the progress thread.  It may not
+ * come back, and a writer whose frame is read already notifies no thread; then the lease is what
  * brings a thread that notifies the other side of acknowledgements.
  */
 static bool
@@ -175,8 +175,9 @@ soft_input_attend(void)
 }
 
 /*
- * A thread that holds the lock reads, so nothing has to be done before the next lease: other timers do not
- * wait for it.  That thread may call the progress thread before the new lease is started, which would put it off.
+ * A thread that holds the lock reads, so nothing has to be done before the next lease: other timers
+ * do not wait for it.  That thread may call the progress thread before the new lease is started,
+ * which would put it off.
  */
 static void
 input_lease_ended(struct soft_timer *timer) SOFT_NO_INPUT_LOCK
@@ -226,7 +227,10 @@ input_leave(void *unused)
 	input_ensure_lease();
 }
 
-/* The descriptor that this thread waits for, while it reads.  The access allocates nothing, as in progress.c. */
+/*
+ * The descriptor that this thread waits for, while it reads.  The access allocates nothing, as in
+ * progress.c.
+ */
 static _Thread_local int reads_for __attribute__((tls_model("initial-exec"))) = -1;
 
 bool

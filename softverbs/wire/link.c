@@ -50,8 +50,8 @@ link_unlock(struct soft_link *link) RELEASE(soft_locks.link) UNCHECKED
 static void link_event(struct soft_watch *watch, uint32_t events);
 
 /*
- * A dead link has no descriptor to wait for.  The other side notifies us of room in a ring, and of its
- * answer to a hello.
+ * A dead link has no descriptor to wait for.  The other side notifies us of room in a ring, and of
+ * its answer to a hello.
  */
 static void
 link_want_turn(struct soft_link *link) REQUIRES(soft_locks.link)
@@ -464,7 +464,9 @@ link_use_rings(struct soft_link *link) UNCHECKED
 	link->out = link->rings.out;
 }
 
-/* The socket is empty, so the frame fits.  A failure is the end of the link, which is seen as well. */
+/*
+ * The socket is empty, so the frame fits.  A failure is the end of the link, which is seen as well.
+ */
 static void
 link_send_first(int fd, void *bytes, size_t length)
 {

@@ -6,9 +6,9 @@
  * answers to them.  The other direction has a link of its own.  So reading answers never waits
  * for writing, and two processes cannot block each other.
  *
- * Frames go through two rings in shared memory.  Then the socket carries single bytes, each of which
- * notifies the progress thread of the other process: of frames, or of room.  A process that cannot
- * share memory (it has no descriptor left) sends its frames over the socket.
+ * Frames go through two rings in shared memory.  Then the socket carries single bytes, each of
+ * which notifies the progress thread of the other process: of frames, or of room.  A process that
+ * cannot share memory (it has no descriptor left) sends its frames over the socket.
  *
  * A thread that has frames to send tries at once.  If there is no room, the queue pair waits in
  * a list for the progress thread.  A link buffers at most the rest of one frame and a bounded
@@ -67,8 +67,8 @@ struct soft_link {
 	bool greeting GUARDED_BY(soft_locks.link);
 	atomic_bool ringed; /* frames go through the rings; set before the first of them */
 	/*
-	 * We may send requests that the other side pulls the data of: it has said so, and the kernel has not
-	 * refused it since.
+	 * We may send requests that the other side pulls the data of: it has said so, and the
+	 * kernel has not refused it since.
 	 */
 	atomic_bool pulled;
 	/* We may ask for the address of what we read: the kernel has not refused it yet. */
@@ -101,8 +101,8 @@ struct soft_link_offer {
 
 /*
  * Opens a link to the process at a slot, over a connection; the link then owns the descriptor.
- * The first offers memory if it can, and sends our hello; the second accepts the offer.  NULL and errno on failure: the
- * descriptors are still the caller's, and so is always that of the offer.
+ * The first offers memory if it can, and sends our hello; the second accepts the offer.  NULL and
+ * errno on failure: the descriptors are still the caller's, and so is always that of the offer.
  */
 struct soft_link *soft_link_open(int fd, unsigned int slot) SOFT_NO_LINK_LOCK;
 struct soft_link *soft_link_accept(
@@ -111,8 +111,8 @@ void soft_link_get(struct soft_link *link);
 void soft_link_put(struct soft_link *link);
 
 /*
- * Sends a frame, whole or, over the socket, with a rest that is kept and sent later.  -EAGAIN if there
- * is no room: nothing is taken then.  -EPIPE if the link is dead.
+ * Sends a frame, whole or, over the socket, with a rest that is kept and sent later.  -EAGAIN if
+ * there is no room: nothing is taken then.  -EPIPE if the link is dead.
  *
  * The other side is not notified of an acknowledgement at once: most are followed by a request
  * that it is notified of.  input.h says when it is.
@@ -122,8 +122,8 @@ int soft_link_send(struct soft_link *link, struct soft_frame *frame, const struc
 
 /*
  * Queues something that has frames to send, unless it is queued; the progress thread calls it when
- * there is room.  Without `wake` the caller is the thread that reads, which serves the queue when it
- * has read its input.
+ * there is room.  Without `wake` the caller is the thread that reads, which serves the queue when
+ * it has read its input.
  */
 void soft_link_queue_requester(struct soft_link *link, struct soft_turn *turn) SOFT_NO_LINK_LOCK;
 void soft_link_queue_responder(
@@ -169,14 +169,16 @@ enum soft_ring_input {
 enum soft_ring_input soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
     REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
-/* On the progress thread, after SOFT_RING_PROGRESS: the link has ended if its input is malformed. */
+/*
+ * On the progress thread, after SOFT_RING_PROGRESS: the link has ended if its input is malformed.
+ */
 void soft_link_check(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
 
 /*
- * Called for what another process sent on its own link: a message, the end, or a request.  That process
- * sent its answers to our requests before, but on the link of our requests, and nothing orders the
- * two links.  So the answers are read first; otherwise requests that were acknowledged would be
- * flushed, and a reply would overtake the acknowledgement of what it replies to.
+ * Called for what another process sent on its own link: a message, the end, or a request.  That
+ * process sent its answers to our requests before, but on the link of our requests, and nothing
+ * orders the two links.  So the answers are read first; otherwise requests that were acknowledged
+ * would be flushed, and a reply would overtake the acknowledgement of what it replies to.
  *
  * False if some are for the progress thread, and so is then what the caller was about to handle.
  */

@@ -105,8 +105,8 @@ link_handle_welcome(struct soft_link *link) REQUIRES(soft_locks.input)
 }
 
 /*
- * Handles the frames that are in the ring now.  Those that come meanwhile need not be read: a writer that
- * does not stop would occupy this thread.  A turn handles at least this many bytes.
+ * Handles the frames that are in the ring now.  Those that come meanwhile need not be read: a
+ * writer that does not stop would occupy this thread.  A turn handles at least this many bytes.
  */
 static enum soft_ring_input
 link_read_present(struct soft_link *link, enum soft_reader reader)
@@ -209,7 +209,10 @@ soft_link_read_ring(struct soft_link *link, enum soft_reader reader)
 	return SOFT_RING_PROGRESS;
 }
 
-/* Over the socket: an incomplete frame takes at most half of the buffer, so a read can take a whole one. */
+/*
+ * Over the socket: an incomplete frame takes at most half of the buffer, so a read can take a whole
+ * one.
+ */
 static enum soft_link_input
 link_read_socket_answers(struct soft_link *link) REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK
 {

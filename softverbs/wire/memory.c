@@ -20,7 +20,10 @@ memory_device(int fd, uint64_t *device)
 	return S_ISREG(st.stx_mode);
 }
 
-/* All that memfd_create() makes is on one device, but for huge pages, of which there may be too few. */
+/*
+ * All that memfd_create() makes is on one device, but for huge pages, of which there may be too
+ * few.
+ */
 static bool
 memory_is_memfd(int fd)
 {

@@ -82,7 +82,10 @@ peer_find(struct soft_link *const *links_of, unsigned int slot) SOFT_NO_PEERS_LO
 	return link;
 }
 
-/* The number of the inode that stands for the process at the other end, or 0: the kernel has none before Linux 6.9. */
+/*
+ * The number of the inode that stands for the process at the other end, or 0: the kernel has none
+ * before Linux 6.9.
+ */
 static ino_t
 peer_inode(int fd)
 {

@@ -15,8 +15,8 @@ void soft_peers_close(void) SOFT_NO_PEERS_LOCK;
 void soft_peers_reset(void); /* in a forked child */
 
 /*
- * The links that have frames in their rings, or whose other side is to be notified, `max` at most; each with
- * a reference.  Those that were found are the last to be found again.
+ * The links that have frames in their rings, or whose other side is to be notified, `max` at most;
+ * each with a reference.  Those that were found are the last to be found again.
  */
 unsigned int soft_peers_pending(struct soft_link **out, unsigned int max)
     REQUIRES(soft_locks.input) SOFT_NO_PEERS_LOCK;
@@ -38,8 +38,8 @@ struct soft_link *soft_peer_answering(unsigned int slot) SOFT_NO_PEERS_LOCK;
 struct soft_link *soft_peer_incoming(unsigned int slot) SOFT_NO_PEERS_LOCK;
 
 /*
- * Called on the progress thread when a hello came.  0 if the connection is a link now; -EAGAIN if there is no descriptor
- * to check the caller with; another -errno if the caller is refused.
+ * Called on the progress thread when a hello came.  0 if the connection is a link now; -EAGAIN if
+ * there is no descriptor to check the caller with; another -errno if the caller is refused.
  */
 int soft_peer_accept(int fd, const struct soft_wire_hello *hello)
     REQUIRES(soft_locks.input) SOFT_NO_CM_LOCK;
@@ -65,7 +65,10 @@ struct soft_welcome_frame {
 };
 void soft_peer_welcome(struct soft_welcome_frame *out, uint8_t opcode);
 
-/* The process at the other end, with the grant that it named; its pid is 0 if its memory cannot be read. */
+/*
+ * The process at the other end, with the grant that it named; its pid is 0 if its memory cannot be
+ * read.
+ */
 struct soft_grantor soft_peer_grantor(int fd, const struct soft_wire_grant *grant);
 
 #endif

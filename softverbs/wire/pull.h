@@ -2,8 +2,9 @@
 /*
  * pull -- reading the memory of another process, which sent the addresses of its data
  *
- * The side that receives a message copies it, from where it was posted to where it is to be, under its
- * own lock of the keys: no key of ours has to be known to the other process, and no lock is shared.
+ * The side that receives a message copies it, from where it was posted to where it is to be, under
+ * its own lock of the keys: no key of ours has to be known to the other process, and no lock is
+ * shared.
  */
 #ifndef SOFT_PULL_H
 #define SOFT_PULL_H
@@ -28,15 +29,15 @@ struct soft_pull {
 };
 
 /*
- * Takes the addresses from the payload of a frame, which is copied before it is checked: the length of the
- * data, or 0 if they are malformed.
+ * Takes the addresses from the payload of a frame, which is copied before it is checked: the length
+ * of the data, or 0 if they are malformed.
  */
 uint32_t soft_pull_parse(
     struct soft_pull *pull, const struct soft_frame *frame, const char *payload);
 
 /*
- * Reads all of the data: 0, or -errno.  -ESTALE: the grant was revoked meanwhile.  The target may have
- * been written to then.
+ * Reads all of the data: 0, or -errno.  -ESTALE: the grant was revoked meanwhile.  The target may
+ * have been written to then.
  */
 int soft_pull_read(const struct soft_pull *pull, const struct iovec *to, int count);
 

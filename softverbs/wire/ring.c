@@ -18,9 +18,9 @@
 #define FRAME_MAX (sizeof(struct soft_frame) + SOFT_WIRE_PAYLOAD)
 
 /*
- * The counters of the two sides are in lines of their own.  Each side stores its own, and then loads
- * what the other asks for; the other stores what it asks for, and then loads the counter.  With
- * sequentially consistent accesses at least one of the two sees the store of the other.
+ * The counters of the two sides are in lines of their own.  Each side stores its own, and then
+ * loads what the other asks for; the other stores what it asks for, and then loads the counter.
+ * With sequentially consistent accesses at least one of the two sees the store of the other.
  */
 struct soft_ring_shared {
 	_Alignas(LINE) atomic_uint written;

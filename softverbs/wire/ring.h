@@ -2,9 +2,9 @@
 /*
  * ring -- frames in memory that two processes share
  *
- * A link has two rings in one piece of memory: one for each direction.  A ring has one writer and one
- * reader, each a thread that holds a lock of its own process: the lock of the link, or the input
- * lock.  Only whole frames are published.
+ * A link has two rings in one piece of memory: one for each direction.  A ring has one writer and
+ * one reader, each a thread that holds a lock of its own process: the lock of the link, or the
+ * input lock.  Only whole frames are published.
  *
  * The other process can write to all of this memory at any time.  A counter of the other side, and
  * the header of a frame, are therefore copied before they are checked, and an own counter is never
@@ -47,7 +47,10 @@ struct soft_rings {
 /* Creates and maps the memory, as the side that opens the link: a descriptor of it, or -errno. */
 int soft_rings_create(struct soft_rings *rings);
 
-/* Maps what the other side created, with that token: 0 or -errno.  The descriptor is still the caller's. */
+/*
+ * Maps what the other side created, with that token: 0 or -errno.  The descriptor is still the
+ * caller's.
+ */
 int soft_rings_attach(struct soft_rings *rings, int fd, uint64_t token);
 void soft_rings_unmap(struct soft_rings *rings);
 
@@ -59,8 +62,8 @@ int soft_ring_put(
     struct soft_ring *ring, const struct soft_frame *frame, const struct iovec *payload, int count);
 
 /*
- * The writer asks to be notified of room.  True if there is room for any frame already; otherwise the
- * reader notifies it.
+ * The writer asks to be notified of room.  True if there is room for any frame already; otherwise
+ * the reader notifies it.
  */
 bool soft_ring_wait_for_room(struct soft_ring *ring);
 
@@ -81,14 +84,14 @@ int soft_ring_ready(const struct soft_ring *ring);
 bool soft_ring_seems_unread(const struct soft_ring *ring);
 
 /*
- * The next frame, of at most `ready` bytes: its header is copied, the payload stays in the ring until
- * soft_ring_next().  NULL if it makes no sense.
+ * The next frame, of at most `ready` bytes: its header is copied, the payload stays in the ring
+ * until soft_ring_next().  NULL if it makes no sense.
  */
 const char *soft_ring_peek(const struct soft_ring *ring, int ready, struct soft_frame *frame);
 
 /*
- * After a copy out of shared memory: what is checked next is the copy, and the compiler must not load the
- * original again.
+ * After a copy out of shared memory: what is checked next is the copy, and the compiler must not
+ * load the original again.
  */
 static inline void
 soft_ring_copied(void)

@@ -21,16 +21,22 @@ enum soft_frame_type {
 	SOFT_FRAME_READY,     /* the reason of a NAK "not now" is over */
 	SOFT_FRAME_CM,	      /* payload: struct soft_wire_cm */
 	SOFT_FRAME_DATAGRAM,  /* a whole datagram; it has no answer */
-	/* Answers a HELLO that came with memory; payload: struct soft_wire_grant.  On the socket. */
+	/*
+	 * Answers a HELLO that came with memory; payload: struct soft_wire_grant.  On the socket.
+	 */
 	SOFT_FRAME_WELCOME,
-	SOFT_FRAME_PULLED, /* from the requester, which was given the address of the data of a read */
+	/* from the requester, which was given the address of the data of a read */
+	SOFT_FRAME_PULLED,
 };
 
 #define SOFT_FRAME_FIRST 1u
 #define SOFT_FRAME_LAST 2u
 #define SOFT_FRAME_SOLICITED 4u
 #define SOFT_FRAME_GLOBAL 8u /* DATAGRAM: with a routing header */
-/* REQUEST, RESPONSE: the payload is segments, where the data is.  A request to read may have such an answer. */
+/*
+ * REQUEST, RESPONSE: the payload is segments, where the data is.  A request to read may have such
+ * an answer.
+ */
 #define SOFT_FRAME_PULL 16u
 
 /* Values of `opcode` in a WELCOME. */
@@ -66,7 +72,9 @@ struct soft_frame {
 	uint32_t zero;
 };
 
-/* Where the grant of the process has its number, and this number; 0: its memory is not to be read. */
+/*
+ * Where the grant of the process has its number, and this number; 0: its memory is not to be read.
+ */
 struct soft_wire_grant {
 	uint64_t address;
 	uint64_t number;
@@ -112,8 +120,8 @@ _Static_assert(sizeof(struct soft_wire_cm) == 24 + 2 * 24 + 8 + 8 + SOFT_WIRE_CM
     "a CM message has no holes");
 
 /*
- * Copies memory of the program for another process, which orders the copy with the accesses of the program:
- * ThreadSanitizer does not see that.
+ * Copies memory of the program for another process, which orders the copy with the accesses of the
+ * program: ThreadSanitizer does not see that.
  */
 void soft_wire_copy(char *to, const char *from, size_t length);
 

@@ -2,8 +2,9 @@
 /*
  * late -- a request to cancel a thread that is on its way for as long as a test wants
  *
- * glibc before 2.41 sends a signal to a thread of the asynchronous type; later ones end the thread without it.  A
- * thread that blocks the signal, which calls of the C library leave out, is between pthread_cancel() and the end.
+ * glibc before 2.41 sends a signal to a thread of the asynchronous type; later ones end the thread
+ * without it.  A thread that blocks the signal, which calls of the C library leave out, is between
+ * pthread_cancel() and the end.
  */
 #ifndef REARM_TEST_LATE_H
 #define REARM_TEST_LATE_H

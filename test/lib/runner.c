@@ -44,7 +44,10 @@ static unsigned int n_left_out;
 
 static const char *running; /* the test of this process */
 
-/* The tests that began, in their order: written by the processes that run them, read by their parent. */
+/*
+ * The tests that began, in their order: written by the processes that run them, read by their
+ * parent.
+ */
 #define TURNS_MAX 65536
 static struct begun {
 	unsigned int n;
@@ -236,8 +239,8 @@ runner_tcase(Suite *suite, const char *name)
 }
 
 /*
- * As many descriptors as a user has by default: root of a build machine often has more, and a test that needs them would
- * fail elsewhere.
+ * As many descriptors as a user has by default: root of a build machine often has more, and a test
+ * that needs them would fail elsewhere.
  */
 static void
 limit_descriptors(void)
@@ -378,8 +381,8 @@ parse(int argc, char **argv)
 }
 
 /*
- * How the program is started: libtool keeps the real one in .libs, and the one above it names the libraries of this tree.
- * Without that one the real program may find the libdat2 of the system.
+ * How the program is started: libtool keeps the real one in .libs, and the one above it names the
+ * libraries of this tree.  Without that one the real program may find the libdat2 of the system.
  */
 static const char *
 started_by(const char *program)

@@ -7,8 +7,8 @@
  * open descriptors and threads; a difference fails the test.  The program's last line is
  * "N passed, N failed"; no test at all is a failure.
  *
- * Every test program takes --list, --filter GLOB and --help, and as arguments suites, cases and single tests,
- * by the names that a failure prints.
+ * Every test program takes --list, --filter GLOB and --help, and as arguments suites, cases and
+ * single tests, by the names that a failure prints.
  *
  * A file of tests includes this header, not check.h: the macros below keep account of the tests.
  */
@@ -53,13 +53,16 @@ TCase *runner_tcase(Suite *suite, const char *name);
 TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
 
 /*
- * The tests that are added to the TCase from here on are not run; each prints that it is skipped, and why.
- * runner_skip() prints the same for a test that leaves something out.
+ * The tests that are added to the TCase from here on are not run; each prints that it is skipped,
+ * and why.  runner_skip() prints the same for a test that leaves something out.
  */
 void runner_leave_out(TCase *tcase, const char *reason);
 void runner_skip(const char *reason);
 
-/* A time that guards against a hang, as REARM_TEST_TIME_FACTOR or the load of the machine stretches it. */
+/*
+ * A time that guards against a hang, as REARM_TEST_TIME_FACTOR or the load of the machine stretches
+ * it.
+ */
 double runner_stretch(double time);
 
 /* The number of open descriptors and of threads of this process. */

@@ -37,7 +37,10 @@ selection_add_pattern(const char *pattern)
 	add(pattern, true);
 }
 
-/* What follows `name` and a colon in `text`; "" if nothing follows `name`; NULL if it is another name. */
+/*
+ * What follows `name` and a colon in `text`; "" if nothing follows `name`; NULL if it is another
+ * name.
+ */
 static const char *
 after(const char *text, const char *name)
 {

@@ -2,8 +2,8 @@
 /*
  * selection -- which tests of a program run, as its command line asks
  *
- * The runner asks about each test when the test is added to its case.  Without words and patterns every
- * test is selected.
+ * The runner asks about each test when the test is added to its case.  Without words and patterns
+ * every test is selected.
  */
 #ifndef REARM_TEST_LIB_SELECTION_H
 #define REARM_TEST_LIB_SELECTION_H
@@ -15,7 +15,9 @@ struct selection_test {
 	const char *suite, *tcase, *name;
 };
 
-/* Adds a word: SUITE, SUITE:CASE, NAME or NAME:NUMBER, where NUMBER is that of one turn of a loop. */
+/*
+ * Adds a word: SUITE, SUITE:CASE, NAME or NAME:NUMBER, where NUMBER is that of one turn of a loop.
+ */
 void selection_add_word(const char *word);
 
 /* Adds a shell pattern for names of tests. */

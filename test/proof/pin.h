@@ -2,8 +2,8 @@
 /*
  * pin -- a processor for each of two threads that race
  *
- * Where other programs want the processors, too, the scheduler may run both threads on one of them, in
- * turns: then they never meet.
+ * Where other programs want the processors, too, the scheduler may run both threads on one of them,
+ * in turns: then they never meet.
  */
 #ifndef PROOF_PIN_H
 #define PROOF_PIN_H

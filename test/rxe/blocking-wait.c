@@ -4,17 +4,20 @@
  *
  *	blocking-wait ADAPTER ADDRESS PORT asleep|spinning WAITS
  *
- * To be run under strace, which traces the main thread only.  It connects two endpoints of this process, at
- * ADDRESS, its own, and PORT.  The main thread waits WAITS times for one receive; each dat_evd_wait() is
- * between write(-1, "begin N") and write(-1, "end N").  A second thread sends the message of a wait
+ * To be run under strace, which traces the main thread only.  It connects two endpoints of this
+ * process, at ADDRESS, its own, and PORT.  The main thread waits WAITS times for one receive; each
+ * dat_evd_wait() is between write(-1, "begin N") and write(-1, "end N").  A second thread sends the
+ * message of a wait
  *
- *  - asleep: when the kernel says that the waiter sleeps in a call that waits for a descriptor or a futex;
- *  - spinning: when the waiter has used so much processor time since the wait began that it has polled many times;
+ *  - asleep: when the kernel says that the waiter sleeps in a call that waits for a descriptor or a
+ *  futex;
+ *  - spinning: when the waiter has used so much processor time since the wait began that it has
+ *  polled many times;
  *    or when it sleeps, if it did not spin so long.
  *
- * So no wait depends on how fast the machine is.  The sender takes no lock of the waiter's EVD, since the waiter
- * would have to wake it: a system call of the test.  It takes the completion of its send before the next wait
- * begins.  The program exits with 1 at the first call that fails.
+ * So no wait depends on how fast the machine is.  The sender takes no lock of the waiter's EVD,
+ * since the waiter would have to wake it: a system call of the test.  It takes the completion of
+ * its send before the next wait begins.  The program exits with 1 at the first call that fails.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -166,8 +169,9 @@ read_proc(const char *file, char *line, size_t size)
 }
 
 /*
- * The number of the call is there as soon as the call begins, before the thread sleeps: strace stops it first.  So the
- * state is read after it.  The waiter leaves a call that sleeps only when the message is sent.
+ * The number of the call is there as soon as the call begins, before the thread sleeps: strace
+ * stops it first.  So the state is read after it.  The waiter leaves a call that sleeps only when
+ * the message is sent.
  */
 static bool
 waiter_sleeps(void)

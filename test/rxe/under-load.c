@@ -4,22 +4,26 @@
  *
  *	under-load ADAPTER PORT ROUNDS [ADDRESS]
  *
- * Without ADDRESS it listens at PORT, with ADDRESS it connects there.  In each round it opens the adapter,
- * makes CONNECTIONS connections and keeps sends, receives, RDMA writes and RDMA reads outstanding on each,
- * until something from outside ends them: the peer is killed, or the device is deleted under it.  It prints
- * "loaded N" in round N as soon as each connection has transferred some data.
+ * Without ADDRESS it listens at PORT, with ADDRESS it connects there.  In each round it opens the
+ * adapter, makes CONNECTIONS connections and keeps sends, receives, RDMA writes and RDMA reads
+ * outstanding on each, until something from outside ends them: the peer is killed, or the device is
+ * deleted under it.  It prints "loaded N" in round N as soon as each connection has transferred
+ * some data.
  *
  * Then it checks:
- *  - each request that was posted completes exactly once, with success, flushed or with another error, and none
+ *  - each request that was posted completes exactly once, with success, flushed or with another
+ *  error, and none
  *    with success after the end of its connection where both come by one EVD;
  *  - each endpoint gets one DISCONNECTED or BROKEN;
  *  - a device that is removed is reported once, and nothing else is reported;
- *  - each object can be freed, the adapter closes gracefully, and no descriptor, no thread and no memory is left.
+ *  - each object can be freed, the adapter closes gracefully, and no descriptor, no thread and no
+ *  memory is left.
  *
- * The next round opens the adapter again, in the same process.  Of the endpoints some have three EVDs and some
- * one, and the events of some come by a CNO, of others by upcalls.
+ * The next round opens the adapter again, in the same process.  Of the endpoints some have three
+ * EVDs and some one, and the events of some come by a CNO, of others by upcalls.
  *
- * One mutex guards everything: upcalls hold it as long as they run, the main thread while it reads events.
+ * One mutex guards everything: upcalls hold it as long as they run, the main thread while it reads
+ * events.
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -49,7 +53,9 @@
 #define PATIENCE_MS 60000 /* in an emulated machine a second is short */
 #define ATTEMPT_US 20000000
 #define LEAK_BYTES 1024 /* of memory, over all rounds */
-/* What librdmacm and the driver of soft-RoCE leave of a protection domain whose device was removed. */
+/*
+ * What librdmacm and the driver of soft-RoCE leave of a protection domain whose device was removed.
+ */
 #define REMOVAL_BYTES 32
 #define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
 

@@ -2,8 +2,8 @@
 /*
  * foreign -- a provider for dat.conf that opens no adapter, and writes why to the standard streams
  *
- * The first word of the parameters decides how it fails: "device", "address" or "crash"; or "hostile", which writes
- * all of its parameters, and logs them.
+ * The first word of the parameters decides how it fails: "device", "address" or "crash"; or
+ * "hostile", which writes all of its parameters, and logs them.
  */
 #include <stdint.h>
 #include <stdio.h>

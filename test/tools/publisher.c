@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * publisher NAME -- a program whose EVDs check-top watches: does what the lines of standard input say
+ * publisher NAME -- a program whose EVDs check-top watches: does what the lines of standard input
+ * say
  *
- *     open        opens the adapter NAME, with an EVD that makes upcalls and one that nothing takes from
+ *     open        opens the adapter NAME, with an EVD that makes upcalls and one that nothing takes
+ *                 from
  *     post N      posts N software events to the first EVD, and waits for the upcalls
  *     slow N      the same; each upcall takes 20 ms
  *     queue N     posts N software events to the second one
@@ -14,7 +16,8 @@
  *     close       closes the adapter
  *     exit        ends with exit(), without a close
  *
- * It prints "opened FIRST SECOND", "stalled EVD" and for each other line "done".  At the end of its input it ends with _exit(), without a close.
+ * It prints "opened FIRST SECOND", "stalled EVD" and for each other line "done".  At the end of its
+ * input it ends with _exit(), without a close.
  */
 #include <dirent.h>
 #include <err.h>

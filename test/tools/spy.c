@@ -2,8 +2,8 @@
 /*
  * spy -- preloaded: notes which variables the libraries read, and spoils data
  *
- * "LIBRARY VARIABLE" is appended to the file that REARM_TEST_ASKED names, for each call of getenv() and
- * secure_getenv().  If REARM_TEST_SPOIL is a number, a byte of each copy of so many bytes, or
+ * "LIBRARY VARIABLE" is appended to the file that REARM_TEST_ASKED names, for each call of getenv()
+ * and secure_getenv().  If REARM_TEST_SPOIL is a number, a byte of each copy of so many bytes, or
  * of more than half of that, is wrong.
  */
 #include <dlfcn.h>
@@ -66,7 +66,10 @@ static void __attribute__((constructor)) begin(void)
 	spoiled = size != NULL ? strtoul(size, NULL, 10) : 0;
 }
 
-/* The device copies the end of a message apart.  volatile, or compilers make a call of memmove() of the loops. */
+/*
+ * The device copies the end of a message apart.  volatile, or compilers make a call of memmove() of
+ * the loops.
+ */
 void *
 memmove(void *to, const void *from, size_t size)
 {

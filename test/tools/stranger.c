@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stranger PORT TEXT -- greets a server of dat_perf as a client does, and sends this text as its first message
+ * stranger PORT TEXT -- greets a server of dat_perf as a client does, and sends this text as its
+ * first message
  *
  * It ends when the server has ended the connection, or has answered.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test-figures -- what dat_perf and dat_top print of what was counted: each counter has a value of its own, and each field
- * must print its own
+ * test-figures -- what dat_perf and dat_top print of what was counted: each counter has a value of
+ * its own, and each field must print its own
  */
 #include <inttypes.h>
 #include <math.h>
@@ -296,7 +296,10 @@ perf_json(void)
 		    "JSON: adapter", json_string_value(json_object_get(object, "adapter")), "ad");
 		json_decref(object);
 	}
-	/* What has not been measured, and threads of both ends that have used more than the process. */
+	/*
+	 * What has not been measured, and threads of both ends that have used more than the
+	 * process.
+	 */
 	outcome.client.latencies.count = 0;
 	outcome.client.elapsed = 0;
 	outcome.client.process = 7000000;
@@ -654,7 +657,10 @@ top_columns(void)
 	check(view_column("evd") < 0 && view_column("") < 0, "no column");
 }
 
-/* Two views: rates are of one EVD, found by its handle and its number, and of the time between them. */
+/*
+ * Two views: rates are of one EVD, found by its handle and its number, and of the time between
+ * them.
+ */
 static void
 top_rates(void)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * test-page -- what dat_top makes of pages of statistics: those that the provider writes, and those that are damaged
+ * test-page -- what dat_top makes of pages of statistics: those that the provider writes, and those
+ * that are damaged
  *
  *     test-page plant FILE PID NAMESPACE STARTED SIZE ROWS
  *
- * makes a page as a program could that is not the provider, for check-top: with holes if it is larger than its rows.
+ * makes a page as a program could that is not the provider, for check-top: with holes if it is
+ * larger than its rows.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -317,7 +319,10 @@ holder_elsewhere(int fd)
 	return WEXITSTATUS(status) == 1 ? getpid() : WEXITSTATUS(status) == 2 ? -1 : -3;
 }
 
-/* An exit of a child that has the number of its parent, in a PID namespace of its own, must leave the page. */
+/*
+ * An exit of a child that has the number of its parent, in a PID namespace of its own, must leave
+ * the page.
+ */
 static void
 holders(void)
 {
@@ -385,8 +390,8 @@ is_unharmed(int fd)
 }
 
 /*
- * The program has closed all descriptors, and the number is that of a file of its own now, or of none: neither the
- * device nor the inode alone says that it is the page.
+ * The program has closed all descriptors, and the number is that of a file of its own now, or of
+ * none: neither the device nor the inode alone says that it is the page.
  */
 /* origin: out33.E4 */
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * attribute -- the attributes of an adapter and of its provider, with their symbolic values and units
+ * attribute -- the attributes of an adapter and of its provider, with their symbolic values and
+ * units
  */
 #ifndef REARM_TOOLS_INFO_ATTRIBUTE_H
 #define REARM_TOOLS_INFO_ATTRIBUTE_H

@@ -124,7 +124,10 @@ doctor_library(const DAT_REARM_RECORD *records, DAT_COUNT count, const char *nam
 	return NULL;
 }
 
-/* Those with these names, or all that programs can ask for; a name of NULL ends the list, which the caller frees. */
+/*
+ * Those with these names, or all that programs can ask for; a name of NULL ends the list, which the
+ * caller frees.
+ */
 static struct subject *
 doctor_choose(char *const names[], const DAT_REARM_RECORD *records, DAT_COUNT count)
 {
@@ -149,7 +152,9 @@ doctor_choose(char *const names[], const DAT_REARM_RECORD *records, DAT_COUNT co
 	return subjects;
 }
 
-/* All of them before one is opened here: a process that forks should have no threads of a provider. */
+/*
+ * All of them before one is opened here: a process that forks should have no threads of a provider.
+ */
 static void
 doctor_try(struct subject *subjects, const DAT_REARM_RECORD *records, DAT_COUNT count)
 {
@@ -161,7 +166,9 @@ doctor_try(struct subject *subjects, const DAT_REARM_RECORD *records, DAT_COUNT 
 	}
 }
 
-/* Adds the name to what was found.  Of a name that need not open the reason is printed at the end. */
+/*
+ * Adds the name to what was found.  Of a name that need not open the reason is printed at the end.
+ */
 static json_t *
 doctor_examine(const struct subject *subject, bool quiet, bool verbose, struct findings *findings)
 {

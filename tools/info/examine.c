@@ -12,7 +12,10 @@
 
 enum { TRANSFER = 65536 };
 
-/* The records of the name, what keeps programs from them, and the interface of the first that counts. */
+/*
+ * The records of the name, what keeps programs from them, and the interface of the first that
+ * counts.
+ */
 static void
 examine_records(
     struct steps *steps, const char *name, const DAT_REARM_RECORD *records, DAT_COUNT count)

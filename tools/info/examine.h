@@ -19,7 +19,10 @@ struct subject {
 	DAT_COUNT count;
 };
 
-/* The members "ok": nothing is wrong; "works": it has transferred; "steps"; "output", what its library wrote. */
+/*
+ * The members "ok": nothing is wrong; "works": it has transferred; "steps"; "output", what its
+ * library wrote.
+ */
 json_t *examine_adapter(const struct subject *subject, bool quiet, bool verbose);
 
 #endif

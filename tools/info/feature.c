@@ -66,7 +66,10 @@ feature_srq_resize(const struct adapter *adapter)
 	return feature_answer(ret);
 }
 
-/* No attribute shows it: try it on a connection.  The key is none, so the other end may break the connection. */
+/*
+ * No attribute shows it: try it on a connection.  The key is none, so the other end may break the
+ * connection.
+ */
 static enum answer
 feature_invalidate(const struct adapter *adapter)
 {

@@ -17,7 +17,10 @@ json_t *host_devices(bool *none);
 /* Device files that this user may not open, or NULL. */
 json_t *host_forbidden(void);
 
-/* An interface with its state and addresses, or what else the word is; *usable: it is up and has an address. */
+/*
+ * An interface with its state and addresses, or what else the word is; *usable: it is up and has an
+ * address.
+ */
 json_t *host_interface(const char *where, bool *usable);
 
 /* Limits of this process. */

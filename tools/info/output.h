@@ -2,7 +2,8 @@
 /*
  * output -- what libraries write to the standard streams while an adapter is tried
  *
- * Providers of others report their failures there.  This program must not mix that with its own text or JSON.
+ * Providers of others report their failures there.  This program must not mix that with its own
+ * text or JSON.
  */
 #ifndef REARM_TOOLS_INFO_OUTPUT_H
 #define REARM_TOOLS_INFO_OUTPUT_H
@@ -10,8 +11,8 @@
 #include <jansson.h>
 
 /*
- * From now on both streams of this process, and of processes that it forks, are kept.  Without descriptors for that
- * they stay what they are.  One thread only, and not twice.
+ * From now on both streams of this process, and of processes that it forks, are kept.  Without
+ * descriptors for that they stay what they are.  One thread only, and not twice.
  */
 void output_begin(void);
 

@@ -192,8 +192,9 @@ pair_fill(unsigned char *memory, size_t length)
 }
 
 /*
- * The first end writes into the lower half of the second one's memory and sends to the upper half; then it reads
- * what it has written back into its own upper half.  The message comes after what was written.
+ * The first end writes into the lower half of the second one's memory and sends to the upper half;
+ * then it reads what it has written back into its own upper half.  The message comes after what was
+ * written.
  */
 json_t *
 pair_transfer(struct pair *pair, DAT_SEG_LENGTH length)

@@ -8,9 +8,9 @@
 #include <jansson.h>
 
 /*
- * Adds the lines about the adapter to an object, in which each text has a { "text", "names" }, in the order in which they
- * came.  `place` is that of its record, or NULL: what
- * is different for each record does not make two reasons.
+ * Adds the lines about the adapter to an object, in which each text has a { "text", "names" }, in
+ * the order in which they came.  `place` is that of its record, or NULL: what is different for each
+ * record does not make two reasons.
  */
 void reason_add(json_t *reasons, const json_t *lines, const char *name, const char *place);
 

@@ -8,8 +8,9 @@
 #include <jansson.h>
 
 /*
- * An object; its member "opens" is false if the adapter cannot be opened, "lines" has the reasons, and "output" what
- * its library wrote.  `trial` is that of trial_report(): what does not open there is not opened here.
+ * An object; its member "opens" is false if the adapter cannot be opened, "lines" has the reasons,
+ * and "output" what its library wrote.  `trial` is that of trial_report(): what does not open there
+ * is not opened here.
  */
 json_t *show_report(const char *name, const json_t *trial);
 void show_print(const json_t *report);

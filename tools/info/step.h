@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * step -- the steps of an examination: each is printed when it has been made, and becomes part of the report
+ * step -- the steps of an examination: each is printed when it has been made, and becomes part of
+ * the report
  */
 #ifndef REARM_TOOLS_INFO_STEP_H
 #define REARM_TOOLS_INFO_STEP_H
@@ -16,11 +17,16 @@ struct steps {
 	json_t *list;
 	bool quiet; /* prints nothing */
 	bool ok;    /* none is wrong */
-	/* What libraries wrote to the standard streams, as lines; NULL while the streams are ours. */
+	/*
+	 * What libraries wrote to the standard streams, as lines; NULL while the streams are ours.
+	 */
 	json_t *output;
 };
 
-/* Ends this process with a message if no step follows within a minute, in a device or a name server. */
+/*
+ * Ends this process with a message if no step follows within a minute, in a device or a name
+ * server.
+ */
 void step_watch(void);
 void step_unwatch(void);
 

@@ -8,8 +8,8 @@
 #include <jansson.h>
 
 /*
- * Prints the report of record_report(): one line for each record, first those that open or have a provider of
- * Rearm; below, the reasons.
+ * Prints the report of record_report(): one line for each record, first those that open or have a
+ * provider of Rearm; below, the reasons.
  */
 void table_print(const json_t *report);
 

@@ -12,7 +12,10 @@
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define CHARACTER_MAX 4		   /* bytes of a character of UTF-8 */
 
-/* The bytes of the character at the beginning of a text; 0 if it has none.  Jansson knows what is UTF-8. */
+/*
+ * The bytes of the character at the beginning of a text; 0 if it has none.  Jansson knows what is
+ * UTF-8.
+ */
 static size_t
 text_character(const char *text, size_t left)
 {

@@ -15,12 +15,15 @@ json_t *text_json(const char *text);
 /* The same of a format. */
 json_t *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints a report of JSON in ASCII: no string of it has a control character as it is.  False if that fails. */
+/*
+ * Prints a report of JSON in ASCII: no string of it has a control character as it is.  False if
+ * that fails.
+ */
 bool text_dump(const json_t *report);
 
 /*
- * Prints the label in a column of `width` after `indent` blanks, and the text behind it, in lines of 80 columns that
- * break at blanks.  What cannot be shown is printed as \xNN.
+ * Prints the label in a column of `width` after `indent` blanks, and the text behind it, in lines
+ * of 80 columns that break at blanks.  What cannot be shown is printed as \xNN.
  */
 void text_print(int indent, int width, const char *label, const char *text);
 

@@ -12,9 +12,10 @@
 #include <jansson.h>
 
 /*
- * Opens and closes the adapter once; *thread_safe: that kind of record only.  Returns an object: "opens"; "lines", the
- * reasons; "notes", what the registry did; "output", what was written to the standard streams; and "device" if it
- * opens.  `library` is for a reason, or NULL.  Before this process has opened an adapter.
+ * Opens and closes the adapter once; *thread_safe: that kind of record only.  Returns an object:
+ * "opens"; "lines", the reasons; "notes", what the registry did; "output", what was written to the
+ * standard streams; and "device" if it opens.  `library` is for a reason, or NULL.  Before this
+ * process has opened an adapter.
  */
 json_t *trial_report(const char *name, const bool *thread_safe, const char *library);
 

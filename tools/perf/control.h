@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * control -- the first connection: both ends agree on what is measured, and exchange results, as JSON
+ * control -- the first connection: both ends agree on what is measured, and exchange results, as
+ * JSON
  *
- * One message is on its way at a time.  The queues are polled, with sleeps: nothing is measured meanwhile.
+ * One message is on its way at a time.  The queues are polled, with sleeps: nothing is measured
+ * meanwhile.
  */
 #ifndef PERF_CONTROL_H
 #define PERF_CONTROL_H
@@ -24,7 +26,10 @@ void control_open(struct control *control, const struct engine *engine, void *ad
 /* Sends the object, and puts it. */
 void control_send(struct control *control, json_t *object);
 
-/* Waits for an object, so many milliseconds; -1: without limit.  Fails if it has the member "error". */
+/*
+ * Waits for an object, so many milliseconds; -1: without limit.  Fails if it has the member
+ * "error".
+ */
 json_t *control_receive(struct control *control, int ms);
 
 /* Waits until the other end has closed, or for some seconds. */

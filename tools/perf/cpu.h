@@ -2,8 +2,8 @@
 /*
  * cpu -- the processor time of an end, while it is measured
  *
- * An end with a process of its own has the time of all threads.  Two ends of one process have that of the threads
- * that join: those that handle their events, or send.
+ * An end with a process of its own has the time of all threads.  Two ends of one process have that
+ * of the threads that join: those that handle their events, or send.
  */
 #ifndef PERF_CPU_H
 #define PERF_CPU_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_loop -- the loops by which a thread of the program gets events: polling, dat_evd_wait, a CNO, its descriptor */
+/*
+ * dat_loop -- the loops by which a thread of the program gets events: polling, dat_evd_wait, a CNO,
+ * its descriptor
+ */
 #include "dat_queue.h"
 
 #include "fail.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dat_upcall -- upcalls, in which the events of an end are handled: one event, all new ones, an array */
+/*
+ * dat_upcall -- upcalls, in which the events of an end are handled: one event, all new ones, an
+ * array
+ */
 #include "dat_queue.h"
 
 #include "fail.h"

@@ -9,8 +9,9 @@
 #define LINE 64 /* buffers begin at a cache line */
 
 /*
- * So many receives and completions, at least: the ends of a short queue are in one cache line, which then goes from
- * processor to processor.  Large messages would take too much memory, and a line more does not matter.
+ * So many receives and completions, at least: the ends of a short queue are in one cache line,
+ * which then goes from processor to processor.  Large messages would take too much memory, and a
+ * line more does not matter.
  */
 #define SPACED 16
 #define SPACED_SIZE (64u << 10)

@@ -2,8 +2,8 @@
 /*
  * end -- one side of a run: its endpoints, what they have sent and received, when it was measured
  *
- * One thread handles the events of an end, or, with upcalls, threads of the provider.  With a rate one more thread
- * sends.  If there may be two threads, endpoints are locked.
+ * One thread handles the events of an end, or, with upcalls, threads of the provider.  With a rate
+ * one more thread sends.  If there may be two threads, endpoints are locked.
  */
 #ifndef PERF_END_H
 #define PERF_END_H
@@ -72,7 +72,10 @@ struct end {
 	struct cpu cpu;
 	_Atomic uint32_t left; /* endpoints that are not over */
 	atomic_bool over;
-	/* All was sent and received: for the thread that waits for that, for the consumer, and for that of a rate. */
+	/*
+	 * All was sent and received: for the thread that waits for that, for the consumer, and for
+	 * that of a rate.
+	 */
 	sem_t done, handled, sender_done;
 };
 
@@ -107,7 +110,10 @@ uint64_t end_handled(const struct end *end);
 /* All latencies that were measured at this end. */
 void end_merge(const struct end *end, struct histogram *all);
 
-/* The buffers of an endpoint: for receives, for what is sent, and what the peer writes to or reads from. */
+/*
+ * The buffers of an endpoint: for receives, for what is sent, and what the peer writes to or reads
+ * from.
+ */
 static inline size_t
 endpoint_receive_at(const struct endpoint *endpoint, uint32_t slot)
 {

@@ -51,7 +51,10 @@ struct greeting {
 	uint32_t index;
 };
 
-/* Whether a request with the greeting `theirs` is what a server waits for; the first one of a run names the run. */
+/*
+ * Whether a request with the greeting `theirs` is what a server waits for; the first one of a run
+ * names the run.
+ */
 static inline bool
 greeting_fits(const struct greeting *wanted, const struct greeting *theirs)
 {
@@ -72,16 +75,18 @@ struct wiring {
  * open      an adapter; a server listens on options->port, 0 is any
  * port      what it listens on
  * enrol     registers memory
- * queue     what an end gets its events from, of that number of completions; the end is the argument of flow_event()
- * wire      an endpoint.  That of a server waits for a request with this greeting, which it sets, and refuses others;
- *           ms: how long, -1: no limit
+ * queue     what an end gets its events from, of that number of completions; the end is the
+ *           argument of flow_event()
+ * wire      an endpoint.  That of a server waits for a request with this greeting, which it sets,
+ *           and refuses others; ms: how long, -1: no limit
  * join      connects to the server that the options name, or accepts the request
- * watch     looks whether connections were closed by the other end, so that what is posted completes with an error;
- *           NULL: that happens by itself
+ * watch     looks whether connections were closed by the other end, so that what is posted
+ *           completes with an error; NULL: that happens by itself
  * receive   posts a receive; its completion has the cookie
  * send      posts a send; unless it is silent reap() returns the cookie
  * write, read  RDMA
- * reap      takes a completion of requests that complete to a queue of their own: its cookie, 0: there is none
+ * reap      takes a completion of requests that complete to a queue of their own: its cookie, 0:
+ *           there is none
  * arrived   takes a completion of a receive that completes to a queue of its own
  * run       delivers events to flow_event() until end_is_over()
  */

@@ -2,8 +2,8 @@
 /*
  * fail -- an error ends the program
  *
- * Any thread may find it, one of the provider in an upcall too.  So the process ends at once, without tidying up: the
- * peer finds that its connection is broken.
+ * Any thread may find it, one of the provider in an upcall too.  So the process ends at once,
+ * without tidying up: the peer finds that its connection is broken.
  */
 #ifndef PERF_FAIL_H
 #define PERF_FAIL_H

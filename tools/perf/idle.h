@@ -2,7 +2,8 @@
 /*
  * idle -- polls in a row that found nothing
  *
- * A thread that polls for long gives the processor to the other end, if that has to run on the same one.
+ * A thread that polls for long gives the processor to the other end, if that has to run on the same
+ * one.
  */
 #ifndef PERF_IDLE_H
 #define PERF_IDLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_perf: latency, rate and processor time of messages over an RDMA adapter, by each way to get their events.  The
- * ends are two processes, or two threads of this one.
+ * dat_perf: latency, rate and processor time of messages over an RDMA adapter, by each way to get
+ * their events.  The ends are two processes, or two threads of this one.
  */
 #include "tools/printable.h"
 #include "fail.h"

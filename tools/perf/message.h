@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message -- the header of each message, by which the receiver checks that none is missing, doubled or out of order
+ * message -- the header of each message, by which the receiver checks that none is missing, doubled
+ * or out of order
  *
- * The numbers are little-endian, so that hosts of both kinds can talk.  The last bytes of a message have its number
- * again, if there is room: a message of which only the beginning has come is found.
+ * The numbers are little-endian, so that hosts of both kinds can talk.  The last bytes of a message
+ * have its number again, if there is room: a message of which only the beginning has come is found.
  */
 #ifndef PERF_MESSAGE_H
 #define PERF_MESSAGE_H

@@ -16,7 +16,10 @@
 
 #define SOFTWARE_DEVICE "libdaplsoft.so.2"
 
-/* The providers are in a folder of their own, beside the registry; what is not there the loader searches. */
+/*
+ * The providers are in a folder of their own, beside the registry; what is not there the loader
+ * searches.
+ */
 static void
 override_find(const char *library, char path[static PATH_MAX])
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plot -- the latencies by percentile, as gnuplot draws them: the tail has as much room as the middle */
+/*
+ * plot -- the latencies by percentile, as gnuplot draws them: the tail has as much room as the
+ * middle
+ */
 #include "report.h"
 
 #include "fail.h"

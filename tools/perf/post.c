@@ -12,8 +12,9 @@ post_capacity(const struct endpoint *endpoint)
 }
 
 /*
- * Takes completions of requests.  A ping takes one for each message that it sends; a stream takes them when there may
- * be many.  If the queue is full it waits: the other side has the message, so its completion is near.
+ * Takes completions of requests.  A ping takes one for each message that it sends; a stream takes
+ * them when there may be many.  If the queue is full it waits: the other side has the message, so
+ * its completion is near.
  */
 static void
 post_reap(struct endpoint *endpoint)
@@ -144,7 +145,10 @@ post_check(const struct endpoint *endpoint, char *bytes, uint32_t length, uint64
 	return header;
 }
 
-/* Which receive or read has completed, each once, and in their order unless upcalls run at the same time. */
+/*
+ * Which receive or read has completed, each once, and in their order unless upcalls run at the same
+ * time.
+ */
 static uint64_t
 post_complete(struct endpoint *endpoint, uint32_t slot, uint32_t slots)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * post -- the buffers and requests of an endpoint: what is posted, and whether what has come is right
+ * post -- the buffers and requests of an endpoint: what is posted, and whether what has come is
+ * right
  *
  * All need the lock of the endpoint.
  */
@@ -34,8 +35,8 @@ struct header post_take(
     struct endpoint *endpoint, const struct completion *completion, uint64_t *number);
 
 /*
- * Posts the receive again.  That comes after the answer, which it would delay; there are more receives than the other
- * side may send messages.
+ * Posts the receive again.  That comes after the answer, which it would delay; there are more
+ * receives than the other side may send messages.
  */
 void post_again(struct endpoint *endpoint, const struct completion *completion);
 

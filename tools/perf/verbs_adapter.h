@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * verbs_adapter -- an RDMA device with the queue pairs and completion queues of one end: the engine over verbs
+ * verbs_adapter -- an RDMA device with the queue pairs and completion queues of one end: the engine
+ * over verbs
  */
 #ifndef PERF_VERBS_ADAPTER_H
 #define PERF_VERBS_ADAPTER_H

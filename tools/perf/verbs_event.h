@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * verbs_event -- the acknowledgement of events of a completion channel, for this loop over verbs and for those of bench/
+ * verbs_event -- the acknowledgement of events of a completion channel, for this loop over verbs
+ * and for those of bench/
  */
 #ifndef PERF_VERBS_EVENT_H
 #define PERF_VERBS_EVENT_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* verbs_queue -- the completion queue of an end, and the loops over it: polling, sleeping in ibv_get_cq_event */
+/*
+ * verbs_queue -- the completion queue of an end, and the loops over it: polling, sleeping in
+ * ibv_get_cq_event
+ */
 #include "verbs_adapter.h"
 
 #include "fail.h"
@@ -102,7 +105,10 @@ queue_arm(struct verbs_queue *queue)
 		fail("ibv_req_notify_cq has failed");
 }
 
-/* Takes the event that made the channel readable.  False: there is none, if the channel does not block. */
+/*
+ * Takes the event that made the channel readable.  False: there is none, if the channel does not
+ * block.
+ */
 static bool
 queue_event(struct verbs_queue *queue)
 {
@@ -119,8 +125,8 @@ queue_event(struct verbs_queue *queue)
 }
 
 /*
- * Each event is followed by an arm and a poll until nothing is left: what completes after that poll has an event.  The
- * first arm is followed by such a poll, too.
+ * Each event is followed by an arm and a poll until nothing is left: what completes after that poll
+ * has an event.  The first arm is followed by such a poll, too.
  */
 static void
 queue_sleep(struct verbs_queue *queue, int batch, void (*await)(void *), void *arg)

@@ -29,7 +29,10 @@ wire_event(struct verbs_adapter *adapter, int ms)
 	return event;
 }
 
-/* An event that is not awaited: a request is refused; what the other end has closed is closed, which ends its requests. */
+/*
+ * An event that is not awaited: a request is refused; what the other end has closed is closed,
+ * which ends its requests.
+ */
 static void
 wire_other(struct rdma_cm_event *event)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dat_top -- the counters of every EVD of a process, from the page of statistics that its provider writes
+ * dat_top -- the counters of every EVD of a process, from the page of statistics that its provider
+ * writes
  */
 #include <config.h>
 

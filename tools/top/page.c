@@ -105,8 +105,8 @@ page_read_head(int fd, struct dapl_stats_head *head)
 }
 
 /*
- * One attempt: see dapl/stats/layout.h.  The page may change meanwhile, so that the count of one reading says nothing
- * about the next.
+ * One attempt: see dapl/stats/layout.h.  The page may change meanwhile, so that the count of one
+ * reading says nothing about the next.
  */
 static enum page_state
 try_read(int fd, struct page *page)

@@ -33,8 +33,8 @@ struct page {
 };
 
 /*
- * Reads a snapshot into *page, whose rows page_free() frees.  Waits a little for one that is being written: each wait
- * takes one off *patience, and without any there is none.
+ * Reads a snapshot into *page, whose rows page_free() frees.  Waits a little for one that is being
+ * written: each wait takes one off *patience, and without any there is none.
  */
 enum page_state page_read(int fd, struct page *page, int *patience);
 void page_free(struct page *page);
@@ -44,15 +44,21 @@ void page_free(struct page *page);
 enum page_state page_read_head(int fd, struct dapl_stats_head *head);
 
 /*
- * A file that may be a page, or -1 with errno: no link, and of a type that can be read without waiting.  The path is
- * relative to the folder.
+ * A file that may be a page, or -1 with errno: no link, and of a type that can be read without
+ * waiting.  The path is relative to the folder.
  */
 int page_open(int folder, const char *path);
 
-/* Whether all of the file is there: a provider leaves no holes in it, and someone who makes huge ones may. */
+/*
+ * Whether all of the file is there: a provider leaves no holes in it, and someone who makes huge
+ * ones may.
+ */
 bool page_is_whole(int fd);
 
-/* The process that has the lock of the page, as the kernel says: 0 if it is in another PID namespace, -1 if none has. */
+/*
+ * The process that has the lock of the page, as the kernel says: 0 if it is in another PID
+ * namespace, -1 if none has.
+ */
 pid_t page_holder(int fd);
 
 /* "is no page of statistics", after the name of the file. */

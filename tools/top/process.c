@@ -46,8 +46,8 @@ find_start(const char *stat)
 }
 
 /*
- * Whether /proc is that of this process's PID namespace.  In another one it has other processes under the same
- * numbers.
+ * Whether /proc is that of this process's PID namespace.  In another one it has other processes
+ * under the same numbers.
  */
 static bool
 proc_is_own(void)
@@ -128,8 +128,9 @@ may_speak_for(uid_t user, const struct process *process)
 }
 
 /*
- * No process has the lock.  The process of that number, if it is the one that made the page, has closed its descriptors.
- * Only a page that was made in this namespace, by a process that is known not to live any more, is left over.
+ * No process has the lock.  The process of that number, if it is the one that made the page, has
+ * closed its descriptors.  Only a page that was made in this namespace, by a process that is known
+ * not to live any more, is left over.
  */
 static enum owner
 find_owner_without_lock(int fd, pid_t named, struct process *process)
@@ -201,7 +202,10 @@ next_page(DIR *folder, pid_t *named)
 	return NULL;
 }
 
-/* The file was left by a process that has ended: removes it if it is this user's, and still the same. */
+/*
+ * The file was left by a process that has ended: removes it if it is this user's, and still the
+ * same.
+ */
 static void
 remove_left(int folder, const char *name, int fd)
 {

@@ -23,13 +23,16 @@ struct process {
 /* False if there is none with this number. */
 bool process_find(pid_t pid, struct process *process);
 
-/* A file that may be a page.  It is in the list of the process that owns it, or of that which it names. */
+/*
+ * A file that may be a page.  It is in the list of the process that owns it, or of that which it
+ * names.
+ */
 struct page_file {
 	struct process process;
 	char name[48];
 	/*
-	 * PAGE_READ: it can be read; PAGE_HIDDEN, PAGE_STRANGE: it is not read; PAGE_FAILED: it cannot be opened, with
-	 * the errno.
+	 * PAGE_READ: it can be read; PAGE_HIDDEN, PAGE_STRANGE: it is not read; PAGE_FAILED: it
+	 * cannot be opened, with the errno.
 	 */
 	enum page_state state;
 	int error;
@@ -41,7 +44,8 @@ struct page_folder {
 };
 
 /*
- * Lists the files; removes those of this user whose process has ended.  False with errno if the folder cannot be read.
+ * Lists the files; removes those of this user whose process has ended.  False with errno if the
+ * folder cannot be read.
  */
 bool page_folder_read(struct page_folder *folder);
 void page_folder_free(struct page_folder *folder);
@@ -50,9 +54,9 @@ void page_folder_free(struct page_folder *folder);
 const struct page_file *page_folder_of(const struct page_folder *folder, pid_t pid, size_t *count);
 
 /*
- * Reads the pages of one process, with the patience of page_read().  Returns how many there are in pages[], up to
- * DAPL_STATS_PAGES.  0: none; *state and *failed are then those of one that is not read, with *path its name and
- * errno; or *path is empty.
+ * Reads the pages of one process, with the patience of page_read().  Returns how many there are in
+ * pages[], up to DAPL_STATS_PAGES.  0: none; *state and *failed are then those of one that is not
+ * read, with *path its name and errno; or *path is empty.
  */
 int process_read(const struct page_file *files, size_t count, struct page pages[DAPL_STATS_PAGES],
     enum page_state *state, struct page *failed, char *path, size_t size, int *patience);

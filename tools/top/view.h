@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * view -- the EVDs of a process as they are shown: counts since their creation, and since the view before
+ * view -- the EVDs of a process as they are shown: counts since their creation, and since the view
+ * before
  */
 #ifndef TOP_VIEW_H
 #define TOP_VIEW_H

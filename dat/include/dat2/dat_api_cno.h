@@ -6,15 +6,15 @@
  * and no upcall policy is enabled.  A triggered CNO releases one waiter, or calls its proxy agent
  * once.
  *
- * Which EVDs to dequeue from after a wake-up: DAT 2.0 lets a provider combine the triggers of several
- * EVDs, so a program for every provider dequeues from every EVD of the CNO until it is empty, after
- * each wake-up and after a timeout.  A provider of Rearm keeps a trigger for each EVD and returns the
- * EVDs one after the other: there it is enough to dequeue from the returned EVD until it is empty.  An
- * event that arrives meanwhile triggers the CNO again.
+ * Which EVDs to dequeue from after a wake-up: DAT 2.0 lets a provider combine the triggers of
+ * several EVDs, so a program for every provider dequeues from every EVD of the CNO until it is
+ * empty, after each wake-up and after a timeout.  A provider of Rearm keeps a trigger for each EVD
+ * and returns the EVDs one after the other: there it is enough to dequeue from the returned EVD
+ * until it is empty.  An event that arrives meanwhile triggers the CNO again.
  *
- * A thread of the adapter sets triggers, soon after the event, and not inside the call that queues it.
- * dat_cno_trywait() of dat_upcall.h takes a trigger of a CNO with a descriptor, too, and finds events that
- * were left.
+ * A thread of the adapter sets triggers, soon after the event, and not inside the call that queues
+ * it.  dat_cno_trywait() of dat_upcall.h takes a trigger of a CNO with a descriptor, too, and finds
+ * events that were left.
  *
  * Arguments of these calls:
  *
@@ -47,16 +47,16 @@ extern "C" {
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
-			    DAT_CNO_HANDLE *cno);
+DAT_RETURN DAT_API dat_cno_create(
+    DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno);
 
 /*
  * Creates a CNO with a file descriptor for poll(2) and similar calls.  It is readable while the
  * CNO is triggered.  The descriptor belongs to the CNO: never read or close it.  It is readable for
- * triggers, not for events: take the trigger with dat_cno_trigger() first and dequeue from the EVD until
- * it is empty, or use dat_cno_trywait() of dat_upcall.h, which also finds what was left.  Watch the
- * descriptor for its level (no EPOLLET).  doc/event-loops.md has the loop, and adapters for several
- * libraries.  Not in Debian's libdat2.
+ * triggers, not for events: take the trigger with dat_cno_trigger() first and dequeue from the EVD
+ * until it is empty, or use dat_cno_trywait() of dat_upcall.h, which also finds what was left.
+ * Watch the descriptor for its level (no EPOLLET).  doc/event-loops.md has the loop, and adapters
+ * for several libraries.  Not in Debian's libdat2.
  *
  *	`cno`		output: the new CNO
  *
@@ -84,12 +84,11 @@ DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDL
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
-			    DAT_CNO_PARAM *param);
+DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param);
 
 /*
- * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, the new
- * agent is called at once.
+ * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, the
+ * new agent is called at once.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -122,10 +121,10 @@ DAT_RETURN DAT_API dat_cno_wait(DAT_CNO_HANDLE cno, DAT_TIMEOUT timeout, DAT_EVD
 
 /*
  * Consumes the trigger of a CNO with a descriptor, after poll(2) found it readable.  `*evd` is a
- * hint as with dat_cno_wait().  Dequeue after this call, not before it: the trigger of an event that
- * comes in between would be consumed, and the event would stay queued.  An EVD from which not all events were
- * dequeued triggers the CNO for them after dat_evd_modify_cno() with the same CNO; dat_cno_trywait() finds
- * it without that call.  Not in Debian's libdat2.
+ * hint as with dat_cno_wait().  Dequeue after this call, not before it: the trigger of an event
+ * that comes in between would be consumed, and the event would stay queued.  An EVD from which not
+ * all events were dequeued triggers the CNO for them after dat_evd_modify_cno() with the same CNO;
+ * dat_cno_trywait() finds it without that call.  Not in Debian's libdat2.
  *
  *	DAT_SUCCESS				a trigger was consumed; *evd is set
  *	DAT_QUEUE_EMPTY				the CNO was not triggered; the class bit is not set:

@@ -7,9 +7,9 @@
  * EP_PASSCONNPENDING, EP_TENTCONNPENDING, EP_UNCONFTENTATIVE, EP_CONNECTED, EP_DISCONNECTED,
  * EP_RESERVED, EP_COMPLPENDING, EP_DISCPENDING.  Below this is written DAT_INVALID_STATE/state.
  *
- * Post the receives before dat_ep_connect() or dat_cr_accept(), because the other side may send at once.
- * A message that finds no receive posted waits: the device of the sender tries again, in a provider of Rearm
- * without limit, so that the send completes after a receive was posted.
+ * Post the receives before dat_ep_connect() or dat_cr_accept(), because the other side may send at
+ * once.  A message that finds no receive posted waits: the device of the sender tries again, in a
+ * provider of Rearm without limit, so that the send completes after a receive was posted.
  *
  * The order of the end: free the endpoint before its EVDs and its protection zone.
  *
@@ -25,9 +25,10 @@
  *			ia_address_ptr; for an endpoint of the same adapter, its own
  *	`timeout`	in microseconds, for the whole attempt; DAT_TIMEOUT_INFINITE is no limit
  *	`qos`		the quality of service: DAT_QOS_BEST_EFFORT, or what dat_qos_supported has
- *	`remote`	the memory of the other side: address, length in bytes, and the rmr_context of its
- *			region
- *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and others
+ *	`remote`	the memory of the other side: address, length in bytes, and the rmr_context
+ *			of its region
+ *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and
+ *			others
  *
  * dat_api_ia.h explains how the calls are described.
  */
@@ -45,16 +46,15 @@ extern "C" {
  *
  * The EVDs must have the right streams: DTO for `recv_evd` and `request_evd` (and RMR_BIND, for
  * binds), CONNECTION for `connect_evd`.  An EVD may be DAT_HANDLE_NULL; calls that need it then
- * fail.  The length of an EVD is not compared with the depth of the endpoint; dat_api_evd.h describes how
- * long an EVD should be.  `attr` NULL means
- * the defaults of the provider: 16 receives and 16 requests of 4 segments each, and the largest
- * message of the device.
+ * fail.  The length of an EVD is not compared with the depth of the endpoint; dat_api_evd.h
+ * describes how long an EVD should be.  `attr` NULL means the defaults of the provider: 16 receives
+ * and 16 requests of 4 segments each, and the largest message of the device.
  *
- * In a DAT_EP_ATTR a 0 is not the default, but the value 0: max_recv_dtos 0 is an endpoint without receives.
- * Only max_message_size and max_rdma_size (the largest of the device), max_rdma_read_iov and
- * max_rdma_write_iov (as max_request_iov) are chosen by the provider if they are 0.  To change one default,
- * create the endpoint with NULL, and use dat_ep_modify() with the bit of the member before receives are
- * posted.
+ * In a DAT_EP_ATTR a 0 is not the default, but the value 0: max_recv_dtos 0 is an endpoint without
+ * receives.  Only max_message_size and max_rdma_size (the largest of the device), max_rdma_read_iov
+ * and max_rdma_write_iov (as max_request_iov) are chosen by the provider if they are 0.  To change
+ * one default, create the endpoint with NULL, and use dat_ep_modify() with the bit of the member
+ * before receives are posted.
  *
  *	`ep`		output: the new endpoint
  *
@@ -72,13 +72,13 @@ extern "C" {
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-			    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
-			    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
+    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
+    DAT_EP_HANDLE *ep);
 
 /*
  * Creates an endpoint that receives from a shared receive queue.  As dat_ep_create(), but received
- * messages use buffers of that queue.  dat_ep_post_recv() fails for such an endpoint.  The queue may be of another protection zone; it
- * cannot be freed while the endpoint exists.
+ * messages use buffers of that queue.  dat_ep_post_recv() fails for such an endpoint.  The queue
+ * may be of another protection zone; it cannot be freed while the endpoint exists.
  *
  *	`srq`		the shared receive queue
  *	`ep`		output: the new endpoint
@@ -90,17 +90,17 @@ DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HAN
  *						would take buffers, and no event would return them
  *	DAT_INVALID_HANDLE/EVD_REQUEST		request_evd is not an EVD, or lacks the stream
  *	DAT_INVALID_HANDLE/EVD_CONN		the same for connect_evd
- *	DAT_INVALID_PARAMETER/ARG7		an attribute is out of range, as with dat_ep_create();
- *						or the endpoint is one for datagrams
+ *	DAT_INVALID_PARAMETER/ARG7		an attribute is out of range, as with
+ *						dat_ep_create(); or the endpoint is one for
+ *						datagrams
  *	DAT_INVALID_PARAMETER/ARG8		ep is NULL
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY, TEP	no memory, or no more queue pairs
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
-			    DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
-			    DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
-			    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
+    DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
+    DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
 
 /*
  * Returns the parameters of an endpoint: state, addresses and ports, objects, attributes.  The
@@ -138,8 +138,8 @@ DAT_RETURN DAT_API dat_ep_query(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, DAT_EP
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask,
-			    const DAT_EP_PARAM *param);
+DAT_RETURN DAT_API dat_ep_modify(
+    DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param);
 
 /*
  * Returns the state of an endpoint, and whether it is idle: `*recv_idle` is true if no receive is
@@ -154,18 +154,19 @@ DAT_RETURN DAT_API dat_ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
-			    DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
+DAT_RETURN DAT_API dat_ep_get_status(
+    DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
 
 /*
- * Starts to connect to a service point.  The result is one event on the connect EVD of the endpoint:
+ * Starts to connect to a service point.  The result is one event on the connect EVD of the
+ * endpoint:
  *
  *	ESTABLISHED		it is connected
  *	PEER_REJECTED		the program at the other side refused, by dat_cr_reject()
- *	NON_PEER_REJECTED	the host answers, but no program listens at that qualifier, or its EVD of
- *				requests is full
- *	UNREACHABLE		there is no route to the address, the host does not answer, or the connection
- *				cannot be set up
+ *	NON_PEER_REJECTED	the host answers, but no program listens at that qualifier, or its
+ *				EVD of requests is full
+ *	UNREACHABLE		there is no route to the address, the host does not answer, or the
+ *				connection cannot be set up
  *	TIMED_OUT		`timeout` passed before it was connected
  *	DISCONNECTED		dat_ep_disconnect() was called meanwhile, here or at the other side
  *	BROKEN			the device was removed
@@ -175,8 +176,8 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  * request carries up to max_private_data_size bytes, which are copied.  ESTABLISHED and
  * PEER_REJECTED have the private data of the other side.  Its length may be more than was sent:
  * InfiniBand and RoCE carry private data in fields of a fixed length, filled up with zeros, and the
- * length that arrives is that of the field: 56 bytes in a request, 196 in the answer to it, 148 in a
- * rejection.  If the length matters, put it into the data.
+ * length that arrives is that of the field: 56 bytes in a request, 196 in the answer to it, 148 in
+ * a rejection.  If the length matters, put it into the data.
  *
  *	`flags`		DAT_CONNECT_DEFAULT_FLAG; DAT_CONNECT_MULTIPATH_FLAG asks for several paths
  *
@@ -186,8 +187,8 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *	DAT_INVALID_PARAMETER/ARG4		timeout is 0
  *	DAT_INVALID_PARAMETER/ARG5		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG6		size is not 0 and data NULL
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is a
- *						multicast or broadcast address
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is
+ *						a multicast or broadcast address
  *	DAT_INVALID_PARAMETER/ARG8		unknown flags
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/state			the endpoint is not unconnected
@@ -199,13 +200,13 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-			    DAT_CONN_QUAL qual, DAT_TIMEOUT timeout, DAT_COUNT size,
-			    const DAT_CONST_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags);
+DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos,
+    DAT_CONNECT_FLAGS flags);
 
 /*
- * Starts to connect to a common service point.  As dat_ep_connect(), but the port is in the address.  Not in Debian's
- * libdat2.
+ * Starts to connect to a common service point.  As dat_ep_connect(), but the port is in the
+ * address.  Not in Debian's libdat2.
  *
  *	`address`	the address and the port of the other side
  *
@@ -216,8 +217,8 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
  *	DAT_INVALID_PARAMETER/ARG4		size is negative or more than max_private_data_size
  *	DAT_INVALID_PARAMETER/ARG5		size is not 0 and data NULL
  *	DAT_INVALID_ADDRESS/MALFORMED		the port is 0
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is a
- *						multicast or broadcast address
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the family of the address is not supported, or it is
+ *						a multicast or broadcast address
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/state			the endpoint is not unconnected
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
@@ -226,11 +227,11 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
  * Threads: any.  From: headers.
  */
 DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-			    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data);
+    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
- * Starts to connect to where another endpoint is connected.  As dat_ep_connect(), to the service point
- * to which the connected endpoint `dup` is connected.
+ * Starts to connect to where another endpoint is connected.  As dat_ep_connect(), to the service
+ * point to which the connected endpoint `dup` is connected.
  *
  *	`dup`		a connected endpoint
  *
@@ -248,22 +249,22 @@ DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR ad
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout,
-			    DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos);
+    DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos);
 
 /*
  * Ends the connection, or the attempt to connect.
  *
  * Abrupt: outstanding requests and receives complete with DAT_DTO_ERR_FLUSHED, unless they have
- * completed already.  Graceful: outstanding requests complete first; new requests are refused.  It may
- * wait without end if the other side posts no receive for a message; a second call, abrupt, ends it.  If the
- * other side disconnects meanwhile, the requests that are left are flushed.
+ * completed already.  Graceful: outstanding requests complete first; new requests are refused.  It
+ * may wait without end if the other side posts no receive for a message; a second call, abrupt,
+ * ends it.  If the other side disconnects meanwhile, the requests that are left are flushed.
  *
- * In both cases each side gets one DISCONNECTED event, after the successful completions (with a provider
- * of Rearm after the flushed ones, too, if they go to the same EVD: see dat_api_evd.h), and the
- * state of the endpoint becomes DISCONNECTED.  Use dat_ep_reset() before the next connection.  The
- * event is BROKEN instead if a request fails during a graceful disconnection, or if the completion
- * queue of the requests is lost.  On a disconnected endpoint the call has no effect and causes no
- * event.
+ * In both cases each side gets one DISCONNECTED event, after the successful completions (with a
+ * provider of Rearm after the flushed ones, too, if they go to the same EVD: see dat_api_evd.h),
+ * and the state of the endpoint becomes DISCONNECTED.  Use dat_ep_reset() before the next
+ * connection.  The event is BROKEN instead if a request fails during a graceful disconnection, or
+ * if the completion queue of the requests is lost.  On a disconnected endpoint the call has no
+ * effect and causes no event.
  *
  *	`flags`		DAT_CLOSE_ABRUPT_FLAG or DAT_CLOSE_GRACEFUL_FLAG
  *
@@ -282,8 +283,8 @@ DAT_RETURN DAT_API dat_ep_disconnect(DAT_EP_HANDLE ep, DAT_CLOSE_FLAGS flags);
  * Makes a disconnected endpoint unconnected, ready for another connection.  Posted receives are
  * removed.  Take the completions of the old connection first.
  *
- * If the device has no resources for the next connection, the endpoint stays disconnected, and what is posted
- * completes as flushed.  The call may be repeated.
+ * If the device has no resources for the next connection, the endpoint stays disconnected, and what
+ * is posted completes as flushed.  The call may be repeated.
  *
  *	DAT_SUCCESS				it is unconnected
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
@@ -336,12 +337,12 @@ DAT_RETURN DAT_API dat_ep_free(DAT_EP_HANDLE ep);
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-			    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Sends a message that invalidates a region of the other side.  As dat_ep_post_send().  If
- * `invalidate` is true, the region `context` of the remote side becomes invalid when the message has
- * arrived.  Not in Debian's libdat2.
+ * `invalidate` is true, the region `context` of the remote side becomes invalid when the message
+ * has arrived.  Not in Debian's libdat2.
  *
  *	`invalidate`	whether a region becomes invalid
  *	`context`	the rmr_context of the region
@@ -355,23 +356,22 @@ DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  *	DAT_PRIVILEGES_VIOLATION		likewise
  *	DAT_INVALID_PARAMETER/ARG5		unknown flags
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
- *	DAT_MODEL_NOT_SUPPORTED			invalidate is true, and the device cannot do it; or the
- *						endpoint is one for datagrams
+ *	DAT_MODEL_NOT_SUPPORTED			invalidate is true, and the device cannot do it; or
+ *						the endpoint is one for datagrams
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments,
-			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-			    DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
-			    DAT_RMR_CONTEXT context);
+    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
+    DAT_RMR_CONTEXT context);
 
 /*
- * Posts a receive buffer for one message.  Its region needs DAT_MEM_PRIV_LOCAL_WRITE_FLAG.  It may be
- * posted in every state if the endpoint has a protection zone; on a disconnected endpoint it completes as
- * flushed.  A message that is longer than the buffer completes with DAT_DTO_ERR_LOCAL_LENGTH and breaks
- * the connection.
+ * Posts a receive buffer for one message.  Its region needs DAT_MEM_PRIV_LOCAL_WRITE_FLAG.  It may
+ * be posted in every state if the endpoint has a protection zone; on a disconnected endpoint it
+ * completes as flushed.  A message that is longer than the buffer completes with
+ * DAT_DTO_ERR_LOCAL_LENGTH and breaks the connection.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
@@ -386,21 +386,21 @@ DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT 
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-			    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
+    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Reads remote memory into pieces of local memory.  The remote program gets no event.
  * `*remote` is copied.  The remote region must allow remote reads, the local regions local writes.
  *
- * The length of `*remote` is that of the transfer.  The pieces of local memory may have room for more: what is beyond that
- * length is no part of the request, and is neither written nor looked at.
+ * The length of `*remote` is that of the transfer.  The pieces of local memory may have room for
+ * more: what is beyond that length is no part of the request, and is neither written nor looked at.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			*remote is longer than the local memory, or longer than
- *						the adapter's largest message
+ *	DAT_LENGTH_ERROR			*remote is longer than the local memory, or longer
+ *						than the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
@@ -414,13 +414,13 @@ DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
-			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
- * Reads remote memory into memory with a remote context.  As dat_ep_post_rdma_read(), into one piece of
- * memory that is named by the context of a bound remote region, or by the remote one of a local region.  Not in Debian's libdat2.
+ * Reads remote memory into memory with a remote context.  As dat_ep_post_rdma_read(), into one
+ * piece of memory that is named by the context of a bound remote region, or by the remote one of a
+ * local region.  Not in Debian's libdat2.
  *
  *	`local`		the memory to read into: address, length in bytes, and rmr_context
  *
@@ -435,16 +435,15 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
  *						use
  *	DAT_PRIVILEGES_VIOLATION/WRITE		that region does not allow remote writes
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
- *	DAT_MODEL_NOT_SUPPORTED			the provider does not support it, or the endpoint is one
- *						for datagrams
+ *	DAT_MODEL_NOT_SUPPORTED			the provider does not support it, or the endpoint is
+ *						one for datagrams
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local,
-			    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-			    DAT_COMPLETION_FLAGS flags);
+    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Writes pieces of local memory to remote memory.  The remote program gets no event; a
@@ -455,8 +454,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
  *	DAT_INVALID_PARAMETER/ARG2		segments is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG3		iov is NULL with segments
- *	DAT_LENGTH_ERROR			the local memory is longer than *remote, or longer than
- *						the adapter's largest message
+ *	DAT_LENGTH_ERROR			the local memory is longer than *remote, or longer
+ *						than the adapter's largest message
  *	DAT_PROTECTION_VIOLATION		a segment is not in a region of the endpoint's
  *						zone; a provider may let the request complete with
  *						an error instead
@@ -471,12 +470,12 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments,
-			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
-			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+    DAT_COMPLETION_FLAGS flags);
 
 /*
- * Returns how many receives of an endpoint have not completed.  The span of the messages that they are
- * for is the same number.  Either pointer may be NULL.
+ * Returns how many receives of an endpoint have not completed.  The span of the messages that they
+ * are for is the same number.  Either pointer may be NULL.
  *
  *	`allocated`	output: the number of receives; or NULL
  *	`span`		output: the same number; or NULL

@@ -6,24 +6,25 @@
  * consumer (dat_upcall.h), or a CNO.  If there is none of them, the events stay queued for
  * dat_evd_dequeue().  Events leave in the order of arrival.  For each endpoint, ESTABLISHED comes
  * before its successful completions, and these come before DISCONNECTED or BROKEN.  With a provider
- * of Rearm the flushed completions, too, come before these two on the same EVD.  (A device that has not
- * completed the requests after 0.1 seconds is not waited for.)  Only what is posted after the end, before
- * the program has dequeued its event, too, completes as flushed after that event: so free or reset the
- * endpoint before its buffers.  If completions go to another EVD, dequeue there until it is empty, after
- * DISCONNECTED or BROKEN.
+ * of Rearm the flushed completions, too, come before these two on the same EVD.  (A device that has
+ * not completed the requests after 0.1 seconds is not waited for.)  Only what is posted after the
+ * end, before the program has dequeued its event, too, completes as flushed after that event: so
+ * free or reset the endpoint before its buffers.  If completions go to another EVD, dequeue there
+ * until it is empty, after DISCONNECTED or BROKEN.
  *
  * A call that returns an event writes its number, the EVD, and every member of the data that an
  * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.
  *
- * How long an EVD should be: one entry for each request and each receive that its endpoints can have
- * outstanding (max_request_dtos, max_recv_dtos), two for each endpoint whose connection events go to
- * it, and one for each software event and each connection request that may wait there.  A provider of
- * Rearm loses no completion in a shorter EVD: completions that find no room wait in the completion
- * queue of the device, which grows with the endpoints if the device can change its length.  Other
- * events need room in the EVD itself.  A connection event that finds none is lost: see dat_evd_post_se().
+ * How long an EVD should be: one entry for each request and each receive that its endpoints can
+ * have outstanding (max_request_dtos, max_recv_dtos), two for each endpoint whose connection events
+ * go to it, and one for each software event and each connection request that may wait there.  A
+ * provider of Rearm loses no completion in a shorter EVD: completions that find no room wait in the
+ * completion queue of the device, which grows with the endpoints if the device can change its
+ * length.  Other events need room in the EVD itself.  A connection event that finds none is lost:
+ * see dat_evd_post_se().
  *
- * To pass an event to another thread, copy the DAT_EVENT; the copy stays valid.  Private data that it
- * points to stays valid as dat.h and dat_cr_query() describe.
+ * To pass an event to another thread, copy the DAT_EVENT; the copy stays valid.  Private data that
+ * it points to stays valid as dat.h and dat_cr_query() describe.
  *
  * Arguments of these calls:
  *
@@ -48,10 +49,11 @@ extern "C" {
  *
  * `min_qlen` is the number of events that the EVD must be able to hold; dat_evd_query() returns
  * the real number.  `cno` may be DAT_HANDLE_NULL.  `flags` are the streams of the EVD.  The
- * attribute evd_stream_merging_supported of the provider shows which streams may be combined: with a
- * provider of Rearm all of them.  If software events and connection events are, limit the software events:
- * see dat_evd_post_se().  The stream of RMR binds is always allowed, but stays empty if the provider has no
- * RMRs (max_rmrs is 0).  A new EVD is enabled and waitable, and has no upcall.
+ * attribute evd_stream_merging_supported of the provider shows which streams may be combined: with
+ * a provider of Rearm all of them.  If software events and connection events are, limit the
+ * software events: see dat_evd_post_se().  The stream of RMR binds is always allowed, but stays
+ * empty if the provider has no RMRs (max_rmrs is 0).  A new EVD is enabled and waitable, and has no
+ * upcall.
  *
  *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG and
  *			DAT_EVD_CR_FLAG
@@ -90,9 +92,10 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DA
  * `timeout` is in microseconds and starts with the call; it is measured on the monotonic clock,
  * and wake-ups do not restart it.  0 does not wait, DAT_TIMEOUT_INFINITE has no limit.  The call
  * returns when at least `threshold` events are queued.  It removes the oldest event and copies it
- * to `*event`.  `*more` is the number of events that are known to be left, at least `threshold` - 1.
- * The device is not polled for it, so it may have more: 0 does not mean that the EVD is empty.  A
- * `threshold` above 1 requires that all endpoints of the EVD use DAT_COMPLETION_EVD_THRESHOLD_FLAG.
+ * to `*event`.  `*more` is the number of events that are known to be left, at least `threshold` -
+ * 1.  The device is not polled for it, so it may have more: 0 does not mean that the EVD is empty.
+ * A `threshold` above 1 requires that all endpoints of the EVD use
+ * DAT_COMPLETION_EVD_THRESHOLD_FLAG.
  *
  *	`threshold`	the number of events to wait for, at least 1
  *	`more`		output: the number of events that are known to be left
@@ -137,14 +140,15 @@ DAT_RETURN DAT_API dat_evd_dequeue(DAT_EVD_HANDLE evd, DAT_EVENT *event);
 
 /*
  * Queues a software event, which is a pointer of the consumer.  It has the same effect as any
- * other event: it wakes the waiter, starts an upcall or triggers the CNO.  A thread of the adapter makes the
- * upcall and triggers the CNO, soon after; the call does not wait for that.
+ * other event: it wakes the waiter, starts an upcall or triggers the CNO.  A thread of the adapter
+ * makes the upcall and triggers the CNO, soon after; the call does not wait for that.
  *
- * Software events take the room of connection events.  A connection event that finds the EVD full is lost:
- * the asynchronous event DAT_ASYNC_ERROR_EVD_OVERFLOW reports it, and when the events that are queued have
- * been taken, dequeue and wait return DAT_INVALID_STATE from then on.  So do not use DAT_QUEUE_FULL as flow
- * control on an EVD that gets both.  Limit the software events that are outstanding (no event announces
- * room, so count them), or give the connections an EVD of their own.
+ * Software events take the room of connection events.  A connection event that finds the EVD full
+ * is lost: the asynchronous event DAT_ASYNC_ERROR_EVD_OVERFLOW reports it, and when the events that
+ * are queued have been taken, dequeue and wait return DAT_INVALID_STATE from then on.  So do not
+ * use DAT_QUEUE_FULL as flow control on an EVD that gets both.  Limit the software events that are
+ * outstanding (no event announces room, so count them), or give the connections an EVD of their
+ * own.
  *
  *	`event`		the event; its event_number and the pointer in software_event_data are used
  *
@@ -166,7 +170,8 @@ DAT_RETURN DAT_API dat_evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event);
  *
  *	DAT_SUCCESS				dat_evd_query() returns the new length
  *	DAT_INVALID_HANDLE/1			evd is not an EVD
- *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive, or more than the device has
+ *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive, or more than the device
+ *						has
  *	DAT_INVALID_STATE			more than min_qlen events are queued
  *	DAT_INVALID_STATE/EVD_WAITER		a thread waits on it, and the length would change
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory: nothing has changed
@@ -177,8 +182,8 @@ DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen);
 
 /*
  * Replaces the CNO of the EVD; DAT_HANDLE_NULL: none.  An event that arrives at the same time
- * triggers one of the two CNOs.  Events that are queued trigger the new one, even if it is the same: a
- * thread of the adapter does so soon after.
+ * triggers one of the two CNOs.  Events that are queued trigger the new one, even if it is the
+ * same: a thread of the adapter does so soon after.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE			evd is not an EVD
@@ -189,8 +194,8 @@ DAT_RETURN DAT_API dat_evd_resize(DAT_EVD_HANDLE evd, DAT_COUNT min_qlen);
 DAT_RETURN DAT_API dat_evd_modify_cno(DAT_EVD_HANDLE evd, DAT_CNO_HANDLE cno);
 
 /*
- * Lets events trigger the CNO again.  If events were queued while the EVD was disabled, a thread of the
- * adapter triggers the CNO soon after.  No effect if the EVD is enabled or has no CNO.
+ * Lets events trigger the CNO again.  If events were queued while the EVD was disabled, a thread of
+ * the adapter triggers the CNO soon after.  No effect if the EVD is enabled or has no CNO.
  *
  *	DAT_SUCCESS				it is enabled
  *	DAT_INVALID_HANDLE			evd is not an EVD
@@ -211,8 +216,8 @@ DAT_RETURN DAT_API dat_evd_enable(DAT_EVD_HANDLE evd);
 DAT_RETURN DAT_API dat_evd_disable(DAT_EVD_HANDLE evd);
 
 /*
- * Makes an EVD unwaitable; a thread that waits returns DAT_INVALID_STATE/EVD_UNWAITABLE.  Dequeue, upcalls and
- * the CNO are not affected.
+ * Makes an EVD unwaitable; a thread that waits returns DAT_INVALID_STATE/EVD_UNWAITABLE.  Dequeue,
+ * upcalls and the CNO are not affected.
  *
  *	DAT_SUCCESS				it is unwaitable
  *	DAT_INVALID_HANDLE			evd is not an EVD

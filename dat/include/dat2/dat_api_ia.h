@@ -6,15 +6,15 @@
  *
  * Return codes are written TYPE/SUBTYPE: DAT_INVALID_PARAMETER/ARG2 is
  * DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2), DAT_INVALID_HANDLE/EVD_REQUEST has the
- * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  The manual pages have the whole names.  A type alone has no
- * subtype, except that DAT_INVALID_HANDLE has the subtype described below.  Compare types with
+ * subtype DAT_INVALID_HANDLE_EVD_REQUEST.  The manual pages have the whole names.  A type alone has
+ * no subtype, except that DAT_INVALID_HANDLE has the subtype described below.  Compare types with
  * DAT_GET_TYPE(): class bit and subtype may differ between providers.
  *
- * A value that cannot be a handle (NULL, the handle of an IA where another kind is required, a small
- * integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the required kind (IA,
- * EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  With a provider of Rearm
- * so does a handle that was freed, and one of another kind; but where an EVD is required there is no
- * subtype then (dat_evd_resize() has DAT_INVALID_HANDLE1).
+ * A value that cannot be a handle (NULL, the handle of an IA where another kind is required, a
+ * small integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the required
+ * kind (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  With a
+ * provider of Rearm so does a handle that was freed, and one of another kind; but where an EVD is
+ * required there is no subtype then (dat_evd_resize() has DAT_INVALID_HANDLE1).
  *
  * If a call fails, it does not change its output, unless its description states otherwise.
  *
@@ -25,10 +25,10 @@
  *						has every call; it returns DAT_MODEL_NOT_SUPPORTED
  *						where the device cannot do it.  The attributes show
  *						what a provider supports: dat_ia_query()
- *	DAT_INSUFFICIENT_RESOURCES		the process or the host has no descriptor left: there
- *						is no subtype
- *	DAT_PRIVILEGES_VIOLATION		the kernel refuses the device, or memory that cannot be
- *						paged out, to this user
+ *	DAT_INSUFFICIENT_RESOURCES		the process or the host has no descriptor left:
+ *						there is no subtype
+ *	DAT_PRIVILEGES_VIOLATION		the kernel refuses the device, or memory that cannot
+ *						be paged out, to this user
  *	DAT_INTERNAL_ERROR			the provider failed in a way that no other code
  *						describes
  *
@@ -68,10 +68,10 @@ extern "C" {
  * Opens an interface adapter.
  *
  * `name` is the name of a line of dat.conf, or of a provider that the program registered, or
- * "rearm-soft": the software device needs no line.  The version must equal that of the line.  With `thread_safety` true only a threadsafe line is used;
- * with false a nonthreadsafe line, or a threadsafe one if there is no other.  The first open loads
- * the library of the line.  If several lines have the same key, the first one whose library loads
- * is used.
+ * "rearm-soft": the software device needs no line.  The version must equal that of the line.  With
+ * `thread_safety` true only a threadsafe line is used; with false a nonthreadsafe line, or a
+ * threadsafe one if there is no other.  The first open loads the library of the line.  If several
+ * lines have the same key, the first one whose library loads is used.
  *
  * `*async_evd` is input and output.  DAT_HANDLE_NULL: the provider creates the EVD for
  * asynchronous errors, with at least `async_evd_min_qlen` entries, and frees it with the IA.  A
@@ -79,25 +79,26 @@ extern "C" {
  * no such EVD.
  *
  * `*ia` is a small integer that is valid in this process until dat_ia_close().  Programs use the
- * macro dat_ia_open(), which adds version 2.0 and DAT_THREADSAFE.  That is DAT_FALSE unless the program
- * defines it before it includes udat.h.  The providers of Rearm are thread-safe in any case: a program
- * with upcalls or several threads need not define it for them.  One that is to run with other providers, too,
- * defines it as DAT_TRUE if an upcall or another thread makes calls on the IA while a thread does; then
- * dat.conf must have a threadsafe line for the name.
+ * macro dat_ia_open(), which adds version 2.0 and DAT_THREADSAFE.  That is DAT_FALSE unless the
+ * program defines it before it includes udat.h.  The providers of Rearm are thread-safe in any
+ * case: a program with upcalls or several threads need not define it for them.  One that is to run
+ * with other providers, too, defines it as DAT_TRUE if an upcall or another thread makes calls on
+ * the IA while a thread does; then dat.conf must have a threadsafe line for the name.
  *
- *	`name`		the name of a line of dat.conf(5), or of a provider that the program registered
+ *	`name`		the name of a line of dat.conf(5), or of a provider that the program
+ *			registered
  *	`async_evd_min_qlen`, `qlen`  how many events the asynchronous EVD must be able to hold
- *	`async_evd`	input and output: DAT_HANDLE_NULL, an EVD or DAT_EVD_ASYNC_EXISTS; the EVD that
- *			the IA uses
+ *	`async_evd`	input and output: DAT_HANDLE_NULL, an EVD or DAT_EVD_ASYNC_EXISTS; the EVD
+ *			that the IA uses
  *	`ia`		output: the handle of the IA
  *	`major`, `minor`  the version of DAT
- *	`thread_safety`	DAT_TRUE if calls on this IA may be made at the same time, by threads or upcalls; a
- *			provider of Rearm allows that with DAT_FALSE, too
+ *	`thread_safety`	DAT_TRUE if calls on this IA may be made at the same time, by threads or
+ *			upcalls; a provider of Rearm allows that with DAT_FALSE, too
  *
  *	DAT_SUCCESS				the IA is open
- *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes; or the provider
- *						cannot read the parameters in the line of dat.conf
- *						(a message has the reason)
+ *	DAT_INVALID_PARAMETER/ARG1		name is NULL or longer than 255 bytes; or the
+ *						provider cannot read the parameters in the line of
+ *						dat.conf (a message has the reason)
  *	DAT_INVALID_PARAMETER/ARG2		the queue length is not positive
  *	DAT_INVALID_PARAMETER/ARG3		async_evd is NULL
  *	DAT_INVALID_PARAMETER/ARG7		thread_safety is neither true nor false
@@ -106,8 +107,8 @@ extern "C" {
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
  *						no provider for name, version and thread safety, or
  *						its library does not load (a message has the reason)
- *	DAT_INVALID_ADDRESS/UNSUPPORTED		the provider's parameters name no address of this host,
- *						or no RDMA device has the address
+ *	DAT_INVALID_ADDRESS/UNSUPPORTED		the provider's parameters name no address of this
+ *						host, or no RDMA device has the address
  *	DAT_PRIVILEGES_VIOLATION		this user may not use the device
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or 65,535 IAs are open
  *	DAT_INSUFFICIENT_RESOURCES/DEVICE	the device has not enough resources
@@ -116,12 +117,12 @@ extern "C" {
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */
 DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen,
-			    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia, DAT_UINT32 major,
-			    DAT_UINT32 minor, DAT_BOOLEAN thread_safety);
+    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor,
+    DAT_BOOLEAN thread_safety);
 
 #define dat_ia_open(name, qlen, async_evd, ia) \
 	dat_ia_openv((name), (qlen), (async_evd), (ia), DAT_VERSION_MAJOR, DAT_VERSION_MINOR, \
-		     DAT_THREADSAFE)
+	    DAT_THREADSAFE)
 
 /*
  * Returns the attributes of an IA and of its provider.
@@ -132,10 +133,11 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
  * lists and the address are memory of the provider; they are valid until the IA is closed.
  *
  *	`async_evd`	output: the EVD for asynchronous errors; or NULL
- *	`ia_mask`	which members of `*ia_attr` are of interest: DAT_IA_FIELD_IA_ADAPTER_NAME and so on,
- *			DAT_IA_FIELD_ALL, or DAT_IA_FIELD_NONE
+ *	`ia_mask`	which members of `*ia_attr` are of interest: DAT_IA_FIELD_IA_ADAPTER_NAME
+ *			and so on, DAT_IA_FIELD_ALL, or DAT_IA_FIELD_NONE
  *	`ia_attr`	output: the attributes of the adapter
- *	`provider_mask`	the same for `*provider_attr`: DAT_PROVIDER_FIELD_ALL, DAT_PROVIDER_FIELD_NONE
+ *	`provider_mask`	the same for `*provider_attr`: DAT_PROVIDER_FIELD_ALL,
+ *			DAT_PROVIDER_FIELD_NONE
  *	`provider_attr`	output: the attributes of the provider
  *
  *	DAT_SUCCESS				the requested members are filled in
@@ -148,14 +150,14 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
-			    DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr,
-			    DAT_PROVIDER_ATTR_MASK provider_mask,
-			    DAT_PROVIDER_ATTR *provider_attr);
+    DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask,
+    DAT_PROVIDER_ATTR *provider_attr);
 
 /*
  * Closes an IA.  The close of a provider's last IA shuts the provider down: the registry calls its
- * dat_provider_fini() and then dlclose(3).  The library of a Rearm provider stays mapped all the same
- * (it keeps itself with RTLD_NODELETE), so that a thread that returns from an upcall finds its code.
+ * dat_provider_fini() and then dlclose(3).  The library of a Rearm provider stays mapped all the
+ * same (it keeps itself with RTLD_NODELETE), so that a thread that returns from an upcall finds its
+ * code.
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
  * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with
@@ -206,7 +208,8 @@ DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
  * `*entries` to their number.  A list that is too short is not an error.
  *
  *	`max`		the number of pointers in `list`
- *	`entries`	output: the number of infos that were copied; if `max` is 0, the number of providers
+ *	`entries`	output: the number of infos that were copied; if `max` is 0, the number of
+ *			providers
  *	`list`		pointers to the memory for the infos
  *
  *	DAT_SUCCESS				*entries infos were copied
@@ -217,8 +220,8 @@ DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries,
-			    DAT_PROVIDER_INFO *(list[]));
+DAT_RETURN DAT_API dat_registry_list_providers(
+    DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO *(list[]));
 
 /*
  * Describes a return value: one sentence for its type, one for its subtype.

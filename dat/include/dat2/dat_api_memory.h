@@ -2,21 +2,22 @@
 /*
  * dat_api_memory.h -- protection zones, local and remote memory regions
  *
- * The privileges that a region needs: LOCAL_READ to send from it and for the source of an RDMA write,
- * LOCAL_WRITE to receive into it and for the destination of an RDMA read.  REMOTE_READ and REMOTE_WRITE let
- * the other side read and write it by RDMA.  A transfer without LOCAL_WRITE, REMOTE_READ or REMOTE_WRITE
- * completes with an error, and the connection breaks.  RDMA devices do not check LOCAL_READ, and REMOTE_WRITE
- * gives LOCAL_WRITE, too; do not depend on either.
+ * The privileges that a region needs: LOCAL_READ to send from it and for the source of an RDMA
+ * write, LOCAL_WRITE to receive into it and for the destination of an RDMA read.  REMOTE_READ and
+ * REMOTE_WRITE let the other side read and write it by RDMA.  A transfer without LOCAL_WRITE,
+ * REMOTE_READ or REMOTE_WRITE completes with an error, and the connection breaks.  RDMA devices do
+ * not check LOCAL_READ, and REMOTE_WRITE gives LOCAL_WRITE, too; do not depend on either.
  *
- * The order of the end: transfers complete or their endpoints are freed, then dat_lmr_free(), then the memory
- * itself.  A zone is freed after its regions and endpoints.
+ * The order of the end: transfers complete or their endpoints are freed, then dat_lmr_free(), then
+ * the memory itself.  A zone is freed after its regions and endpoints.
  *
  * Arguments of these calls:
  *
  *	`pz`		the protection zone
  *	`lmr`		the local region
  *	`rmr`		the remote region
- *	`privileges`	bits: DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG and others
+ *	`privileges`	bits: DAT_MEM_PRIV_LOCAL_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG and
+ *			others
  *	`va_type`	where its addresses start: DAT_VA_TYPE_VA or DAT_VA_TYPE_ZB
  *
  * dat_api_ia.h explains how the calls are described.
@@ -104,18 +105,16 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY_REGION  the process may not lock so much memory, or the
  *						device has no more regions
- *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, and zb_supported is false, or the
- *						device has them for memory that begins with a page
- *						only
+ *	DAT_MODEL_NOT_SUPPORTED			zero-based addresses, and zb_supported is false, or
+ *						the device has them for memory that begins with a
+ *						page only
  *
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
-			    DAT_REGION_DESCRIPTION region, DAT_VLEN length, DAT_PZ_HANDLE pz,
-			    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-			    DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
-			    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
-			    DAT_VADDR *registered_address);
+    DAT_REGION_DESCRIPTION region, DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
+    DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
+    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length, DAT_VADDR *registered_address);
 
 /*
  * Returns the parameters of a local region.  The identifier of shared memory that region_desc leads
@@ -128,8 +127,7 @@ DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
-			    DAT_LMR_PARAM *param);
+DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param);
 
 /*
  * Makes local writes to the segments visible to RDMA reads of the other side, on a machine that is
@@ -144,8 +142,8 @@ DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
-			    DAT_VLEN count);
+DAT_RETURN DAT_API dat_lmr_sync_rdma_read(
+    DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count);
 
 /*
  * Makes RDMA writes of the other side to the segments visible locally, on a machine that is not
@@ -160,8 +158,8 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLE
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
-			    DAT_VLEN count);
+DAT_RETURN DAT_API dat_lmr_sync_rdma_write(
+    DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count);
 
 /*
  * Frees a local region.  Its contexts become invalid: requests that use them complete with an
@@ -179,8 +177,8 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 
 /*
  * Creates a remote region that is not bound to memory.  It can be used through every endpoint of
- * the protection zone; on a device that has only memory windows of type 2, through the endpoint that
- * it is bound on (rmr_scope of dat_rmr_query()).
+ * the protection zone; on a device that has only memory windows of type 2, through the endpoint
+ * that it is bound on (rmr_scope of dat_rmr_query()).
  *
  *	`rmr`		output: the new region
  *
@@ -197,9 +195,9 @@ DAT_RETURN DAT_API dat_lmr_free(DAT_LMR_HANDLE lmr);
 DAT_RETURN DAT_API dat_rmr_create(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
 
 /*
- * Creates a remote region for one endpoint.  As dat_rmr_create(), for use with the endpoint that it is
- * bound on only; the other end can invalidate it.  On a device without memory windows of type 2 it is as dat_rmr_create() makes it.
- * Not in Debian's libdat2.
+ * Creates a remote region for one endpoint.  As dat_rmr_create(), for use with the endpoint that it
+ * is bound on only; the other end can invalidate it.  On a device without memory windows of type 2
+ * it is as dat_rmr_create() makes it.  Not in Debian's libdat2.
  *
  *	`rmr`		output: the new region
  *
@@ -225,8 +223,7 @@ DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
-			    DAT_RMR_PARAM *param);
+DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param);
 
 /*
  * Binds a remote region to part of a local region.  That gives the other side access until it is
@@ -237,16 +234,17 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  * when the bind has completed.  A bind that fails breaks the connection, and one that is flushed
  * leaves the region unbound, or as it was if the endpoint was disconnected before.
  *
- * With the endpoint of the last bind, the old range stays accessible until the new bind is executed.
- * With another endpoint, a region for one endpoint loses it at once; and when its endpoint is reset
- * or freed it is unbound.  The other end must not invalidate the region while it is bound again.  To
- * unbind a region that is not bound has no effect, and may complete before earlier requests.  A bind
- * that is refused changes nothing.
+ * With the endpoint of the last bind, the old range stays accessible until the new bind is
+ * executed.  With another endpoint, a region for one endpoint loses it at once; and when its
+ * endpoint is reset or freed it is unbound.  The other end must not invalidate the region while it
+ * is bound again.  To unbind a region that is not bound has no effect, and may complete before
+ * earlier requests.  A bind that is refused changes nothing.
  *
  *	`lmr`		the local region that contains the memory
  *	`range`		the memory: address, length in bytes, and lmr_context
  *	`ep`		the connected endpoint on which the request is posted
- *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and others
+ *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and
+ *			others
  *	`context`	output: what the other side names the region by
  *
  *	DAT_SUCCESS				it is posted
@@ -275,9 +273,8 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
-			    const DAT_LMR_TRIPLET *range, DAT_MEM_PRIV_FLAGS privileges,
-			    DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
-			    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
+    const DAT_LMR_TRIPLET *range, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+    DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
 
 /*
  * Frees a remote region, which unbinds it.

@@ -2,15 +2,17 @@
 /*
  * dat_api_sp.h -- service points, which listen, and connection requests
  *
- * A connection qualifier is a port number of the port space of TCP of rdma_cm.  One up to 0xffff is the port; a larger
- * one is mapped to the port qualifier % 32001 + 33534, at both ends, as in other DAT providers.  Two qualifiers that
- * are mapped to the same port exclude each other: DAT_CONN_QUAL_IN_USE.
+ * A connection qualifier is a port number of the port space of TCP of rdma_cm.  One up to 0xffff is
+ * the port; a larger one is mapped to the port qualifier % 32001 + 33534, at both ends, as in other
+ * DAT providers.  Two qualifiers that are mapped to the same port exclude each other:
+ * DAT_CONN_QUAL_IN_USE.
  *
  * Arguments of these calls:
  *
  *	`evd`		the EVD for the requests; it has the stream DAT_EVD_CR_FLAG
  *	`qual`		the connection qualifier to listen on: the port number, not 0
- *	`flags`		DAT_PSP_CONSUMER_FLAG or DAT_PSP_PROVIDER_FLAG: which side creates the endpoint
+ *	`flags`		DAT_PSP_CONSUMER_FLAG or DAT_PSP_PROVIDER_FLAG: which side creates the
+ *			endpoint
  *	`psp`, `rsp`, `csp`  the service point
  *	`cr`		the connection request
  *
@@ -57,11 +59,11 @@ extern "C" {
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd,
-			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
+    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
- * Creates a public service point at a free port.  As dat_psp_create(), with a qualifier that the provider
- * chooses and returns in `*qual`.
+ * Creates a public service point at a free port.  As dat_psp_create(), with a qualifier that the
+ * provider chooses and returns in `*qual`.
  *
  *	`qual`		output: the connection qualifier
  *	`psp`		output: the new service point
@@ -79,7 +81,7 @@ DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
-			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
+    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
  * Returns the parameters of a public service point.
@@ -91,8 +93,7 @@ DAT_RETURN DAT_API dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask,
-			    DAT_PSP_PARAM *param);
+DAT_RETURN DAT_API dat_psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param);
 
 /*
  * Frees a public service point.  Later requests are refused as if it had never existed.  Requests
@@ -124,7 +125,7 @@ DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep,
-			    DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp);
+    DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp);
 
 /*
  * Returns the parameters of a reserved service point.
@@ -136,8 +137,7 @@ DAT_RETURN DAT_API dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_H
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask,
-			    DAT_RSP_PARAM *param);
+DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param);
 
 /*
  * Frees a reserved service point.  If no request came, the endpoint is unconnected again.
@@ -174,7 +174,7 @@ DAT_RETURN DAT_API dat_rsp_free(DAT_RSP_HANDLE rsp);
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
-			    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
+    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
 
 /*
  * Returns the parameters of a common service point.  Communicator and address are memory of the
@@ -188,11 +188,11 @@ DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRE
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
-DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask,
-			    DAT_CSP_PARAM *param);
+DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param);
 
 /*
- * Frees a common service point.  As with dat_psp_free(), delivered requests stay valid.  Not in Debian's libdat2.
+ * Frees a common service point.  As with dat_psp_free(), delivered requests stay valid.  Not in
+ * Debian's libdat2.
  *
  *	DAT_SUCCESS				the service point is freed
  *	DAT_INVALID_HANDLE/CSP			csp is not a common service point
@@ -205,8 +205,8 @@ DAT_RETURN DAT_API dat_csp_free(DAT_CSP_HANDLE csp);
 /*
  * Returns the parameters of a connection request: the address of its sender and the private data.
  * The private data is memory of the provider; the program may change it.  It is valid until the
- * request is accepted or rejected.  On InfiniBand and RoCE private_data_size is 56 whatever the sender
- * has passed, and the rest is zero; dat_ep_connect() has the reason.
+ * request is accepted or rejected.  On InfiniBand and RoCE private_data_size is 56 whatever the
+ * sender has passed, and the rest is zero; dat_ep_connect() has the reason.
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/CR			cr is no request, or was answered
@@ -239,8 +239,8 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
-			    const DAT_CONST_PVOID data);
+DAT_RETURN DAT_API dat_cr_accept(
+    DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
  * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that

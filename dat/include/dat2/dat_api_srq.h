@@ -9,12 +9,12 @@
  * dat_srq_create() returns DAT_MODEL_NOT_SUPPORTED, and no program has a queue for the other calls.
  *
  * When an endpoint is freed or reset, the events of its receives that are queued are removed, and
- * these buffers are posted no longer.  A program that must know which ones dequeues them first: none
- * comes after DISCONNECTED if both come to one EVD.
+ * these buffers are posted no longer.  A program that must know which ones dequeues them first:
+ * none comes after DISCONNECTED if both come to one EVD.
  *
- * When the connection of such an endpoint has ended, there is one DAT_ASYNC_ERROR_EP_BROKEN with the
- * endpoint: it takes no further buffer.  An event that is not dequeued yet is replaced by that of the
- * endpoint's next connection.
+ * When the connection of such an endpoint has ended, there is one DAT_ASYNC_ERROR_EP_BROKEN with
+ * the endpoint: it takes no further buffer.  An event that is not dequeued yet is replaced by that
+ * of the endpoint's next connection.
  *
  * Arguments of these calls:
  *
@@ -36,8 +36,8 @@ extern "C" {
  * from the moment when so many buffers are posted: see dat_srq_set_lw().
  *
  *	`pz`		the protection zone of the buffers
- *	`attr`		max_recv_dtos, the number of buffers; max_recv_iov, the number of pieces of each;
- *		low_watermark, a number of buffers
+ *	`attr`		max_recv_dtos, the number of buffers; max_recv_iov, the number of pieces of
+ *		each; low_watermark, a number of buffers
  *	`srq`		output: the new queue
  *
  *	DAT_SUCCESS				*srq is the new queue
@@ -49,13 +49,13 @@ extern "C" {
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr,
-			    DAT_SRQ_HANDLE *srq);
+DAT_RETURN DAT_API dat_srq_create(
+    DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *srq);
 
 /*
  * Returns the parameters of a shared receive queue.  available_dto_count: buffers whose completion
- * was not yet taken from the device.  outstanding_dto_count: those, and the buffers whose completion
- * event was not yet dequeued; so many are not available for dat_srq_post_recv().
+ * was not yet taken from the device.  outstanding_dto_count: those, and the buffers whose
+ * completion event was not yet dequeued; so many are not available for dat_srq_post_recv().
  *
  *	DAT_SUCCESS				the requested members are filled in
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
@@ -64,11 +64,11 @@ DAT_RETURN DAT_API dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_AT
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
-			    DAT_SRQ_PARAM *param);
+DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PARAM *param);
 
 /*
- * Posts a receive buffer for one message to any endpoint of the queue.  The completion comes on the receive EVD of the endpoint that got the message.
+ * Posts a receive buffer for one message to any endpoint of the queue.  The completion comes on the
+ * receive EVD of the endpoint that got the message.
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/SRQ			srq is not a shared receive queue
@@ -80,8 +80,8 @@ DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-			    DAT_DTO_COOKIE cookie);
+DAT_RETURN DAT_API dat_srq_post_recv(
+    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie);
 
 /*
  * Changes how many buffers the queue can have outstanding.

@@ -85,8 +85,9 @@ dat_event_name(DAT_EVENT_NUMBER number)
 }
 
 /*
- * Returns the name of a completion status.  It is spelt as in dat.h, such as "DAT_DTO_ERR_FLUSHED"; for
- * a number that dat.h does not have it is NULL.  A number with two names has the one that describes it better.
+ * Returns the name of a completion status.  It is spelt as in dat.h, such as "DAT_DTO_ERR_FLUSHED";
+ * for a number that dat.h does not have it is NULL.  A number with two names has the one that
+ * describes it better.
  *
  * Threads: any.  From: Rearm.
  */
@@ -126,8 +127,8 @@ dat_dto_status_name(DAT_DTO_COMPLETION_STATUS status)
 }
 
 /*
- * Returns a name of an event number, for messages.  As dat_event_name(), but "unknown event" instead of
- * NULL.
+ * Returns a name of an event number, for messages.  As dat_event_name(), but "unknown event"
+ * instead of NULL.
  *
  * Threads: any.  From: Rearm.
  */
@@ -140,8 +141,8 @@ dat_event_str(DAT_EVENT_NUMBER number)
 }
 
 /*
- * Returns a name of a completion status, for messages.  As dat_dto_status_name(), but "unknown status"
- * instead of NULL.
+ * Returns a name of a completion status, for messages.  As dat_dto_status_name(), but "unknown
+ * status" instead of NULL.
  *
  * Threads: any.  From: Rearm.
  */

@@ -15,7 +15,8 @@
  *
  *	`ep`		the endpoint
  *	`cookie`	eight bytes, which the completion event returns: a DAT_CONTEXT
- *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and others
+ *	`flags`		bits: DAT_COMPLETION_DEFAULT_FLAG, or DAT_COMPLETION_SUPPRESS_FLAG and
+ *			others
  */
 #ifndef _DAT_IB_EXTENSIONS_H_
 #define _DAT_IB_EXTENSIONS_H_
@@ -29,27 +30,27 @@ extern "C" {
 #define DAT_IB_EXTENSION_VERSION 209
 
 /* Names of attributes. */
-#define DAT_IB_ATTR_COUNTERS		"DAT_COUNTERS"
-#define DAT_IB_ATTR_FETCH_AND_ADD	"DAT_IB_FETCH_AND_ADD"
-#define DAT_IB_ATTR_CMP_AND_SWAP	"DAT_IB_CMP_AND_SWAP"
-#define DAT_IB_ATTR_IMMED_DATA		"DAT_IB_IMMED_DATA"
-#define DAT_IB_ATTR_UD			"DAT_IB_UD"
-#define DAT_IB_COLL_SET_CLOCK		"DAT_COLL_SET_CLOCK"
-#define DAT_IB_COLL_READ_CLOCK		"DAT_COLL_READ_CLOCK"
-#define DAT_IB_COLL_BROADCAST		"DAT_COLL_BROADCAST"
-#define DAT_IB_COLL_BARRIER		"DAT_COLL_BARRIER"
-#define DAT_IB_COLL_SCATTER		"DAT_COLL_SCATTER"
-#define DAT_IB_COLL_SCATTERV		"DAT_COLL_SCATTERV"
-#define DAT_IB_COLL_GATHER		"DAT_COLL_GATHER"
-#define DAT_IB_COLL_GATHERV		"DAT_COLL_GATHERV"
-#define DAT_IB_COLL_ALLGATHER		"DAT_COLL_ALLGATHER"
-#define DAT_IB_COLL_ALLGATHERV		"DAT_COLL_ALLGATHERV"
-#define DAT_IB_COLL_ALLTOALL		"DAT_COLL_ALLTOALL"
-#define DAT_IB_COLL_ALLTOALLV		"DAT_COLL_ALLTOALLV"
-#define DAT_IB_COLL_REDUCE		"DAT_COLL_REDUCE"
-#define DAT_IB_COLL_ALLREDUCE		"DAT_COLL_ALLREDUCE"
-#define DAT_IB_COLL_REDUCE_SCATTER	"DAT_COLL_REDUCE_SCATTER"
-#define DAT_IB_COLL_SCAN		"DAT_COLL_SCAN"
+#define DAT_IB_ATTR_COUNTERS "DAT_COUNTERS"
+#define DAT_IB_ATTR_FETCH_AND_ADD "DAT_IB_FETCH_AND_ADD"
+#define DAT_IB_ATTR_CMP_AND_SWAP "DAT_IB_CMP_AND_SWAP"
+#define DAT_IB_ATTR_IMMED_DATA "DAT_IB_IMMED_DATA"
+#define DAT_IB_ATTR_UD "DAT_IB_UD"
+#define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
+#define DAT_IB_COLL_READ_CLOCK "DAT_COLL_READ_CLOCK"
+#define DAT_IB_COLL_BROADCAST "DAT_COLL_BROADCAST"
+#define DAT_IB_COLL_BARRIER "DAT_COLL_BARRIER"
+#define DAT_IB_COLL_SCATTER "DAT_COLL_SCATTER"
+#define DAT_IB_COLL_SCATTERV "DAT_COLL_SCATTERV"
+#define DAT_IB_COLL_GATHER "DAT_COLL_GATHER"
+#define DAT_IB_COLL_GATHERV "DAT_COLL_GATHERV"
+#define DAT_IB_COLL_ALLGATHER "DAT_COLL_ALLGATHER"
+#define DAT_IB_COLL_ALLGATHERV "DAT_COLL_ALLGATHERV"
+#define DAT_IB_COLL_ALLTOALL "DAT_COLL_ALLTOALL"
+#define DAT_IB_COLL_ALLTOALLV "DAT_COLL_ALLTOALLV"
+#define DAT_IB_COLL_REDUCE "DAT_COLL_REDUCE"
+#define DAT_IB_COLL_ALLREDUCE "DAT_COLL_ALLREDUCE"
+#define DAT_IB_COLL_REDUCE_SCATTER "DAT_COLL_REDUCE_SCATTER"
+#define DAT_IB_COLL_SCAN "DAT_COLL_SCAN"
 
 typedef DAT_HANDLE DAT_IB_COLLECTIVE_HANDLE;
 
@@ -399,7 +400,8 @@ typedef struct dat_ib_collective_group {
 } DAT_IB_COLLECTIVE_GROUP;
 
 /*
- * Describes the return value of an extended operation: as dat_strerror(), without a second sentence.
+ * Describes the return value of an extended operation: as dat_strerror(), without a second
+ * sentence.
  *
  *	`value`		what an operation has returned
  *	`message`	output: the sentence
@@ -459,16 +461,16 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  * Changes 8 bytes of remote memory: adds to them, or exchanges them if they are equal to a value.
  *
  * The other side gets no event.  The old value arrives in local memory, in the byte order of the
- * device, before the request completes.  The provider has the operations if DAT_IB_ATTR_FETCH_AND_ADD
- * and DAT_IB_ATTR_CMP_AND_SWAP are "TRUE".  Argument numbers in return codes count from the handle on,
- * the number of the operation included.
+ * device, before the request completes.  The provider has the operations if
+ * DAT_IB_ATTR_FETCH_AND_ADD and DAT_IB_ATTR_CMP_AND_SWAP are "TRUE".  Argument numbers in return
+ * codes count from the handle on, the number of the operation included.
  *
  *	`add`		what is added
  *	`cmp`		what the old value is compared with
  *	`swap`		the new value, if it was equal
  *	`lbuf`		8 bytes for the old value: address, length and lmr_context
- *	`rbuf`		the 8 bytes: address, a multiple of 8, length and rmr_context.  The region must
- *			allow DAT_IB_MEM_PRIV_REMOTE_ATOMIC
+ *	`rbuf`		the 8 bytes: address, a multiple of 8, length and rmr_context.  The region
+ *			must allow DAT_IB_MEM_PRIV_REMOTE_ATOMIC
  *
  *	DAT_SUCCESS				it is posted
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
@@ -479,26 +481,26 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected
- *	DAT_MODEL_NOT_SUPPORTED			the device has no atomics, or the endpoint is one for
- *						datagrams
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no atomics, or the endpoint is one
+ *						for datagrams
  *
  * Threads: any.  From: headers.
  */
 #define dat_ib_post_fetch_and_add(ep, add, lbuf, cookie, rbuf, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_FETCH_AND_ADD_OP, \
-		(DAT_UINT64)(add), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_UINT64)(add), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_post_cmp_and_swap(ep, cmp, swap, lbuf, cookie, rbuf, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_CMP_AND_SWAP_OP, \
-		(DAT_UINT64)(cmp), (DAT_UINT64)(swap), (DAT_LMR_TRIPLET *)(lbuf), (cookie), \
-		(DAT_RMR_TRIPLET *)(rbuf), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_UINT64)(cmp), (DAT_UINT64)(swap), (DAT_LMR_TRIPLET *)(lbuf), (cookie), \
+	    (DAT_RMR_TRIPLET *)(rbuf), (DAT_COMPLETION_FLAGS)(flags))
 
 /*
  * Writes to remote memory with immediate data.
  *
- * As dat_ep_post_rdma_write(), but the other side gets the completion of a receive: a DAT_IB_DTO_EVENT
- * whose extension data has `idata`.  The buffer of that receive is not used.
+ * As dat_ep_post_rdma_write(), but the other side gets the completion of a receive: a
+ * DAT_IB_DTO_EVENT whose extension data has `idata`.  The buffer of that receive is not used.
  *
  *	`size`		the number of pieces in `lbuf`
  *	`lbuf`		the local memory: address, length in bytes, and lmr_context of each piece
@@ -516,40 +518,42 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the queue of the endpoint is full
  *	DAT_INVALID_STATE/EP_EVD_REQUEST	the endpoint has no request EVD
  *	DAT_INVALID_STATE/state			neither connected nor disconnected
- *	DAT_MODEL_NOT_SUPPORTED			the device has no immediate data (iWARP), or the endpoint
- *						is one for datagrams
+ *	DAT_MODEL_NOT_SUPPORTED			the device has no immediate data (iWARP), or the
+ *						endpoint is one for datagrams
  *
  * Threads: any.  From: headers.
  */
 #define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_RDMA_WRITE_IMMED_OP, \
-		(DAT_COUNT)(size), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
-		(DAT_UINT32)(idata), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_COUNT)(size), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+	    (DAT_UINT32)(idata), (DAT_COMPLETION_FLAGS)(flags))
 
 /*
- * Sends a datagram to an address handle of the endpoint.  dat_ib_ud_ah_free() frees an address handle.
+ * Sends a datagram to an address handle of the endpoint.  dat_ib_ud_ah_free() frees an address
+ * handle.
  *
- * An endpoint whose attribute service_type is DAT_IB_SERVICE_TYPE_UD sends datagrams, of at most one
- * packet (max_message_size).  It gets address handles of others by dat_ep_connect(), any number of
- * times, and by accepting their requests; it is UNCONNECTED before the first, CONNECTED afterwards.
- * Events, on the EVDs that connected endpoints use, with their private data:
+ * An endpoint whose attribute service_type is DAT_IB_SERVICE_TYPE_UD sends datagrams, of at most
+ * one packet (max_message_size).  It gets address handles of others by dat_ep_connect(), any number
+ * of times, and by accepting their requests; it is UNCONNECTED before the first, CONNECTED
+ * afterwards.  Events, on the EVDs that connected endpoints use, with their private data:
  *
- *	UD_CONNECTION_REQUEST		as CONNECTION_REQUEST; only a datagram endpoint can accept it
- *	UD_CONNECTION_ESTABLISHED	type UD_REMOTE_AH after a connect, UD_PASSIVE_REMOTE_AH after
- *					an accept; remote_ah is an address handle, context is for
- *					dat_ib_ud_cm_free()
+ *	UD_CONNECTION_REQUEST		as CONNECTION_REQUEST; only a datagram endpoint can accept
+ *					it
+ *	UD_CONNECTION_ESTABLISHED	type UD_REMOTE_AH after a connect, UD_PASSIVE_REMOTE_AH
+ *					after an accept; remote_ah is an address handle, context is
+ *					for dat_ib_ud_cm_free()
  *	UD_CONNECTION_REJECT, _ERROR	after a connect: its consumer rejected it; any other failure
  *
  * Datagrams may come before the event, and may be lost.  The first 40 bytes of a receive are not
  * the sender's; transfered_length counts them.  Completions are DAT_IB_DTO_EVENTs.  An address
  * handle is of use to its endpoint only; those that are left are freed with the endpoint, or when
- * it is reset, and with them the private data of their events.  That of a rejection is also given up
- * when 64 more of the endpoint's requests were rejected.  dat_ib_ud_cm_free() releases what the
+ * it is reset, and with them the private data of their events.  That of a rejection is also given
+ * up when 64 more of the endpoint's requests were rejected.  dat_ib_ud_cm_free() releases what the
  * connection manager needed to get an address handle; Rearm has nothing to release.
  *
- * A service point of the consumer's endpoints takes requests from the first datagram endpoint of its
- * adapter on; if another program has the port in the port space of datagrams, then dat_psp_create()
- * returns DAT_CONN_QUAL_IN_USE.
+ * A service point of the consumer's endpoints takes requests from the first datagram endpoint of
+ * its adapter on; if another program has the port in the port space of datagrams, then
+ * dat_psp_create() returns DAT_CONN_QUAL_IN_USE.
  *
  *	`lbuf`		the local memory: address, length in bytes, and lmr_context of each piece
  *	`segments`	the number of pieces in `lbuf`
@@ -558,9 +562,9 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *
  *	DAT_SUCCESS				it is posted, or freed
  *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
- *	DAT_INVALID_PARAMETER/ARG3		send_ud: segments is negative or more than the endpoint
- *						has; ud_ah_free: not an address handle of the
- *						endpoint; ud_cm_free: cm is NULL
+ *	DAT_INVALID_PARAMETER/ARG3		send_ud: segments is negative or more than the
+ *						endpoint has; ud_ah_free: not an address handle of
+ *						the endpoint; ud_cm_free: cm is NULL
  *	DAT_INVALID_PARAMETER/ARG4		lbuf is NULL with segments
  *	DAT_INVALID_PARAMETER/ARG5		send_ud: not an address handle of the endpoint
  *	DAT_INVALID_PARAMETER/ARG7		unknown flags
@@ -573,8 +577,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah, cookie, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
-		(DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah), (cookie), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah), (cookie), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_post_recv_ud dat_ep_post_recv
 
@@ -582,19 +586,19 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_CM_FREE_OP, (cm))
 
 #define dat_ib_ud_ah_free(ep, ah) \
-	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_AH_FREE_OP, \
-		(DAT_IB_ADDR_HANDLE *)(ah))
+	dat_extension_op( \
+	    (DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
 
 /*
- * Copies counters of an IA, endpoint or EVD.  The other calls print them, or start and stop those of an
- * IA.
+ * Copies counters of an IA, endpoint or EVD.  The other calls print them, or start and stop those
+ * of an IA.
  *
- * A query copies the counter `which` to `out[which]`, or all of them.  dat_ib_print_counters() prints
- * them on standard output, one line for each.
+ * A query copies the counter `which` to `out[which]`, or all of them.  dat_ib_print_counters()
+ * prints them on standard output, one line for each.
  *
- * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does not
- * read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0, and
- * starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
+ * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does
+ * not read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0,
+ * and starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
  * knows stays 0, too: repeated messages.  Posts are counted when the device has taken them, with
  * the bytes of their segments; receives when their events are taken.
  *
@@ -615,11 +619,11 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_query_counters(handle, which, out, reset) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_QUERY_COUNTERS_OP, (int)(which), \
-		(DAT_UINT64 *)(out), (int)(reset))
+	    (DAT_UINT64 *)(out), (int)(reset))
 
 #define dat_ib_print_counters(handle, which, reset) \
-	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_PRINT_COUNTERS_OP, (int)(which), \
-		(int)(reset))
+	dat_extension_op( \
+	    (DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_PRINT_COUNTERS_OP, (int)(which), (int)(reset))
 
 #define dat_ib_start_counter(handle, type) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_START_COUNTERS_OP, (int)(type))
@@ -630,10 +634,10 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 /*
  * Opens an IA by name for queries.
  *
- * dat_ib_open_query() opens the IA as dat_ia_open() does, with an asynchronous EVD that belongs to the
- * IA and that dat_ia_query() returns, and returns the attributes.  dat_ib_close_query() is
- * dat_ia_close() with DAT_CLOSE_ABRUPT_FLAG: it closes an IA however it was opened, and destroys the
- * objects of the IA.
+ * dat_ib_open_query() opens the IA as dat_ia_open() does, with an asynchronous EVD that belongs to
+ * the IA and that dat_ia_query() returns, and returns the attributes.  dat_ib_close_query() is
+ * dat_ia_close() with DAT_CLOSE_ABRUPT_FLAG: it closes an IA however it was opened, and destroys
+ * the objects of the IA.
  *
  *	`name`		the name of a line of dat.conf(5)
  *	`ia`		output: the handle of the IA; the IA to close
@@ -641,12 +645,12 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *
  *	DAT_SUCCESS				the IA is open, or closed
  *	DAT_INVALID_HANDLE/1			close: ia is not an open IA
- *	DAT_INVALID_PARAMETER/ARG3, ARG4	name or ia is NULL, or the name too long; unknown bits
- *						in ia_mask, or ia_mask is set and ia_attr NULL
+ *	DAT_INVALID_PARAMETER/ARG3, ARG4	name or ia is NULL, or the name too long; unknown
+ *						bits in ia_mask, or ia_mask is set and ia_attr NULL
  *	DAT_INVALID_PARAMETER/ARG5, ARG6	unknown bits in provider_mask, or it is set and
  *						provider_attr NULL
- *	DAT_INVALID_PARAMETER/ARG1		the provider cannot read the parameters in the line of
- *						dat.conf
+ *	DAT_INVALID_PARAMETER/ARG1		the provider cannot read the parameters in the line
+ *						of dat.conf
  *	DAT_PROVIDER_NOT_FOUND/NAME_NOT_REGISTERED
  *						there is no provider for the name
  *	DAT_INVALID_ADDRESS/UNSUPPORTED		as with dat_ia_openv()
@@ -658,12 +662,11 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_open_query(name, ia, ia_mask, ia_attr, provider_mask, provider_attr) \
 	dat_extension_op((DAT_HANDLE)(DAT_HANDLE_NULL), (DAT_IB_OP)DAT_IB_OPEN_QUERY_OP, \
-		(DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
-		(DAT_IA_ATTR *)(ia_attr), (DAT_PROVIDER_ATTR_MASK)(provider_mask), \
-		(DAT_PROVIDER_ATTR *)(provider_attr))
+	    (DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
+	    (DAT_IA_ATTR *)(ia_attr), (DAT_PROVIDER_ATTR_MASK)(provider_mask), \
+	    (DAT_PROVIDER_ATTR *)(provider_attr))
 
-#define dat_ib_close_query(ia) \
-	dat_extension_op((DAT_HANDLE)(ia), (DAT_IB_OP)DAT_IB_CLOSE_QUERY_OP)
+#define dat_ib_close_query(ia) dat_extension_op((DAT_HANDLE)(ia), (DAT_IB_OP)DAT_IB_CLOSE_QUERY_OP)
 
 /*
  * Calls a collective operation, which no provider of Rearm has.
@@ -672,13 +675,14 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  * A provider of Rearm has none of the attributes DAT_IB_COLL_BARRIER and so on.
  *
  *	`member`, `members`  a process as a member of groups; all members of a group
- *	`self`, `root`	the number of a member: this one; the one that sends to all, or gets from all
+ *	`self`, `root`	the number of a member: this one; the one that sends to all, or gets from
+ *			all
  *	`coll`, `id`, `info`  a group, its number, and where its members are
  *	`progress`	a function that makes progress
  *	`evd`, `pz`	the EVD for events of the group, and its protection zone
  *	`sendbuf`, `recvbuf`, `buf`  memory
- *	`sendsize`, `recvsize`, `sendsizes`, `recvsizes`, `size`  lengths in bytes; of create_group, the number of
- *			members; of create_member, output: the length of `member`
+ *	`sendsize`, `recvsize`, `sendsizes`, `recvsizes`, `size`  lengths in bytes; of create_group,
+ *			the number of members; of create_member, output: the length of `member`
  *	`displs`, `senddispls`, `recvdispls`  offsets in bytes, one for each member
  *	`op`, `type`	what a reduction does, and the type of its operands
  *	`clock`		a time
@@ -690,131 +694,128 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_collective_create_member(ia, progress, member, size) \
 	dat_extension_op((DAT_IA_HANDLE)(ia), (DAT_IB_OP)DAT_IB_COLLECTIVE_CREATE_MEMBER_OP, \
-		(void *)(progress), (DAT_IB_COLLECTIVE_MEMBER *)(member), (DAT_UINT32 *)(size))
+	    (void *)(progress), (DAT_IB_COLLECTIVE_MEMBER *)(member), (DAT_UINT32 *)(size))
 
 #define dat_ib_collective_free_member(ia, member) \
 	dat_extension_op((DAT_IA_HANDLE)(ia), (DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_MEMBER_OP, \
-		(DAT_IB_COLLECTIVE_MEMBER)(member))
+	    (DAT_IB_COLLECTIVE_MEMBER)(member))
 
 #define dat_ib_collective_create_group(members, size, self, id, info, evd, pz, context) \
 	dat_extension_op((DAT_EVD_HANDLE)(evd), (DAT_IB_OP)DAT_IB_COLLECTIVE_CREATE_GROUP_OP, \
-		(DAT_IB_COLLECTIVE_MEMBER *)(members), (DAT_COUNT)(size), \
-		(DAT_IB_COLLECTIVE_RANK)(self), (DAT_IB_COLLECTIVE_ID)(id), \
-		(DAT_IB_COLLECTIVE_GROUP *)(info), (DAT_PZ_HANDLE)(pz), (context))
+	    (DAT_IB_COLLECTIVE_MEMBER *)(members), (DAT_COUNT)(size), \
+	    (DAT_IB_COLLECTIVE_RANK)(self), (DAT_IB_COLLECTIVE_ID)(id), \
+	    (DAT_IB_COLLECTIVE_GROUP *)(info), (DAT_PZ_HANDLE)(pz), (context))
 
 #define dat_ib_collective_free_group(coll) \
-	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_GROUP_OP)
+	dat_extension_op( \
+	    (DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_GROUP_OP)
 
 #define dat_ib_collective_set_clock(coll, clock, context) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_SET_CLOCK_OP, (DAT_UINT64)(clock), (context))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SET_CLOCK_OP, (DAT_UINT64)(clock), (context))
 
 #define dat_ib_collective_read_clock(coll, clock) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_READ_CLOCK_OP, (DAT_UINT64 *)(clock))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_READ_CLOCK_OP, (DAT_UINT64 *)(clock))
 
-#define dat_ib_collective_scatter(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, \
-		flags) \
+#define dat_ib_collective_scatter( \
+    coll, sendbuf, sendsize, recvbuf, recvsize, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
-		(DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTER_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
+	    (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), \
+	    (context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_scatterv(coll, sendbuf, sendsizes, displs, recvbuf, recvsize, root, \
-		context, flags) \
+#define dat_ib_collective_scatterv( \
+    coll, sendbuf, sendsizes, displs, recvbuf, recvsize, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTERV_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT *)(sendsizes), (DAT_COUNT *)(displs), (DAT_PVOID)(recvbuf), \
-		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTERV_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(displs), (DAT_PVOID)(recvbuf), \
+	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_gather(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, \
-		flags) \
+#define dat_ib_collective_gather(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_GATHER_OP, \
-		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_gatherv(coll, sendbuf, sendsize, recvbuf, recvsizes, displs, root, \
-		context, flags) \
+#define dat_ib_collective_gatherv( \
+    coll, sendbuf, sendsize, recvbuf, recvsizes, displs, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_GATHERV_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
-		(DAT_COUNT *)(displs), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_GATHERV_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
+	    (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), \
+	    (DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_allgather(coll, sendbuf, sendsize, recvbuf, recvsize, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHER_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHER_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_allgatherv(coll, sendbuf, sendsize, recvbuf, recvsizes, displs, context, \
-		flags) \
+#define dat_ib_collective_allgatherv( \
+    coll, sendbuf, sendsize, recvbuf, recvsizes, displs, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHERV_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
-		(DAT_COUNT *)(displs), (context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHERV_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
+	    (DAT_COUNT *)(displs), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_alltoall(coll, sendbuf, sendsize, recvbuf, recvsize, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALL_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALL_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
+	    (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_alltoallv(coll, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, \
-		recvdispls, context, flags) \
+#define dat_ib_collective_alltoallv( \
+    coll, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT *)(sendsizes), (DAT_COUNT *)(senddispls), (DAT_PVOID)(recvbuf), \
-		(DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(senddispls), (DAT_PVOID)(recvbuf), \
+	    (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), (context), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_reduce(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, root, \
-		context, flags) \
+#define dat_ib_collective_reduce( \
+    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_OP, \
-		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
-		(DAT_IB_COLLECTIVE_DATA_TYPE)(type), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-		(DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
+	    (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+	    (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_allreduce(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, \
-		flags) \
+#define dat_ib_collective_allreduce( \
+    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLREDUCE_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
-		(DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
-		(context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLREDUCE_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+	    (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+	    (context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_reduce_scatter(coll, sendbuf, sendsize, recvbuf, recvsizes, op, type, \
-		context, flags) \
+#define dat_ib_collective_reduce_scatter( \
+    coll, sendbuf, sendsize, recvbuf, recvsizes, op, type, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
-		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
-		(DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
-		(context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
+	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
+	    (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+	    (context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_scan(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, \
-		flags) \
+#define dat_ib_collective_scan( \
+    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_SCAN_OP, \
-		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
-		(DAT_IB_COLLECTIVE_DATA_TYPE)(type), (context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
+	    (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_broadcast(coll, buf, size, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_BROADCAST_OP, (DAT_PVOID)(buf), (DAT_COUNT)(size), \
-		(DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_BROADCAST_OP, (DAT_PVOID)(buf), (DAT_COUNT)(size), \
+	    (DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_barrier(coll, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-		(DAT_IB_OP)DAT_IB_COLLECTIVE_BARRIER_OP, (context), (DAT_COMPLETION_FLAGS)(flags))
+	    (DAT_IB_OP)DAT_IB_COLLECTIVE_BARRIER_OP, (context), (DAT_COMPLETION_FLAGS)(flags))
 
 /* Older names of the same. */
-#define DAT_ATTR_COUNTERS     DAT_IB_ATTR_COUNTERS
-#define dat_query_counters    dat_ib_query_counters
-#define dat_print_counters    dat_ib_print_counters
+#define DAT_ATTR_COUNTERS DAT_IB_ATTR_COUNTERS
+#define dat_query_counters dat_ib_query_counters
+#define dat_print_counters dat_ib_print_counters
 #define DAT_QUERY_COUNTERS_OP DAT_IB_QUERY_COUNTERS_OP
 #define DAT_PRINT_COUNTERS_OP DAT_IB_PRINT_COUNTERS_OP
 

@@ -5,14 +5,14 @@
  * An upcall is a function of the consumer.  A thread of the provider calls it when an EVD has
  * events.  The names and values are those of kDAPL, the variant of DAT 2.0 for the kernel, which
  * has upcalls instead of waits.  The calls use dat_extension_op(), so they work under any DAT 2.0
- * registry.  A provider without upcalls returns DAT_NOT_IMPLEMENTED.  dat_upcall(7) describes what the
- * policies guarantee in each state, and has loops to copy.
+ * registry.  A provider without upcalls returns DAT_NOT_IMPLEMENTED.  dat_upcall(7) describes what
+ * the policies guarantee in each state, and has loops to copy.
  *
- * To pass an EVD from its upcall to another thread, let the upcall DISABLE the EVD, copy what the other
- * thread needs (the event, which is the upcall's only until it returns), pass that, and return.  The
- * other thread dequeues until the EVD is empty, and enables it as its last step: from the enable on the
- * next upcall may run, may pass the EVD to a third thread, and may free it.  So nothing that belongs to
- * the EVD may be used after a successful enable.
+ * To pass an EVD from its upcall to another thread, let the upcall DISABLE the EVD, copy what the
+ * other thread needs (the event, which is the upcall's only until it returns), pass that, and
+ * return.  The other thread dequeues until the EVD is empty, and enables it as its last step: from
+ * the enable on the next upcall may run, may pass the EVD to a third thread, and may free it.  So
+ * nothing that belongs to the EVD may be used after a successful enable.
  *
  * Arguments of these calls:
  *
@@ -20,8 +20,8 @@
  *	`policy`	a DAT_UPCALL_POLICY
  *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME or
  *			DAT_UPCALL_ARRAY_SAME keeps the installed ones
- *	`flag`		DAT_UPCALL_INVOC_NEW or DAT_UPCALL_INVOC_ANY: what a policy that makes upcalls does
- *			with queued events; the others ignore it
+ *	`flag`		DAT_UPCALL_INVOC_NEW or DAT_UPCALL_INVOC_ANY: what a policy that makes
+ *			upcalls does with queued events; the others ignore it
  */
 #ifndef _DAT_UPCALL_H_
 #define _DAT_UPCALL_H_
@@ -41,7 +41,7 @@ extern "C" {
 typedef enum dat_upcall_policy {
 	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE, and waits until no upcall runs */
 	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */
-	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
+	DAT_UPCALL_SINGLE_INSTANCE = 1, /* one upcall of the EVD at a time, in event order */
 	DAT_UPCALL_NORIFY = 2,		/* one upcall for all new events; it has no event */
 	DAT_UPCALL_NOTIFY = 2,		/* the same; kDAPL misspells the name */
 	DAT_UPCALL_MANY = 100		/* several at once; Rearm: up to four per IA */
@@ -49,16 +49,16 @@ typedef enum dat_upcall_policy {
 
 /* What dat_evd_modify_upcall() does if events are queued already. */
 typedef enum dat_upcall_flag {
-	DAT_UPCALL_INVOC_NEW = 0,	/* fail: the consumer dequeues them first */
-	DAT_UPCALL_INVOC_ANY = 1	/* make upcalls for them */
+	DAT_UPCALL_INVOC_NEW = 0, /* fail: the consumer dequeues them first */
+	DAT_UPCALL_INVOC_ANY = 1  /* make upcalls for them */
 } DAT_UPCALL_FLAG;
 
 /*
  * `event` is valid until the function returns; it is NULL under NOTIFY.
  * `more_events` is a hint: DAT_TRUE means that at least one more event was queued.
  */
-typedef void (*DAT_UPCALL_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *event,
-				DAT_BOOLEAN more_events);
+typedef void (*DAT_UPCALL_FUNC)(
+    DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events);
 
 typedef struct dat_upcall_object {
 	DAT_PVOID instance_data;
@@ -66,24 +66,24 @@ typedef struct dat_upcall_object {
 } DAT_UPCALL_OBJECT;
 
 /*
- * An object whose function gets several events with one upcall: `n_events` of them, the oldest first,
- * at least one and at most `max_events`.  They are valid until the function returns.  Under NOTIFY
- * `events` is NULL and `n_events` is 0.  `more_events` as above.
+ * An object whose function gets several events with one upcall: `n_events` of them, the oldest
+ * first, at least one and at most `max_events`.  They are valid until the function returns.  Under
+ * NOTIFY `events` is NULL and `n_events` is 0.  `more_events` as above.
  */
-typedef void (*DAT_UPCALL_ARRAY_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *events,
-				      DAT_COUNT n_events, DAT_BOOLEAN more_events);
+typedef void (*DAT_UPCALL_ARRAY_FUNC)(
+    DAT_PVOID instance_data, const DAT_EVENT *events, DAT_COUNT n_events, DAT_BOOLEAN more_events);
 
 typedef struct dat_upcall_array_object {
 	DAT_PVOID instance_data;
 	DAT_UPCALL_ARRAY_FUNC upcall_func;
-	DAT_COUNT max_events;	/* at least 1; Rearm passes at most 32 */
+	DAT_COUNT max_events; /* at least 1; Rearm passes at most 32 */
 } DAT_UPCALL_ARRAY_OBJECT;
 
 /* The object without a function. */
 #ifdef __cplusplus
 #define DAT_UPCALL_NULL (DAT_UPCALL_OBJECT())
 #else
-#define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT) { (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
+#define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT){ (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
 #endif
 
 /* In place of an object: keep the installed one. */
@@ -97,9 +97,9 @@ typedef struct dat_upcall_array_object {
  * DAT_EXTENSION_IB.  To find out whether there are upcalls, look for the provider-specific
  * attribute with the name below and the value "TRUE", or try a call.
  */
-#define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
-#define DAT_REARM_EXTENSION_VERSION	3	/* 2: DEQUEUE_N, MODIFY_UPCALL_ARRAY; 3: CNO_TRYWAIT */
-#define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
+#define DAT_EXTENSION_REARM ((DAT_EXTENSION)0x100)
+#define DAT_REARM_EXTENSION_VERSION 3 /* 2: DEQUEUE_N, MODIFY_UPCALL_ARRAY; 3: CNO_TRYWAIT */
+#define DAT_REARM_ATTR_UPCALLS "DAT_REARM_UPCALLS"
 
 /*
  * Extended operations: number, handle and further arguments.  The bits 0x1000 and 0x2000 must be
@@ -130,34 +130,42 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 software_events;
 	DAT_UINT64 async_events;
 	DAT_UINT64 upcalls;
-	DAT_UINT64 notifications;		/* read from the device */
+	DAT_UINT64 notifications; /* read from the device */
 	/*
-	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion, and no
-	 * event was queued.  One that is read while there is none of these may not be counted.
+	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion,
+	 * and no event was queued.  One that is read while there is none of these may not be
+	 * counted.
 	 */
 	DAT_UINT64 spurious_notifications;
 	DAT_UINT64 arms;
 	DAT_UINT64 arm_failures;
 	/*
-	 * Arms after which a poll in the same lock section found completions: without it they were lost.
-	 * A poll for a CNO that follows a notification is expected to find some, and does not count.
+	 * Arms after which a poll in the same lock section found completions: without it they were
+	 * lost.  A poll for a CNO that follows a notification is expected to find some, and does
+	 * not count.
 	 */
 	DAT_UINT64 races_closed;
-	/* Wake-ups of an upcall policy or a CNO while the EVD was queued for a thread, or a thread ran it. */
+	/*
+	 * Wake-ups of an upcall policy or a CNO while the EVD was queued for a thread, or a thread
+	 * ran it.
+	 */
 	DAT_UINT64 busy_skips;
 	DAT_UINT64 overflows;
-	/* The most events ever queued in the EVD.  Those that a poll delivers at once are never queued. */
+	/*
+	 * The most events ever queued in the EVD.  Those that a poll delivers at once are never
+	 * queued.
+	 */
 	DAT_UINT64 max_depth;
 };
 
 /*
  * Creates an EVD with an upcall.  `ia`, `min_qlen`, `flags` and `*evd` as with dat_evd_create();
  * the EVD has no CNO.  Under SINGLE_INSTANCE, MANY and NOTIFY the function may be called before
- * this call returns; `*evd` is set before.  If the function uses data that is not ready yet, create the
- * EVD with DISABLE, and enable upcalls with dat_evd_modify_upcall() and INVOC_ANY when it is.
+ * this call returns; `*evd` is set before.  If the function uses data that is not ready yet, create
+ * the EVD with DISABLE, and enable upcalls with dat_evd_modify_upcall() and INVOC_ANY when it is.
  *
- *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME, which is NULL, is
- *			none: it is allowed with DISABLE and TEARDOWN
+ *	`upcall`	the function and its argument, which are copied; DAT_UPCALL_SAME, which is
+ *			NULL, is none: it is allowed with DISABLE and TEARDOWN
  *	`min_qlen`	the number of events that the EVD must be able to hold
  *	`flags`		the streams: bits such as DAT_EVD_DTO_FLAG
  *	`evd`		output: the new EVD
@@ -170,22 +178,23 @@ struct dat_rearm_evd_counters {
  *	DAT_INVALID_PARAMETER/ARG5		flags, as with dat_evd_create()
  *	DAT_INVALID_PARAMETER/ARG6		evd is NULL
  *	DAT_INSUFFICIENT_RESOURCES/TEVD		min_qlen is more than the device has
- *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, no completion queue, or no threads for MANY
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, no completion queue, or no threads for
+ *						MANY
  *	DAT_NOT_IMPLEMENTED			the provider has no upcalls
  *
  * Threads: any.  From: headers (kDAPL).
  */
 static inline DAT_RETURN
 dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
-		const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
+    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
 {
-	return dat_extension_op(ia, DAT_REARM_EVD_KCREATE_OP, (int)min_qlen, (int)policy, upcall,
-				(int)flags, evd);
+	return dat_extension_op(
+	    ia, DAT_REARM_EVD_KCREATE_OP, (int)min_qlen, (int)policy, upcall, (int)flags, evd);
 }
 
 /*
- * Changes the upcall policy of an EVD.  Its object changes, too, unless `upcall` is DAT_UPCALL_SAME.
- * Both change, or neither does.
+ * Changes the upcall policy of an EVD.  Its object changes, too, unless `upcall` is
+ * DAT_UPCALL_SAME.  Both change, or neither does.
  *
  * A call that enables upcalls (SINGLE_INSTANCE, MANY, NOTIFY) requests a notification from the
  * device and then polls it.  If no event is queued, upcalls follow for events that arrive.  If
@@ -195,12 +204,12 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * DISABLE and TEARDOWN succeed whether or not events are queued: `flag` has no effect on them.
  *
  * After DISABLE has returned no event is claimed for an upcall; an upcall whose event was claimed
- * before may still start.  (Inside an upcall under SINGLE_INSTANCE or NOTIFY there is none: no other upcall
- * can start after DISABLE has returned.)  After TEARDOWN has returned no upcall runs.  If TEARDOWN is called
- * inside an upcall of the EVD, it does not wait for that upcall, or for other upcalls of the EVD
- * that are in TEARDOWN or dat_evd_free().  If it is called inside any upcall or agent, it does not
- * wait for upcalls that are in dat_ia_close().  Two upcalls that each call TEARDOWN on the EVD of
- * the other wait without end.
+ * before may still start.  (Inside an upcall under SINGLE_INSTANCE or NOTIFY there is none: no
+ * other upcall can start after DISABLE has returned.)  After TEARDOWN has returned no upcall runs.
+ * If TEARDOWN is called inside an upcall of the EVD, it does not wait for that upcall, or for other
+ * upcalls of the EVD that are in TEARDOWN or dat_evd_free().  If it is called inside any upcall or
+ * agent, it does not wait for upcalls that are in dat_ia_close().  Two upcalls that each call
+ * TEARDOWN on the EVD of the other wait without end.
  *
  * A common upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW; on
  * DAT_INVALID_STATE dequeue again.
@@ -222,26 +231,27 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are Rearm.
  */
 static inline DAT_RETURN
-dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
-		      const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *upcall,
+    DAT_UPCALL_FLAG flag)
 {
-	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall,
-				(int)flag);
+	return dat_extension_op(
+	    evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall, (int)flag);
 }
 
 /*
- * Changes the upcall policy of an EVD, for upcalls with several events.  As dat_evd_modify_upcall(),
- * with an object whose function gets an array of events.  All of them are
- * claimed together, so that the rules on upcalls hold for the whole array: under SINGLE_INSTANCE one
- * upcall runs at a time, in event order, and after DISABLE has returned none is claimed.  An EVD has one
- * object: of this kind, or of the other.  DAT_UPCALL_ARRAY_SAME keeps the installed one, of either kind.
+ * Changes the upcall policy of an EVD, for upcalls with several events.  As
+ * dat_evd_modify_upcall(), with an object whose function gets an array of events.  All of them are
+ * claimed together, so that the rules on upcalls hold for the whole array: under SINGLE_INSTANCE
+ * one upcall runs at a time, in event order, and after DISABLE has returned none is claimed.  An
+ * EVD has one object: of this kind, or of the other.  DAT_UPCALL_ARRAY_SAME keeps the installed
+ * one, of either kind.
  *
  *	DAT_SUCCESS				policy and object are in force; while a TEARDOWN or
  *						a free waits, the call has no effect
  *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		unknown policy
- *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function, or
- *						max_events is less than 1
+ *	DAT_INVALID_PARAMETER/ARG3		the policy makes upcalls, but there is no function,
+ *						or max_events is less than 1
  *	DAT_INVALID_PARAMETER/ARG4		unknown flag
  *	DAT_INVALID_STATE			enabling with INVOC_NEW, and events are queued:
  *						nothing has changed
@@ -255,31 +265,31 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
  */
 static inline DAT_RETURN
 dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
-			    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP, (int)policy, upcall,
-				(int)flag);
+	return dat_extension_op(
+	    evd, DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP, (int)policy, upcall, (int)flag);
 }
 
 /*
- * Takes several events with one call: up to `max_events`, the oldest first.  Sets `*n_events` to their number.
- * Like dat_evd_dequeue() it polls the device only if no event is queued.  It may return fewer events
- * than there are; the next call returns the next ones.
+ * Takes several events with one call: up to `max_events`, the oldest first.  Sets `*n_events` to
+ * their number.  Like dat_evd_dequeue() it polls the device only if no event is queued.  It may
+ * return fewer events than there are; the next call returns the next ones.
  *
  *	`max_events`	the number of events that `events` has room for
  *	`events`	output: the events
  *	`n_events`	output: the number of events
  *
- *	DAT_SUCCESS				events[0] to events[*n_events - 1] are filled in; *n_events
- *						is at least 1
+ *	DAT_SUCCESS				events[0] to events[*n_events - 1] are filled in;
+ *						*n_events is at least 1
  *	DAT_QUEUE_EMPTY				there is no event; *n_events is 0.  With or without
  *						the class bit, as from dat_evd_dequeue()
  *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		max_events is less than 1
  *	DAT_INVALID_PARAMETER/ARG3		events is NULL
  *	DAT_INVALID_PARAMETER/ARG4		n_events is NULL
- *	DAT_INVALID_STATE			a thread waits on the EVD, or the EVD has overflowed and
- *						is empty
+ *	DAT_INVALID_STATE			a thread waits on the EVD, or the EVD has overflowed
+ *						and is empty
  *	DAT_INTERNAL_ERROR			the device cannot be polled
  *	DAT_NOT_IMPLEMENTED			the provider has no such call
  *
@@ -296,26 +306,27 @@ dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, D
  * were left: an EVD whose trigger was taken before counts as triggered again while it has events.
  *
  * After DAT_QUEUE_EMPTY the caller may sleep on the descriptor: it becomes readable for every event
- * that no call has reported yet.  It does not mean that all EVDs are empty.  A thread of the adapter sets
- * triggers (with the word `step`, dat_ia_step() does), soon after an event was posted, or the EVD was
- * enabled or got its CNO.  So right after dat_evd_post_se(), in the same thread, the result may be
- * DAT_QUEUE_EMPTY although the event is queued; the descriptor becomes readable for it.
+ * that no call has reported yet.  It does not mean that all EVDs are empty.  A thread of the
+ * adapter sets triggers (with the word `step`, dat_ia_step() does), soon after an event was posted,
+ * or the EVD was enabled or got its CNO.  So right after dat_evd_post_se(), in the same thread, the
+ * result may be DAT_QUEUE_EMPTY although the event is queued; the descriptor becomes readable for
+ * it.
  *
- * So a loop that takes triggers with this call, until DAT_QUEUE_EMPTY and before each sleep, may dequeue
- * as few events of an EVD as it likes.
- * With dat_cno_trigger() it must dequeue until DAT_QUEUE_EMPTY, because the descriptor is readable for
- * triggers, and not for events.
+ * So a loop that takes triggers with this call, until DAT_QUEUE_EMPTY and before each sleep, may
+ * dequeue as few events of an EVD as it likes.  With dat_cno_trigger() it must dequeue until
+ * DAT_QUEUE_EMPTY, because the descriptor is readable for triggers, and not for events.
  *
  * Events count as they do for a trigger: completions that were not signalled, and an EVD that is
  * disabled or has an upcall policy, do not.
  *
  *	`cno`		a CNO of dat_cno_fd_create()
- *	`evd`		output: an EVD with events, or DAT_HANDLE_NULL after the last EVD was detached
+ *	`evd`		output: an EVD with events, or DAT_HANDLE_NULL after the last EVD was
+ *			detached
  *
  *	DAT_SUCCESS				*evd is set
- *	DAT_QUEUE_EMPTY				no EVD has an event to report: the caller may sleep on
- *						the descriptor.  The class bit is not set: compare
- *						DAT_GET_TYPE()
+ *	DAT_QUEUE_EMPTY				no EVD has an event to report: the caller may sleep
+ *						on the descriptor.  The class bit is not set:
+ *						compare DAT_GET_TYPE()
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
  *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
@@ -330,12 +341,13 @@ dat_cno_trywait(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
 }
 
 /*
- * Runs an IA without threads, one of a record of dat.conf with the word `step`: reads its descriptors,
- * and makes the upcalls and agent calls that are due, on the calling thread.  An IA with threads
- * needs no such call.
+ * Runs an IA without threads, one of a record of dat.conf with the word `step`: reads its
+ * descriptors, and makes the upcalls and agent calls that are due, on the calling thread.  An IA
+ * with threads needs no such call.
  *
  *	`ia`		the IA
- *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1: without limit
+ *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1:
+ *			without limit
  *	`done`		output: how many descriptors it has read and jobs it has run, or NULL
  *
  *	DAT_SUCCESS				*done is set

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* try -- runs the examples of the manual pages on an adapter: two endpoints, connected to each other */
+/*
+ * try -- runs the examples of the manual pages on an adapter: two endpoints, connected to each
+ * other
+ */
 #include "ia.c"
 #include "evd.c"
 #include "cno.c"
@@ -145,7 +148,9 @@ try_connection(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz)
 	await(server.evd, DAT_DTO_COMPLETION_EVENT);
 	check("one send was posted", posted_sends(client.ep) == 1);
 	try_remote(&client, &server);
-	/* The region of register_buffer() does not allow atomics: the request is taken and fails. */
+	/*
+	 * The region of register_buffer() does not allow atomics: the request is taken and fails.
+	 */
 	if (has_atomics(&provider)) {
 		client.buffer.local.segment_length =
 		    server.buffer.remote.segment_length = 8;

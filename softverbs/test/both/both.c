@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * both server|client PORT-FILE LOSES: one end of a ping-pong between two processes, which sleep for each message.
+ * both server|client PORT-FILE LOSES: one end of a ping-pong between two processes, which sleep for
+ * each message.
  *
- * The end that LOSES names does not arm its queue after the twentieth message, and sleeps for ever.  The other one is
- * innocent, and waits for the answer.
+ * The end that LOSES names does not arm its queue after the twentieth message, and sleeps for ever.
+ * The other one is innocent, and waits for the answer.
  */
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the device does when it is checked: the rules of softverbs/check/adversary.h, each with its move made each time and no
- * other.
+ * What the device does when it is checked: the rules of softverbs/check/adversary.h, each with its
+ * move made each time and no other.
  */
 #include <string.h>
 
@@ -200,7 +200,10 @@ START_TEST(split__in_parts__until_all_are_visible)
 }
 END_TEST
 
-/* An event for each request that was answered, at a moment at which those of other queues are raised, too. */
+/*
+ * An event for each request that was answered, at a moment at which those of other queues are
+ * raised, too.
+ */
 START_TEST(late__each_event_comes__at_full_intervals)
 {
 	begin("late=always");
@@ -250,8 +253,8 @@ START_TEST(reorder__events_of_sends_alone__are_the_next_of_the_channel)
 END_TEST
 
 /*
- * Rule 5: a receive waits while a send of the channel is held, or its event: until that is over, until the queue of the send is
- * destroyed, or for 25 ms.
+ * Rule 5: a receive waits while a send of the channel is held, or its event: until that is over,
+ * until the queue of the send is destroyed, or for 25 ms.
  */
 START_TEST(receive__does_not_overtake_a_send__but_does_not_wait_for_ever)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fake -- queues that no device has, for the checker to look at; and what it reports, which is not printed
+ * fake -- queues that no device has, for the checker to look at; and what it reports, which is not
+ * printed
  */
 #ifndef CHECKER_FAKE_H
 #define CHECKER_FAKE_H
@@ -18,16 +19,24 @@ extern struct soft_channel fake_channel[FAKE_QUEUES];
 /* Forgets all queues. */
 void fake_reset(void);
 
-/* A new queue with the channel `channel` (-1: none), in the list of the checker, with an empty view. */
+/*
+ * A new queue with the channel `channel` (-1: none), in the list of the checker, with an empty
+ * view.
+ */
 struct soft_check_queue *fake_queue(int channel);
 
 /* A completion in the ring of its CQ, that can be polled if `shown`. */
 void fake_complete(struct soft_check_queue *queue, struct ibv_wc wc, bool shown);
 
-/* The clock of the checker, and of all that asks soft_now(), stands at fake_now if that is not 0. */
+/*
+ * The clock of the checker, and of all that asks soft_now(), stands at fake_now if that is not 0.
+ */
 extern uint64_t fake_now;
 
-/* What was reported last, and how many reports there were: soft_report() and soft_report_object() are replaced. */
+/*
+ * What was reported last, and how many reports there were: soft_report() and soft_report_object()
+ * are replaced.
+ */
 extern char fake_text[1024];
 extern enum soft_kind fake_kind;
 extern const struct soft_check_queue *fake_reported;

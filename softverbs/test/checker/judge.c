@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the checker counts and reports of the calls of a program.  The file is a part of this one, for its functions are called one
- * by one, with a queue pair that is none.
+ * What the checker counts and reports of the calls of a program.  The file is a part of this one,
+ * for its functions are called one by one, with a queue pair that is none.
  */
 #include "softverbs/check/check.c"
 #include "softverbs/qp/srq.h"
@@ -377,7 +377,10 @@ START_TEST(poll__each_completion__of_a_receiver_that_was_not_ready)
 }
 END_TEST
 
-/* A thread that did not create the queue, and spins, pauses after 1,024 polls that found nothing, and so on. */
+/*
+ * A thread that did not create the queue, and spins, pauses after 1,024 polls that found nothing,
+ * and so on.
+ */
 START_TEST(poll__1024_times_without_success__pauses)
 {
 	struct ibv_wc wc;
@@ -493,7 +496,9 @@ START_TEST(destroyed__each_call__is_refused_and_reported)
 }
 END_TEST
 
-/* What the program leaves: what happened just before, and a refusal that nothing was polled after. */
+/*
+ * What the program leaves: what happened just before, and a refusal that nothing was polled after.
+ */
 START_TEST(exit__what_is_left__is_reported)
 {
 	set_out();

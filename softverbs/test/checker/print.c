@@ -48,7 +48,10 @@ set_out(void) UNCHECKED
 		.program = " PROGRAM" };
 }
 
-/* The address after a call in a function of the C library, which is not the checker's; and of this test. */
+/*
+ * The address after a call in a function of the C library, which is not the checker's; and of this
+ * test.
+ */
 static void *
 frame_of(void *function, unsigned int call)
 {
@@ -100,7 +103,10 @@ START_TEST(json__each_field__its_own_value)
 }
 END_TEST
 
-/* Names of programs and files have any bytes; what is no character of UTF-8 is replaced, byte by byte. */
+/*
+ * Names of programs and files have any bytes; what is no character of UTF-8 is replaced, byte by
+ * byte.
+ */
 START_TEST(json__strings__are_utf_8)
 {
 #define NO "\xef\xbf\xbd"
@@ -284,7 +290,10 @@ END_TEST
 
 /* ---- frames */
 
-/* The checker is linked into this program: its frames and those of the tests are own ones, which count after another alone. */
+/*
+ * The checker is linked into this program: its frames and those of the tests are own ones, which
+ * count after another alone.
+ */
 START_TEST(frames__the_first_that_are_own__are_left_out)
 {
 	set_out();

@@ -124,7 +124,9 @@ read_back(int fd)
 	ck_assert_int_eq(lseek(fd, 0, SEEK_SET), 0);
 }
 
-/* A report is in one place: in the file, or, where that cannot be written, in the standard error. */
+/*
+ * A report is in one place: in the file, or, where that cannot be written, in the standard error.
+ */
 START_TEST(report__to_a_file__is_not_lost)
 {
 	char path[] = "/tmp/test-checker-XXXXXX", error_path[] = "/tmp/test-checker-XXXXXX";
@@ -197,7 +199,10 @@ START_TEST(report__nothing_reads__the_first_waits_alone)
 }
 END_TEST
 
-/* Neither the program ends by SIGPIPE, nor does it find one that was not there before, or miss one that was. */
+/*
+ * Neither the program ends by SIGPIPE, nor does it find one that was not there before, or miss one
+ * that was.
+ */
 START_TEST(report__its_reader_has_gone__leaves_signals_as_they_were)
 {
 	const bool blocked = _i > 0, before = _i > 1;

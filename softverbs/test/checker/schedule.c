@@ -231,7 +231,10 @@ START_TEST(list__chooses_what_is_by_seed_always_and_never)
 }
 END_TEST
 
-/* The n-th choice of a kind is a function of the seed, the queue, the kind and n, and of each of them. */
+/*
+ * The n-th choice of a kind is a function of the seed, the queue, the kind and n, and of each of
+ * them.
+ */
 START_TEST(choose__the_same_for_the_same__whatever_the_order)
 {
 	struct soft_schedule a = schedule_of(NULL, 5, 2), b = a, seed = schedule_of(NULL, 6, 2),
@@ -258,8 +261,8 @@ END_TEST
 #define KEEN 200
 
 /*
- * The first 200 choices: 3, 8, 13 or 16 of 16 are yes, and of "after" 1, 2, 4 or 5.  From the 201st on, one of 16 of them.  Of many
- * queues each habit is had by about a quarter.
+ * The first 200 choices: 3, 8, 13 or 16 of 16 are yes, and of "after" 1, 2, 4 or 5.  From the 201st
+ * on, one of 16 of them.  Of many queues each habit is had by about a quarter.
  */
 START_TEST(choose__habits__and_fewer_after_200)
 {
@@ -316,7 +319,9 @@ START_TEST(time__from_1_to_the_most__and_an_eighth_after_200)
 		(void)soft_schedule_choose(&schedule, SOFT_CHOOSE_HOLD);
 	}
 	ck_assert_uint_eq(soft_schedule_time(&schedule, SOFT_CHOOSE_HOLD, 7, 800), 8);
-	/* Always made: as long as can be, a pause longer still; but events of two queues must meet. */
+	/*
+	 * Always made: as long as can be, a pause longer still; but events of two queues must meet.
+	 */
 	ck_assert_uint_eq(soft_schedule_time(&always, SOFT_CHOOSE_HOLD, 7, 800), 800);
 	ck_assert_uint_eq(soft_schedule_time(&always, SOFT_CHOOSE_PAUSE, 7, 800), 8000);
 	ck_assert_uint_eq(soft_schedule_time(&always, SOFT_CHOOSE_LATE, 7, 800), 8);
@@ -390,7 +395,10 @@ START_TEST(word__its_size__is_never_less_than_what_is_printed)
 }
 END_TEST
 
-/* Each form that a shell needs: as it is, quoted, and with escapes, which have three digits whatever follows. */
+/*
+ * Each form that a shell needs: as it is, quoted, and with escapes, which have three digits
+ * whatever follows.
+ */
 static const struct {
 	const char *word, *printed;
 } forms[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When the sentry reports what is suspected, and what it says: its thread runs, a tick at a time, by a clock of the test.
+ * When the sentry reports what is suspected, and what it says: its thread runs, a tick at a time,
+ * by a clock of the test.
  */
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is suspected of a queue, and how strongly: the rules of softverbs/check/suspicion.h, a row for each side of each condition.
+ * What is suspected of a queue, and how strongly: the rules of softverbs/check/suspicion.h, a row
+ * for each side of each condition.
  */
 #include <poll.h>
 #include <sys/syscall.h>

@@ -194,8 +194,8 @@ is_in_error(unsigned int i)
 }
 
 /*
- * From RESET to the state in which it begins.  The other queue pair of a pair may have waited for it
- * with a request that is wrong: then it fails as soon as it can receive.
+ * From RESET to the state in which it begins.  The other queue pair of a pair may have waited for
+ * it with a request that is wrong: then it fails as soon as it can receive.
  */
 static void
 connect_qp(unsigned int i)

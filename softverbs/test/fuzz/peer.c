@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peer: two processes that know the language of softverbs/WIRE.md.  What they say is right at first,
- * follows from what was said before, and is then changed as the input wants it.
+ * The peer: two processes that know the language of softverbs/WIRE.md.  What they say is right at
+ * first, follows from what was said before, and is then changed as the input wants it.
  */
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A thread sleeps on the channel from the start, with receives posted.  The queue is armed by another thread, when the
- * peer is about to begin.
+ * A thread sleeps on the channel from the start, with receives posted.  The queue is armed by
+ * another thread, when the peer is about to begin.
  */
 #include "softverbs/test/pair.h"
 

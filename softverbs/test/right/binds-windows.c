@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Many more binds of a window than the send queue holds, of which each second one has a completion that is polled. */
+/*
+ * Many more binds of a window than the send queue holds, of which each second one has a completion
+ * that is polled.
+ */
 #include "softverbs/test/pair.h"
 
 #define SIZE 16 /* of the send queue */

@@ -2,8 +2,9 @@
 /* origin: out33.C5 */
 /* origin: out33.C8 */
 /*
- * Calls that fail, and change nothing: lists of posts of which none or only the first are posted, each call that posts to a
- * queue that is full, arms of a queue, destroys of what is in use, modifications.  What was refused is not counted.
+ * Calls that fail, and change nothing: lists of posts of which none or only the first are posted,
+ * each call that posts to a queue that is full, arms of a queue, destroys of what is in use,
+ * modifications.  What was refused is not counted.
  */
 #include "softverbs/test/pair.h"
 
@@ -76,7 +77,10 @@ build(struct end *end, unsigned int count)
 	return ibv_wr_complete(qp);
 }
 
-/* Each call that posts, so often that the queue would be full if it counted: but it is full, of others. */
+/*
+ * Each call that posts, so often that the queue would be full if it counted: but it is full, of
+ * others.
+ */
 static void
 refused_when_full(struct end *end, struct end *peer)
 {

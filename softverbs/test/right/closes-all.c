@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.W2 */
-/* A daemon closes all descriptors that it does not know, those of the device too, and closes the device later. */
+/*
+ * A daemon closes all descriptors that it does not know, those of the device too, and closes the
+ * device later.
+ */
 #include "softverbs/test/pair.h"
 
 #include <unistd.h>

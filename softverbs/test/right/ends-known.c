@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C11 */
 /*
- * Two connections have ended, and their events were read.  The process listens for the next one, at a port that is older than
- * these connections, then at one that is younger; a signal ends each wait.
+ * Two connections have ended, and their events were read.  The process listens for the next one, at
+ * a port that is older than these connections, then at one that is younger; a signal ends each
+ * wait.
  */
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same loop from the other side: armed before the peer starts, and after each event before it is polled. */
+/*
+ * The same loop from the other side: armed before the peer starts, and after each event before it
+ * is polled.
+ */
 #include "softverbs/test/pair.h"
 
 int

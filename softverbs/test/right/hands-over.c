@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.A7 */
 /*
- * One thread reads the events and hands each over to another, which takes its time before it polls and arms.  The first one
- * waits meanwhile: by poll(), or for a descriptor that epoll has disabled, as EPOLLONESHOT does.
+ * One thread reads the events and hands each over to another, which takes its time before it polls
+ * and arms.  The first one waits meanwhile: by poll(), or for a descriptor that epoll has disabled,
+ * as EPOLLONESHOT does.
  */
 #include <poll.h>
 #include <sys/epoll.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread waits for a completion.  Another one reads that the peer has disconnected, and disconnects, too, after a while. */
+/*
+ * A thread waits for a completion.  Another one reads that the peer has disconnected, and
+ * disconnects, too, after a while.
+ */
 #include "softverbs/test/pair.h"
 
 #include <arpa/inet.h>

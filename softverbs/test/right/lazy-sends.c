@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completions of sends have a queue that is armed by habit and polled when it is half full; its events are not read. */
+/*
+ * Completions of sends have a queue that is armed by habit and polled when it is half full; its
+ * events are not read.
+ */
 #include "softverbs/test/pair.h"
 
 int

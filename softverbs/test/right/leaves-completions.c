@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that has what it wants, waits a while for something else, and ends without destroying anything. */
+/*
+ * A program that has what it wants, waits a while for something else, and ends without destroying
+ * anything.
+ */
 #include <unistd.h>
 #include "softverbs/test/pair.h"
 

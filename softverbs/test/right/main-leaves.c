@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.W1 */
 /*
- * The main thread ends by pthread_exit(), with the device open; another thread works on for a while, and ends.  Then the
- * process ends, with 0, as with a libibverbs that has no threads, and functions of atexit() run: on a device that works.
+ * The main thread ends by pthread_exit(), with the device open; another thread works on for a
+ * while, and ends.  Then the process ends, with 0, as with a libibverbs that has no threads, and
+ * functions of atexit() run: on a device that works.
  */
 #include "softverbs/test/pair.h"
 

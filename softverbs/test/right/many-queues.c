@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C4 */
-/* Queues that are created and destroyed, a few at a time and many: what one costs does not depend on how many there were. */
+/*
+ * Queues that are created and destroyed, a few at a time and many: what one costs does not depend
+ * on how many there were.
+ */
 #include "softverbs/test/pair.h"
 
 #include <time.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An event loop: the channel does not block, and is watched for edges; all events are read each time. */
+/*
+ * An event loop: the channel does not block, and is watched for edges; all events are read each
+ * time.
+ */
 #include <errno.h>
 #include <sys/epoll.h>
 #include "softverbs/test/pair.h"

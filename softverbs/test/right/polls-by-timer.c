@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that polls from time to time, with completions waiting meanwhile.  The queue is armed, and never waited for. */
+/*
+ * A program that polls from time to time, with completions waiting meanwhile.  The queue is armed,
+ * and never waited for.
+ */
 #include <unistd.h>
 #include "softverbs/test/pair.h"
 

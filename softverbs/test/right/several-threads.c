@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Four threads sleep on one channel and poll one queue; one of them sees the end and wakes the others by a message. */
+/*
+ * Four threads sleep on one channel and poll one queue; one of them sees the end and wakes the
+ * others by a message.
+ */
 #include "softverbs/test/pair.h"
 
 #define THREADS 4

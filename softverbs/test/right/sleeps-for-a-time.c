@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C12 */
 /*
- * A thread waits for the completion of a connection that has ended, and its end is known.  Another one sleeps for a time, in
- * each of the calls that can do so: it would come back.  A child for each call; a signal ends its wait.
+ * A thread waits for the completion of a connection that has ended, and its end is known.  Another
+ * one sleeps for a time, in each of the calls that can do so: it would come back.  A child for each
+ * call; a signal ends its wait.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C9 */
 /*
- * The process gets no processor for a while: it is stopped, as by Ctrl-Z, a debugger, or a freezer.  Meanwhile a thread waits
- * for events, with a completion to poll for which none is due, and others destroy what was not acknowledged.  Right after
- * that the main thread polls, arms, and acknowledges.
+ * The process gets no processor for a while: it is stopped, as by Ctrl-Z, a debugger, or a freezer.
+ * Meanwhile a thread waits for events, with a completion to poll for which none is due, and others
+ * destroy what was not acknowledged.  Right after that the main thread polls, arms, and
+ * acknowledges.
  */
 #include <signal.h>
 #include <sys/wait.h>
@@ -111,7 +112,10 @@ main(void)
 	pair_open();
 	second_pair_open();
 	late = queue_create(channel);
-	/* Of one queue an event was read, of another object an asynchronous one: their acknowledgements come later. */
+	/*
+	 * Of one queue an event was read, of another object an asynchronous one: their
+	 * acknowledgements come later.
+	 */
 	end_on(late);
 	must(!ibv_get_cq_event(channel, &ready, &own) && ready == late, "ibv_get_cq_event");
 	shared = ibv_create_srq(domain, &init);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * bounds -- counts and lengths of the caller are compared with their limit before anything is read by them
+ * bounds -- counts and lengths of the caller are compared with their limit before anything is read
+ * by them
  *
  * What the caller gives lies at the end of a page, and the next page cannot be read.
  */

@@ -384,7 +384,9 @@ START_TEST(blocked_reader__can_be_cancelled_and_the_device_goes_on)
 }
 END_TEST
 
-/* Messages that were posted, and entries of b that were taken: the other thread may sleep for long. */
+/*
+ * Messages that were posted, and entries of b that were taken: the other thread may sleep for long.
+ */
 static atomic_uint posted, taken;
 
 static void *
@@ -522,7 +524,10 @@ expect_events(struct ibv_cq **cqs, const char *order)
 			channel_expect(a.channel, cqs[*order - '0']);
 }
 
-/* A checker lets an event come before those that are there.  It posts as the queue does, under its lock. */
+/*
+ * A checker lets an event come before those that are there.  It posts as the queue does, under its
+ * lock.
+ */
 /* origin: outside.150 */
 START_TEST(events__of_several_queues__in_their_order__or_first)
 {

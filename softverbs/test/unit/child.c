@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing else
+ * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing
+ * else
  */
 #include "story.h"
 #include "lib/feature.h"
@@ -238,7 +239,10 @@ START_TEST(fork__child_uses_an_object__EIO)
 }
 END_TEST
 
-/* 0 is a descriptor like any other, and a program that has closed its standard input gives it to the device. */
+/*
+ * 0 is a descriptor like any other, and a program that has closed its standard input gives it to
+ * the device.
+ */
 static void
 use_without_standard_input(void)
 {

@@ -197,7 +197,10 @@ at_most_7(uint8_t count)
 	return count < 7 ? count : 7;
 }
 
-/* What one end starts, the other answers.  An id knows whether its queue pair has a shared queue: here none has. */
+/*
+ * What one end starts, the other answers.  An id knows whether its queue pair has a shared queue:
+ * here none has.
+ */
 static void
 expect_terms(const struct rdma_cm_event *event, const struct terms *said, bool own, uint32_t qpn)
 {
@@ -744,7 +747,10 @@ START_TEST(hundred_connections__made_and_broken_both_ways)
 }
 END_TEST
 
-/* The queue pair cannot be made ready when the answer is read: both ends hear that there is no connection. */
+/*
+ * The queue pair cannot be made ready when the answer is read: both ends hear that there is no
+ * connection.
+ */
 /* origin: outside.162 */
 START_TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
 {

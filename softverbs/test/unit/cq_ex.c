@@ -203,8 +203,8 @@ START_TEST(poll__single_threaded__takes_no_lock)
 END_TEST
 
 /*
- * A program that reads an event, requests the next and polls all there is must find an entry behind every event: many
- * take an empty queue for an error.
+ * A program that reads an event, requests the next and polls all there is must find an entry behind
+ * every event: many take an empty queue for an error.
  */
 START_TEST(poll__stops_before_an_entry_whose_event_is_not_read)
 {
@@ -225,11 +225,17 @@ START_TEST(poll__stops_before_an_entry_whose_event_is_not_read)
 }
 END_TEST
 
-/* Entries that were polled before, and that are there when the queue is armed.  The counters wrap after three. */
+/*
+ * Entries that were polled before, and that are there when the queue is armed.  The counters wrap
+ * after three.
+ */
 #define POLLED 6
 #define THERE 6
 
-/* What a poll goes through from its second entry on ends at the first that came after the request for notification. */
+/*
+ * What a poll goes through from its second entry on ends at the first that came after the request
+ * for notification.
+ */
 /* origin: out33.D5 */
 START_TEST(poll__stops_before_that_entry__wherever_the_counters_are)
 {

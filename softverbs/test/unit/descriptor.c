@@ -3,7 +3,8 @@
 /*
  * descriptor -- what the descriptors of events do under poll, select, epoll, fcntl, dup and signals
  *
- * A row for each of the three descriptors: of a completion channel, of asynchronous events, of an event channel.
+ * A row for each of the three descriptors: of a completion channel, of asynchronous events, of an
+ * event channel.
  */
 #include "story.h"
 
@@ -256,8 +257,9 @@ START_TEST(read__a_signal_comes__EINTR)
 END_TEST
 
 /*
- * What an eventfd has and the descriptors of a kernel device lack, or the other way round, as softverbs/README.md says: O_ASYNC
- * is taken and sends no signal, FIONREAD tells nothing, and the descriptor is writable.
+ * What an eventfd has and the descriptors of a kernel device lack, or the other way round, as
+ * softverbs/README.md says: O_ASYNC is taken and sends no signal, FIONREAD tells nothing, and the
+ * descriptor is writable.
  */
 START_TEST(descriptor__is_an_eventfd)
 {

@@ -284,7 +284,10 @@ START_TEST(query__what_is_documented_is_exact)
 }
 END_TEST
 
-/* Programs of older headers call the function itself, with a structure that ends before port_cap_flags2. */
+/*
+ * Programs of older headers call the function itself, with a structure that ends before
+ * port_cap_flags2.
+ */
 START_TEST(query__with_the_older_structure__writes_no_more_than_it_has)
 {
 	struct ibv_context *context = story_open();

@@ -68,7 +68,9 @@ START_TEST(parent__of_objects__counts_and_is_counted)
 }
 END_TEST
 
-/* The queue pair is of the parent domain, the regions are of the plain one, and of a second parent. */
+/*
+ * The queue pair is of the parent domain, the regions are of the plain one, and of a second parent.
+ */
 START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 {
 	struct ibv_pd *plain = a.pd, *parent = make_parent(a.pd, NULL),
@@ -242,7 +244,10 @@ START_TEST(rereg__bad_input__the_region_is_as_it_was)
 }
 END_TEST
 
-/* Rights and domain change, and its addresses and key do not; a parent domain stands for the one it is of. */
+/*
+ * Rights and domain change, and its addresses and key do not; a parent domain stands for the one it
+ * is of.
+ */
 START_TEST(rereg__of_a_region_with_an_address_of_its_own__keeps_it)
 {
 	const uint64_t iova = 0x10000000;

@@ -240,7 +240,9 @@ serve(void *arg)
 		ck_assert_ptr_eq(s->id->qp->srq, s->id->srq);
 	}
 	mr = rdma_reg_msgs(s->id, s->word, sizeof s->word);
-	/* More than one, and those of a shared queue, too, have room in the queue of completions. */
+	/*
+	 * More than one, and those of a shared queue, too, have room in the queue of completions.
+	 */
 	for (uintptr_t i = 0; i < 2; i++)
 		ck_assert_int_eq(
 		    rdma_post_recv(s->id, (void *)(i + 1), s->word, sizeof s->word, mr), 0);
@@ -513,7 +515,10 @@ START_TEST(extended_queue_pair__of_an_id__has_its_operations)
 }
 END_TEST
 
-/* The queue pair of a request cannot be made: the caller is rejected, and the next one is served as before. */
+/*
+ * The queue pair of a request cannot be made: the caller is rejected, and the next one is served as
+ * before.
+ */
 /* origin: outside.165 */
 START_TEST(get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected)
 {

@@ -2,8 +2,8 @@
 /*
  * ends -- objects that are destroyed in any order
  *
- * For each pair of which one needs the other, the one that is needed goes first: the call fails with EBUSY, or works and
- * the other can go later.  Nothing crashes, and nothing is left.
+ * For each pair of which one needs the other, the one that is needed goes first: the call fails
+ * with EBUSY, or works and the other can go later.  Nothing crashes, and nothing is left.
  */
 #include "mw_story.h"
 

@@ -2,9 +2,10 @@
 /*
  * errno -- which errno each wrong call has
  *
- * A row for each call and cause.  Where the manual pages name no errno it is that of librdmacm, libibverbs or the kernel;
- * the last column says where.  test/tree/check-errno makes softverbs/errno-softverbs.md of the rows; each is one line.
- * Only public calls are used, so the rows hold for a kernel device, too.
+ * A row for each call and cause.  Where the manual pages name no errno it is that of librdmacm,
+ * libibverbs or the kernel; the last column says where.  test/tree/check-errno makes
+ * softverbs/errno-softverbs.md of the rows; each is one line.  Only public calls are used, so the
+ * rows hold for a kernel device, too.
  */
 #include "story.h"
 #include "lib/feature.h"

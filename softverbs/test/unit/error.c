@@ -584,7 +584,10 @@ START_TEST(async_event_of_a_queue__unacknowledged__destroy_waits_for_it)
 }
 END_TEST
 
-/* The limit is raised once, when there are fewer receives than it says; it is at the middle, and below. */
+/*
+ * The limit is raised once, when there are fewer receives than it says; it is at the middle, and
+ * below.
+ */
 START_TEST(srq_limit__each_value__one_event_when_fewer_are_left)
 {
 	struct ibv_srq_attr attr = { .srq_limit = (uint32_t)_i };
@@ -629,7 +632,10 @@ START_TEST(async_events__of_two_objects__take_turns)
 }
 END_TEST
 
-/* The other end of a transfer reports what failed here after the locks: meanwhile this end may fail by itself, or be reset. */
+/*
+ * The other end of a transfer reports what failed here after the locks: meanwhile this end may fail
+ * by itself, or be reset.
+ */
 /* origin: out33.D8 */
 START_TEST(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning)
 {

@@ -355,7 +355,10 @@ START_TEST(endpoints__synchronous_ids_make_their_own_queues)
 }
 END_TEST
 
-/* The wildcard address leads to the loopback address of its family; a source of another host to nothing. */
+/*
+ * The wildcard address leads to the loopback address of its family; a source of another host to
+ * nothing.
+ */
 START_TEST(resolve__of_special_addresses__as_a_host_does)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = port },

@@ -2,8 +2,9 @@
 /*
  * ignored -- arguments that a manual page says are ignored, optional or irrelevant
  *
- * A row for each such sentence of the pages of libibverbs and librdmacm that is about what the device has.  Each
- * gives the argument a value that does harm when it is read: an address that is not mapped, or a number out of range.
+ * A row for each such sentence of the pages of libibverbs and librdmacm that is about what the
+ * device has.  Each gives the argument a value that does harm when it is read: an address that is
+ * not mapped, or a number out of range.
  */
 #include "mw_story.h"
 
@@ -359,7 +360,10 @@ cm_request(struct rdma_conn_param *param)
 	rdma_ack_cm_event(event);
 }
 
-/* The number and the SRQ of the caller, if the id has a queue pair; its retries, when it accepts; data of no length. */
+/*
+ * The number and the SRQ of the caller, if the id has a queue pair; its retries, when it accepts;
+ * data of no length.
+ */
 static void
 connect_and_accept_members_of_an_id_with_a_queue_pair(void)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * input -- which thread reads what another process writes into shared memory, and which one is notified
+ * input -- which thread reads what another process writes into shared memory, and which one is
+ * notified
  *
- * The test plays the other process.  It can leave out a notification, because the thread that is tested
- * must find the frame without it.
+ * The test plays the other process.  It can leave out a notification, because the thread that is
+ * tested must find the frame without it.
  */
 #include "line.h"
 #include "story.h"
@@ -566,7 +567,10 @@ END_TEST
 
 /* --- a full ring */
 
-/* How many descriptors the epoll instances of this process watch for room, as the kernel shows them. */
+/*
+ * How many descriptors the epoll instances of this process watch for room, as the kernel shows
+ * them.
+ */
 static int
 watched_for_room(void)
 {

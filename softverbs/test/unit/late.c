@@ -148,8 +148,9 @@ expect_no_request(int line)
 }
 
 /*
- * Each message has its own tries, of each kind: as many as the attribute says beside the first one.  The first message
- * uses all of them and succeeds, the second uses none, and the third fails after exactly as many.
+ * Each message has its own tries, of each kind: as many as the attribute says beside the first one.
+ * The first message uses all of them and succeeds, the second uses none, and the third fails after
+ * exactly as many.
  */
 static void
 use_up_tries(uint8_t reason, uint8_t tries, enum ibv_wc_status status)

@@ -21,7 +21,10 @@ int line_open(unsigned int slot);
  */
 void line_greet(int line, unsigned int slot);
 
-/* The same with memory to share, of that token, which the caller closes after the WELCOME; that is not read. */
+/*
+ * The same with memory to share, of that token, which the caller closes after the WELCOME; that is
+ * not read.
+ */
 void line_offer(int line, unsigned int slot, int memory, uint64_t token);
 /* The answer: whether the memory was taken. */
 bool line_welcomed(int line);

@@ -2,8 +2,9 @@
 /*
  * lost -- the link to another process ends: what an id hears of it, in each state
  *
- * The process is this one as well; it writes its messages by hand.  There are two links: the device's, which carries the
- * connections that were requested here, and the process's own.  When one ends, the ids of the other go on.
+ * The process is this one as well; it writes its messages by hand.  There are two links: the
+ * device's, which carries the connections that were requested here, and the process's own.  When
+ * one ends, the ids of the other go on.
  */
 #include "line.h"
 #include "story.h"
@@ -298,7 +299,10 @@ START_TEST(link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not)
 }
 END_TEST
 
-/* ---- each message, in the states in which it may come: also late, twice, or when the id has given up ---- */
+/*
+ * ---- each message, in the states in which it may come: also late, twice, or when the id has given
+ * up ----
+ */
 
 #define NO_ANSWER 0
 
@@ -364,7 +368,10 @@ static const struct step {
 };
 #define STEPS ((int)(sizeof steps / sizeof *steps))
 
-/* The next message, whatever it is, but for questions that were not asked for; REJ of an id that there is not ends it. */
+/*
+ * The next message, whatever it is, but for questions that were not asked for; REJ of an id that
+ * there is not ends it.
+ */
 static enum soft_cm_type
 hear_any(const struct end *end)
 {
@@ -382,7 +389,10 @@ hear_any(const struct end *end)
 	return (enum soft_cm_type)cm.type;
 }
 
-/* All answers that come until that to a question about an id that there is not, of which one is expected. */
+/*
+ * All answers that come until that to a question about an id that there is not, of which one is
+ * expected.
+ */
 static void
 expect_answer(const struct end *end, enum soft_cm_type answer)
 {
@@ -466,7 +476,10 @@ START_TEST(id_destroyed__in_each_state__the_other_end_hears_it_once)
 }
 END_TEST
 
-/* What a process says of an id that is another's, or that it has no connection with, changes nothing. */
+/*
+ * What a process says of an id that is another's, or that it has no connection with, changes
+ * nothing.
+ */
 START_TEST(message__from_another_id_or_process__changes_nothing)
 {
 	struct soft_wire_cm wrong = { .type = SOFT_CM_DREQ, .from = 9999 };

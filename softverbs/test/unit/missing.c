@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * missing -- no memory, no descriptor, no thread, no lock: each call inside a call that may fail fails in turn
+ * missing -- no memory, no descriptor, no thread, no lock: each call inside a call that may fail
+ * fails in turn
  *
- * Then the call fails with that errno, and what it leaves is what was there before: memory, descriptors,
- * threads, locks and files of names, the count of locked memory, and the counts of the objects that it uses.
+ * Then the call fails with that errno, and what it leaves is what was there before: memory,
+ * descriptors, threads, locks and files of names, the count of locked memory, and the counts of the
+ * objects that it uses.
  */
 #include "starve.h"
 #include "story.h"
@@ -488,7 +490,10 @@ loopback(uint16_t at)
 	};
 }
 
-/* In these several calls stand in a row; the first that fails ends it, and nothing fails afterwards. */
+/*
+ * In these several calls stand in a row; the first that fails ends it, and nothing fails
+ * afterwards.
+ */
 
 static void
 destroy_id(void)

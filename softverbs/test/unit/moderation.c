@@ -2,8 +2,8 @@
 /*
  * moderation -- one event for several completions, as the program sets it
  *
- * Most queues here have a period that does not end while a test runs, so that an event can only come for another
- * reason, and none comes before, however slow the machine is.
+ * Most queues here have a period that does not end while a test runs, so that an event can only
+ * come for another reason, and none comes before, however slow the machine is.
  */
 #include "story.h"
 
@@ -257,7 +257,10 @@ START_TEST(destroyed__event_is_held__nothing_remains)
 }
 END_TEST
 
-/* Without a poll between the request and the wait.  Of the short streams all completions are fewer than the count. */
+/*
+ * Without a poll between the request and the wait.  Of the short streams all completions are fewer
+ * than the count.
+ */
 START_TEST(stream__arm_poll_wait__sees_all)
 {
 	moderate(16, 100 * SOFT_MICROSECOND);

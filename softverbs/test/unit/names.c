@@ -123,7 +123,9 @@ START_TEST(directory__in_the_runtime_directory_or_the_temporary_one)
 }
 END_TEST
 
-/* As in a container where it is not there, and in a shell that kept the variable of another user. */
+/*
+ * As in a container where it is not there, and in a shell that kept the variable of another user.
+ */
 START_TEST(runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used)
 {
 	setenv("XDG_RUNTIME_DIR", in_room("run"), 1);
@@ -222,7 +224,9 @@ hold_abstract(const char *format, unsigned int number)
 	(void)listen(fd, 1);
 }
 
-/* A process that holds `n` names, so that no process needs more descriptors than a user may have. */
+/*
+ * A process that holds `n` names, so that no process needs more descriptors than a user may have.
+ */
 static pid_t
 start_holder(const char *format, unsigned int first, unsigned int step, unsigned int n)
 {
@@ -410,7 +414,10 @@ START_TEST(socket_of_the_living__left_alone_though_its_name_is_free)
 }
 END_TEST
 
-/* Processes that lock one name: each counts itself in while it owns the name, and some die as owners. */
+/*
+ * Processes that lock one name: each counts itself in while it owns the name, and some die as
+ * owners.
+ */
 #define OWNERS 6
 #define ROUNDS 300
 

@@ -3,9 +3,9 @@
 /*
  * neighbour -- what another process holds, or sends, cannot make a call of this one wait
  *
- * Two processes with links in both directions share memory, and no open file: each pair of descriptors is compared.  A
- * descriptor that the other sends may take as long to close as it likes; here, 1000 seconds.  What many callers need
- * of the kernel is there before they call.
+ * Two processes with links in both directions share memory, and no open file: each pair of
+ * descriptors is compared.  A descriptor that the other sends may take as long to close as it
+ * likes; here, 1000 seconds.  What many callers need of the kernel is there before they call.
  */
 #include "line.h"
 #include "other.h"
@@ -464,7 +464,10 @@ table_size(void)
 	return size;
 }
 
-/* A table that grows in a process with threads keeps the thread that needs it waiting, which is the progress thread. */
+/*
+ * A table that grows in a process with threads keeps the thread that needs it waiting, which is the
+ * progress thread.
+ */
 /* origin: out33.R2 */
 START_TEST(device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become)
 {
@@ -502,8 +505,9 @@ be_called_there(void)
 }
 
 /*
- * More callers than a table has room for at first, and than the device serves at a time.  No other thread works.  The
- * table of a new process is no larger than its descriptors need, so those that a shell left open are closed before.
+ * More callers than a table has room for at first, and than the device serves at a time.  No other
+ * thread works.  The table of a new process is no larger than its descriptors need, so those that a
+ * shell left open are closed before.
  */
 /* origin: out33.R2 */
 START_TEST(many_callers__the_progress_thread_waits_for_nothing)
@@ -544,7 +548,10 @@ write_file(const char *path, const char *text)
 	return written;
 }
 
-/* Children are in a PID namespace of their own from now on, and no thread can be made.  False if that is not allowed. */
+/*
+ * Children are in a PID namespace of their own from now on, and no thread can be made.  False if
+ * that is not allowed.
+ */
 static bool
 be_apart(void)
 {
@@ -599,7 +606,9 @@ claim(int from, int to)
 	_exit(0);
 }
 
-/* For the device in the namespace both the owner of the slot and the other one have the number 0. */
+/*
+ * For the device in the namespace both the owner of the slot and the other one have the number 0.
+ */
 /* origin: out33.A1 */
 START_TEST(process_of_another_pid_namespace__cannot_claim_a_slot)
 {

@@ -71,7 +71,10 @@ expect_in_order(void)
 	}
 }
 
-/* The last 8 bytes at an address that 8 divides, if they are of the message: they are stored at once. */
+/*
+ * The last 8 bytes at an address that 8 divides, if they are of the message: they are stored at
+ * once.
+ */
 static void
 expect_whole_word(void)
 {

@@ -49,8 +49,8 @@ START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 END_TEST
 
 /*
- * A solicited completion is a reason until it is polled, and what comes behind it is none.  The counters of the queue wrap
- * after three.
+ * A solicited completion is a reason until it is polled, and what comes behind it is none.  The
+ * counters of the queue wrap after three.
  */
 /* origin: outside.133 */
 START_TEST(late__solicited_request__solicited_completion_before_it__event)

@@ -303,7 +303,10 @@ kind_takes_receive(const struct kind *kind)
 	return !kind_fetches(kind) && kind->opcode != IBV_WR_RDMA_WRITE;
 }
 
-/* The target of the i-th request: all its bytes differ from those of the other side.  The key that is invalidated. */
+/*
+ * The target of the i-th request: all its bytes differ from those of the other side.  The key that
+ * is invalidated.
+ */
 static uint32_t
 kind_prepare(struct side *to, size_t i, struct ibv_mw **mw)
 {
@@ -495,8 +498,8 @@ write_then_send(void)
 }
 
 /*
- * A program that waits as ibv_get_cq_event(3) shows fails if there is no event to read then.  What another
- * process sends need not lead to one.
+ * A program that waits as ibv_get_cq_event(3) shows fails if there is no event to read then.  What
+ * another process sends need not lead to one.
  */
 START_TEST(descriptor_that_does_not_block__is_readable_with_an_event_only)
 {

@@ -111,7 +111,10 @@ idle(void)
 	own_finish();
 }
 
-/* Its status, and what the queue pair does then, are those of a datagram to a queue pair of the own process. */
+/*
+ * Its status, and what the queue pair does then, are those of a datagram to a queue pair of the own
+ * process.
+ */
 START_TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
 {
 	struct ibv_sge sge;
@@ -140,7 +143,9 @@ START_TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
 }
 END_TEST
 
-/* Posts until the send queue is full, as it is when the link is; returns how many are not complete. */
+/*
+ * Posts until the send queue is full, as it is when the link is; returns how many are not complete.
+ */
 static int
 fill_link(void)
 {

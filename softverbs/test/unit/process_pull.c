@@ -184,7 +184,10 @@ being_read(void)
 	own_end();
 }
 
-/* Posts a read of bytes from 100000 * i on of the other's into a list within our bytes from 60000 * i on. */
+/*
+ * Posts a read of bytes from 100000 * i on of the other's into a list within our bytes from 60000 *
+ * i on.
+ */
 static int
 post_read(uint32_t i, uint32_t length, struct ibv_sge *sge)
 {
@@ -332,8 +335,8 @@ END_TEST
 /* --- a kernel that does not allow it, or no longer */
 
 /*
- * Gives up the effective capabilities, of which one is to read any process.  They are of a thread, and threads
- * inherit them, so this comes before the device is opened.
+ * Gives up the effective capabilities, of which one is to read any process.  They are of a thread,
+ * and threads inherit them, so this comes before the device is opened.
  */
 static void
 become_ordinary(void)

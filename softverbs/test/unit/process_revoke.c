@@ -72,7 +72,10 @@ taking_any_data(void)
 	own_end();
 }
 
-/* A program may not change the data of an outstanding request.  This test changes it, to see when it is read. */
+/*
+ * A program may not change the data of an outstanding request.  This test changes it, to see when
+ * it is read.
+ */
 START_TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
 {
 	bool readable;

@@ -3,8 +3,8 @@
 /*
  * ready -- descriptors of event lists: readable while there is an event, and with few system calls
  *
- * The system calls of a thread are counted by tracing it.  The traced process is forked, because the device belongs to
- * the process that opened it.
+ * The system calls of a thread are counted by tracing it.  The traced process is forked, because
+ * the device belongs to the process that opened it.
  */
 #include "asleep.h"
 #include "story.h"
@@ -431,8 +431,8 @@ reader_start(struct reader *reader)
 }
 
 /*
- * The thread is cancelled when the kernel has emptied the descriptor for it.  If it took no event, the event is there and
- * the descriptor readable.
+ * The thread is cancelled when the kernel has emptied the descriptor for it.  If it took no event,
+ * the event is there and the descriptor readable.
  */
 START_TEST(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost)
 {

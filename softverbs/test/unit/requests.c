@@ -243,7 +243,9 @@ START_TEST(request__each_kind__says_what_was_posted)
 }
 END_TEST
 
-/* The data of a message lies in several segments; one of them is refused when the message is sent. */
+/*
+ * The data of a message lies in several segments; one of them is refused when the message is sent.
+ */
 START_TEST(request__of_segments_that_are_not_there__fails_when_it_is_its_turn)
 {
 	struct ibv_sge good = bytes_at(0, 8),
@@ -352,7 +354,9 @@ START_TEST(send_queue_drained__is_told_to_who_asked_and_still_waits)
 }
 END_TEST
 
-/* ---- which answers are taken, while a write, a read of 8 bytes and a write are not answered ---- */
+/*
+ * ---- which answers are taken, while a write, a read of 8 bytes and a write are not answered ----
+ */
 
 #define PROCESS (1 << 14) /* the next slot, in the number of a queue pair */
 
@@ -534,7 +538,10 @@ START_TEST(refusal__no_receive__the_request_comes_again_after_the_time_that_it_s
 }
 END_TEST
 
-/* The data of a read in parts, stored in segments; into memory that is not the device's to write it fails. */
+/*
+ * The data of a read in parts, stored in segments; into memory that is not the device's to write it
+ * fails.
+ */
 START_TEST(read__its_data_in_parts__is_stored_or_fails)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, 0);
@@ -617,7 +624,10 @@ START_TEST(no_process_has_the_slot__retries_exceeded_at_once)
 }
 END_TEST
 
-/* Until a descriptor is free again.  The time is shortened after the device has started with the usual one. */
+/*
+ * Until a descriptor is free again.  The time is shortened after the device has started with the
+ * usual one.
+ */
 START_TEST(no_descriptor_for_a_link__is_tried_again)
 {
 	struct ibv_sge sge = bytes_at(0, 8);

@@ -231,7 +231,9 @@ quick_answer(const struct soft_frame *to, enum soft_frame_type type, uint8_t fla
 		line_send(quick_line, quick.bytes, length);
 }
 
-/* The first try and `retry_cnt` more, each of them a period long: not less, and not a period more. */
+/*
+ * The first try and `retry_cnt` more, each of them a period long: not less, and not a period more.
+ */
 /* origin: out33.D7 */
 START_TEST(requests__never_answered__fail_after_one_period_more_than_tries)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * ring -- the memory that two processes share: what is written is read, and nothing else is believed
+ * ring -- the memory that two processes share: what is written is read, and nothing else is
+ * believed
  */
 #include "story.h"
 

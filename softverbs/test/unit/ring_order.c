@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * ring_order -- the steps of one side of a ring, with the whole operation of the other side between any two of them
+ * ring_order -- the steps of one side of a ring, with the whole operation of the other side between
+ * any two of them
  *
- * ring.c is compiled here once more, with a call in front of each atomic access.  One side runs; in front of its first, second, ...
- * access the other side runs to its end.  Whichever access that is, nothing may be lost: the reader sees the frame or is notified of
- * it, and the writer sees the room or is notified of it.
+ * ring.c is compiled here once more, with a call in front of each atomic access.  One side runs; in
+ * front of its first, second, ...  access the other side runs to its end.  Whichever access that
+ * is, nothing may be lost: the reader sees the frame or is notified of it, and the writer sees the
+ * room or is notified of it.
  */
 #include "story.h"
 
@@ -77,8 +79,8 @@ access_made(void)
 }
 
 /*
- * Runs `one` with `two` in front of its access `number`.  False if it makes fewer accesses: then `two` has run behind
- * it.
+ * Runs `one` with `two` in front of its access `number`.  False if it makes fewer accesses: then
+ * `two` has run behind it.
  */
 static bool
 interleave(void (*one)(void), void (*two)(void), int number)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * rogue -- a process that writes random bytes over everything it shares, or that is killed, under load
+ * rogue -- a process that writes random bytes over everything it shares, or that is killed, under
+ * load
  *
- * Three processes: this one, a good peer, and a rogue, which is another in each round.  A thread exchanges
- * messages with the good peer all the time, and waits in ibv_get_cq_event(); the main thread has requests and
- * receives outstanding with the rogue.  Each of them must complete once, the exchange must go on, and nothing
- * must be left.
+ * Three processes: this one, a good peer, and a rogue, which is another in each round.  A thread
+ * exchanges messages with the good peer all the time, and waits in ibv_get_cq_event(); the main
+ * thread has requests and receives outstanding with the rogue.  Each of them must complete once,
+ * the exchange must go on, and nothing must be left.
  *
  * REARM_TEST_ROGUES is the number of rounds, REARM_TEST_SEED the seed of the first.
  */
@@ -68,8 +69,8 @@ hear(int line, void *data, size_t length)
 }
 
 /*
- * In place of Check's assertions, which write to a file of all processes of the test: a rogue that is killed
- * may leave half of what it writes.
+ * In place of Check's assertions, which write to a file of all processes of the test: a rogue that
+ * is killed may leave half of what it writes.
  */
 static void
 must(bool good, const char *what)
@@ -207,8 +208,8 @@ map_shared(void)
 }
 
 /*
- * Random words, at random places: in the first rounds anywhere; then in the counters alone; then small
- * changes of counters and headers of frames, which are more likely to be believed.
+ * Random words, at random places: in the first rounds anywhere; then in the counters alone; then
+ * small changes of counters and headers of frames, which are more likely to be believed.
  */
 static void
 scribble(unsigned int *seed, unsigned int style)
@@ -250,8 +251,9 @@ carry_load(void *arg)
 }
 
 /*
- * A link can end after the mappings were read and before its memory is mapped once more.  What is mapped then
- * may be shorter than what was read, and a store behind its end is an error of the rogue.
+ * A link can end after the mappings were read and before its memory is mapped once more.  What is
+ * mapped then may be shorter than what was read, and a store behind its end is an error of the
+ * rogue.
  */
 static void
 wait_to_be_killed(int unused)
@@ -517,7 +519,9 @@ play_rounds(enum deed deed)
 	await_exchange();
 	mappings = shared_mappings();
 	fds = runner_count_fds();
-	/* A round in which no harm was noticed shows nothing, which a busy machine may bring about. */
+	/*
+	 * A round in which no harm was noticed shows nothing, which a busy machine may bring about.
+	 */
 	for (played = 0; played < rounds || (deed == SCRIBBLE && !noticed); played++) {
 		noticed += play(deed, first + played);
 		await_exchange();

@@ -368,7 +368,10 @@ START_TEST(requests_accepted__no_answer_after__all_unreachable_and_nothing_kept)
 }
 END_TEST
 
-/* A stranger that listens on a port of ours, which the device finds in the file of names.  Its door. */
+/*
+ * A stranger that listens on a port of ours, which the device finds in the file of names.  Its
+ * door.
+ */
 static int
 listen_as_stranger(void)
 {

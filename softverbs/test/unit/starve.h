@@ -2,8 +2,8 @@
 /*
  * starve -- calls of the C library that fail for the software device, and what the device holds
  *
- * The linker sends the calls of the device, and those of the tests, through here (--wrap).  What the C library does by itself
- * does not fail, and is not counted.
+ * The linker sends the calls of the device, and those of the tests, through here (--wrap).  What
+ * the C library does by itself does not fail, and is not counted.
  */
 #ifndef SOFT_STARVE_H
 #define SOFT_STARVE_H
@@ -14,7 +14,10 @@ extern _Thread_local int starve_countdown;
 extern _Thread_local int starve_failed;
 extern const char *starve_failing;
 
-/* Of the process: pieces of memory that tests and device allocated; files and locked bytes of names. */
+/*
+ * Of the process: pieces of memory that tests and device allocated; files and locked bytes of
+ * names.
+ */
 struct starve_held {
 	int memory, descriptors, threads, files, locks;
 };

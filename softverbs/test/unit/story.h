@@ -71,8 +71,8 @@ struct side {
 };
 
 /*
- * The number of the first packet of each side: the second to last before the wrap, which so lies in most tests.  Tests that count
- * from 0 set it.
+ * The number of the first packet of each side: the second to last before the wrap, which so lies in
+ * most tests.  Tests that count from 0 set it.
  */
 extern uint32_t side_psn;
 
@@ -130,8 +130,8 @@ void channel_expect(struct ibv_comp_channel *channel, struct ibv_cq *cq);
 void channel_expect_no_event(struct ibv_comp_channel *channel);
 
 /*
- * Another thread sends so many messages.  Arms and waits for them, without a poll in between, and expects
- * each of them in order.
+ * Another thread sends so many messages.  Arms and waits for them, without a poll in between, and
+ * expects each of them in order.
  */
 void pair_stream(struct side *from, struct side *to, unsigned int messages);
 
@@ -147,7 +147,10 @@ struct rdma_event_channel *cm_channel(void);
 struct rdma_cm_id *cm_listen(struct rdma_event_channel *channel, uint16_t *port);
 struct rdma_cm_id *cm_resolved(struct rdma_event_channel *channel, uint16_t port);
 
-/* The next event, within ten seconds; it must be of that type.  TIMEWAIT_EXIT is passed over unless it is wanted. */
+/*
+ * The next event, within ten seconds; it must be of that type.  TIMEWAIT_EXIT is passed over unless
+ * it is wanted.
+ */
 struct rdma_cm_event *cm_next(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 void cm_expect(
     struct rdma_event_channel *channel, enum rdma_cm_event_type type, struct rdma_cm_id *id);

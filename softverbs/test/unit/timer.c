@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * timer -- timers of the progress thread: each fires once when it is due, unless it was stopped before
+ * timer -- timers of the progress thread: each fires once when it is due, unless it was stopped
+ * before
  */
 #include "story.h"
 

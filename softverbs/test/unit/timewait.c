@@ -199,8 +199,8 @@ destroy_the_channel_of_an_id_that_waits(void)
 }
 
 /*
- * The progress thread outlives the end of the wait, which the other end gets.  In a process of its own, in which the id
- * stays, and the device with it.
+ * The progress thread outlives the end of the wait, which the other end gets.  In a process of its
+ * own, in which the id stays, and the device with it.
  */
 START_TEST(event_channel__of_an_id_that_still_waits__is_destroyed)
 {

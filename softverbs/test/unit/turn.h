@@ -2,8 +2,9 @@
 /*
  * turn -- what the progress thread does between two of its sleeps
  *
- * A turn serves one event.  It must not wait: whatever it waits for, all connections of the process wait for.  In each
- * test, a turn in which the thread gave up the processor by itself ends the process if it took longer than TURN_MAX.
+ * A turn serves one event.  It must not wait: whatever it waits for, all connections of the process
+ * wait for.  In each test, a turn in which the thread gave up the processor by itself ends the
+ * process if it took longer than TURN_MAX.
  */
 #ifndef SOFT_TURN_H
 #define SOFT_TURN_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE
 /*
- * unserved -- what the device does not have: each call fails as its interface says, and one line names it
+ * unserved -- what the device does not have: each call fails as its interface says, and one line
+ * names it
  */
 #include "story.h"
 

@@ -2,7 +2,8 @@
 /*
  * waits -- a request waits for its peer: however the wait ends, nothing of it is left
  *
- * Not in a list, not a reference, not a timer.  Each kind of wait is ended in each way, by either side.
+ * Not in a list, not a reference, not a timer.  Each kind of wait is ended in each way, by either
+ * side.
  */
 #include "starve.h"
 #include "story.h"

@@ -118,7 +118,10 @@ START_TEST(read__deregistered_and_not_pulled__is_refused)
 }
 END_TEST
 
-/* What is sent again is acknowledged no further than it was done, and that is what stands before the refused read. */
+/*
+ * What is sent again is acknowledged no further than it was done, and that is what stands before
+ * the refused read.
+ */
 /* origin: outside.148 */
 START_TEST(read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later)
 {
@@ -323,7 +326,9 @@ frame_length(int i)
 	return i == FRAMES - 1 ? LONG_BYTES - (FRAMES - 1) * SOFT_WIRE_PAYLOAD : SOFT_WIRE_PAYLOAD;
 }
 
-/* Frame `i` of the answer to a read: with its data, or the address from which it is to be pulled. */
+/*
+ * Frame `i` of the answer to a read: with its data, or the address from which it is to be pulled.
+ */
 static void
 answer_read(const struct soft_frame *to, int i, const char *pulled_from, uint64_t number)
 {
@@ -380,8 +385,9 @@ expect_pulled(const struct soft_frame *to, uint8_t opcode)
 }
 
 /*
- * Frame `_i` % FRAMES of the first and the third of four reads cannot be pulled: it is not there, or was revoked.  They are
- * answered again with their data, from the first frame on.  The reads between them are pulled.
+ * Frame `_i` % FRAMES of the first and the third of four reads cannot be pulled: it is not there,
+ * or was revoked.  They are answered again with their data, from the first frame on.  The reads
+ * between them are pulled.
  */
 /* origin: out33.D10 */
 START_TEST(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled)
@@ -436,7 +442,10 @@ expect_long(enum ibv_wr_opcode opcode, bool addresses, bool solicited)
 	return frame;
 }
 
-/* A long message that cannot be pulled is sent again with its data, from its first frame on; this happens twice. */
+/*
+ * A long message that cannot be pulled is sent again with its data, from its first frame on; this
+ * happens twice.
+ */
 /* origin: out33.D10 */
 START_TEST(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled)
 {
@@ -462,7 +471,10 @@ START_TEST(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pull
 }
 END_TEST
 
-/* A queue pair that is reset while it sends a message again with its data lets the first of its next connection be pulled. */
+/*
+ * A queue pair that is reset while it sends a message again with its data lets the first of its
+ * next connection be pulled.
+ */
 /* origin: out33.D9 */
 START_TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
 {

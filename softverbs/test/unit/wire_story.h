@@ -19,8 +19,8 @@ extern uint32_t wire_peer;	/* the number of the peer's queue pair */
 extern int wire_door;		/* where the peer's slot is listened on */
 
 /*
- * The number of the first message of either side, for wire_begin().  The tests count messages from 0.  They run with 0 and
- * with the last number before the wrap.
+ * The number of the first message of either side, for wire_begin().  The tests count messages from
+ * 0.  They run with 0 and with the last number before the wrap.
  */
 extern uint32_t wire_first;
 uint32_t wire_psn(uint32_t message);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rdma-core 1af90a30d: the peer is notified to start, then the queue is armed.  What came before that is not seen. */
+/*
+ * rdma-core 1af90a30d: the peer is notified to start, then the queue is armed.  What came before
+ * that is not seen.
+ */
 #include "softverbs/test/pair.h"
 
 int

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same as never-primed, with a channel that does not block: the program asks for events again and again. */
+/*
+ * The same as never-primed, with a channel that does not block: the program asks for events again
+ * and again.
+ */
 #include "softverbs/test/pair.h"
 
 #include <fcntl.h>

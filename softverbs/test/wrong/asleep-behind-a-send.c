@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C11 */
 /*
- * A request waits for its peer, which has no receive yet; the thread sleeps, and its queue was never armed.  Other queue pairs
- * of the queue, an older and a younger one, have no request; another thread sleeps now and then.
+ * A request waits for its peer, which has no receive yet; the thread sleeps, and its queue was
+ * never armed.  Other queue pairs of the queue, an older and a younger one, have no request;
+ * another thread sleeps now and then.
  */
 #include <unistd.h>
 #include "softverbs/test/pair.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * libvalkey #301: a loop watches the channel for edges and reads one event each time.  When two queues raise theirs
- * together, the second event stays unread.
+ * libvalkey #301: a loop watches the channel for edges and reads one event each time.  When two
+ * queues raise theirs together, the second event stays unread.
  */
 #include "softverbs/test/pair.h"
 

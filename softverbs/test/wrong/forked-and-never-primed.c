@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same as never-primed in the child of a program that does it right, and has its queue still: the child is reported. */
+/*
+ * The same as never-primed in the child of a program that does it right, and has its queue still:
+ * the child is reported.
+ */
 #include <sys/wait.h>
 #include <unistd.h>
 #include "softverbs/test/pair.h"

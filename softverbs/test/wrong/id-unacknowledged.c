@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C1 */
 /*
- * SPDK #3118, perftest #60: an id is destroyed in the handler of its event, before the event is acknowledged.
- * rdma_destroy_id() waits for ever.
+ * SPDK #3118, perftest #60: an id is destroyed in the handler of its event, before the event is
+ * acknowledged. rdma_destroy_id() waits for ever.
  */
 #include "softverbs/test/pair.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rdma-core pull request 657 (pyverbs): events are read and not acknowledged.  ibv_destroy_cq() waits for ever. */
+/*
+ * rdma-core pull request 657 (pyverbs): events are read and not acknowledged.  ibv_destroy_cq()
+ * waits for ever.
+ */
 #include "softverbs/test/pair.h"
 
 int

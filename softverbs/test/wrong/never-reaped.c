@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One request in eight has a completion, and the queue is never polled: the places in the send queue are not freed. */
+/*
+ * One request in eight has a completion, and the queue is never polled: the places in the send
+ * queue are not freed.
+ */
 #include "softverbs/test/pair.h"
 
 int

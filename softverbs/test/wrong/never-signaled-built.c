@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The same as never-signaled, with requests that are built by ibv_wr_start() and the calls after it. */
+/*
+ * The same as never-signaled, with requests that are built by ibv_wr_start() and the calls after
+ * it.
+ */
 #include "softverbs/test/pair.h"
 
 /* A queue pair for such requests, in the place of the one that the end has. */

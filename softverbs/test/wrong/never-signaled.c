@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A known one of many programs: no request has a completion, so an adapter's send queue is full some day. */
+/*
+ * A known one of many programs: no request has a completion, so an adapter's send queue is full
+ * some day.
+ */
 #include "softverbs/test/pair.h"
 
 int

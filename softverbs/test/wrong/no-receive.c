@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receives are posted when the first message is expected, which is too late for a peer that does not wait. */
+/*
+ * Receives are posted when the first message is expected, which is too late for a peer that does
+ * not wait.
+ */
 #include "softverbs/test/pair.h"
 
 int

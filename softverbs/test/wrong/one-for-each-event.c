@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rdma-core cd6c61c4a (srp_daemon): one event can stand for several completions; one is polled for each event. */
+/*
+ * rdma-core cd6c61c4a (srp_daemon): one event can stand for several completions; one is polled for
+ * each event.
+ */
 #include "softverbs/test/pair.h"
 
 int

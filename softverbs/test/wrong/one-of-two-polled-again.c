@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* brpc #3425: two queues are polled until they are empty and then armed, but only one is polled again after that. */
+/*
+ * brpc #3425: two queues are polled until they are empty and then armed, but only one is polled
+ * again after that.
+ */
 #include "softverbs/test/pair.h"
 
 int

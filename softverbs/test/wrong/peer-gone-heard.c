@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C3 */
-/* A thread waits for a completion.  Another one reads that the peer has disconnected, and does nothing about it. */
+/*
+ * A thread waits for a completion.  Another one reads that the peer has disconnected, and does
+ * nothing about it.
+ */
 #include "softverbs/test/pair.h"
 
 #include <arpa/inet.h>

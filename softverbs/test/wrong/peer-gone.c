@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C3 */
 /*
- * ofiwg/librdmacm #1, rdma-core #486: a thread waits for a completion, and nothing waits for events of the connection.  The
- * peer disconnects: the receive is not flushed.
+ * ofiwg/librdmacm #1, rdma-core #486: a thread waits for a completion, and nothing waits for events
+ * of the connection.  The peer disconnects: the receive is not flushed.
  */
 #include "softverbs/test/pair.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C11 */
-/* Two connections have ended, and of the first one the event was not read.  The process also listens. */
+/*
+ * Two connections have ended, and of the first one the event was not read.  The process also
+ * listens.
+ */
 #include "softverbs/test/pair_cm.h"
 
 #ifndef UNREAD

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * BeeGFS #133: the queue is polled until it is empty, then armed, and the thread sleeps.  A completion that comes
- * between the last poll and the arm is not seen.
+ * BeeGFS #133: the queue is polled until it is empty, then armed, and the thread sleeps.  A
+ * completion that comes between the last poll and the arm is not seen.
  */
 #include "softverbs/test/pair.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C2 */
-/* An asynchronous event of a queue pair is read and not acknowledged.  ibv_destroy_qp() waits for ever. */
+/*
+ * An asynchronous event of a queue pair is read and not acknowledged.  ibv_destroy_qp() waits for
+ * ever.
+ */
 #include "softverbs/test/pair.h"
 
 int

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.C2 */
-/* The event that a shared receive queue runs low is read and not acknowledged.  ibv_destroy_srq() waits for ever. */
+/*
+ * The event that a shared receive queue runs low is read and not acknowledged.  ibv_destroy_srq()
+ * waits for ever.
+ */
 #include "softverbs/test/pair.h"
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdma-core e92afcbe5: an event comes late, for a completion that was polled already.  Nothing is found, and the thread
- * waits for the next event without a new request.
+ * rdma-core e92afcbe5: an event comes late, for a completion that was polled already.  Nothing is
+ * found, and the thread waits for the next event without a new request.
  */
 #include "softverbs/test/pair.h"
 

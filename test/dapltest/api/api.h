@@ -15,8 +15,8 @@
 
 /*
  * A call, made with good arguments on two connected sides, which are abruptly closed afterwards.
- * `make` returns what the call returned, or the first call before it that failed, and fails the test
- * when the call returned DAT_SUCCESS and did not do what it should.
+ * `make` returns what the call returned, or the first call before it that failed, and fails the
+ * test when the call returned DAT_SUCCESS and did not do what it should.
  */
 struct api_call {
 	const char

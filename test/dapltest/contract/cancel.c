@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads of the program that are cancelled.  dat_evd_wait() and dat_cno_wait() are the only calls in which a thread
- * ends; what it waited for stays usable, and no event is lost.  Every other call returns.
+ * Threads of the program that are cancelled.  dat_evd_wait() and dat_cno_wait() are the only calls
+ * in which a thread ends; what it waited for stays usable, and no event is lost.  Every other call
+ * returns.
  */
 #define _GNU_SOURCE /* ppoll() */
 #include <dat2/dat_registry.h>
@@ -211,7 +212,10 @@ START_TEST(cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger
 }
 END_TEST
 
-/* A request to cancel that is on its way for long: the signal that the C library sends for it is blocked. */
+/*
+ * A request to cancel that is on its way for long: the signal that the C library sends for it is
+ * blocked.
+ */
 struct late {
 	struct waiter waiter;
 	_Atomic(bool) blocked, disabled, over;

@@ -244,8 +244,8 @@ post_everywhere(void *arg)
 }
 
 /*
- * A thread posts to four EVDs, and another sleeps until the descriptor is readable.  `serve` takes triggers,
- * and returns how many events it has dequeued.
+ * A thread posts to four EVDs, and another sleeps until the descriptor is readable.  `serve` takes
+ * triggers, and returns how many events it has dequeued.
  */
 static void
 react(int personality, int (*serve)(const struct scene *s))

@@ -209,7 +209,10 @@ START_TEST(threshold__above_one__needs_the_configuration)
 }
 END_TEST
 
-/* The completions that wake, by flag of the endpoint: several at once, signalled ones, solicited ones. */
+/*
+ * The completions that wake, by flag of the endpoint: several at once, signalled ones, solicited
+ * ones.
+ */
 static const DAT_COMPLETION_FLAGS wishes[] = { DAT_COMPLETION_EVD_THRESHOLD_FLAG,
 	DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_SOLICITED_WAIT_FLAG };
 static const unsigned int wished[] = { DAT_EVD_STATE_CONFIG_THRESHOLD, DAT_EVD_STATE_CONFIG_NOTIFY,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clause c.13.7: many EVDs, one CNO, many waiters.  Each drains only the EVD that its wait returned.
+ * Clause c.13.7: many EVDs, one CNO, many waiters.  Each drains only the EVD that its wait
+ * returned.
  *
  * REARM_TEST_LOAD=2500 makes it a million events.
  */

@@ -68,7 +68,10 @@ START_TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
 	DAT_SRQ_HANDLE srq;
 
 	ck_assert_int_eq(provider.srq_supported, shared);
-	/* A bit for each count of dat_srq_query(); none of dat_ep_recv_query() for such an endpoint. */
+	/*
+	 * A bit for each count of dat_srq_query(); none of dat_ep_recv_query() for such an
+	 * endpoint.
+	 */
 	ck_assert_int_eq(provider.srq_info_supported, shared ? 0x11 : 0);
 	ck_assert_int_eq(provider.ep_recv_info_supported, 0);
 	ck_assert_int_eq(ia.max_ep_per_srq > 0, shared);
@@ -233,7 +236,10 @@ START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
 }
 END_TEST
 
-/* Consumers of DAT 1.x do not set the segments of reads and writes: each is that of requests, if it is not set. */
+/*
+ * Consumers of DAT 1.x do not set the segments of reads and writes: each is that of requests, if it
+ * is not set.
+ */
 START_TEST(segments__of_reads_and_writes_not_set__are_those_of_requests)
 {
 	static const DAT_COUNT given[][4] = { { 0, 0, 3, 3 }, { 1, 0, 1, 3 }, { 0, 2, 3, 2 },

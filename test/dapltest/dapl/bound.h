@@ -56,16 +56,22 @@ void bound_let_go(struct bound *s);
 
 /* A bind behind a stop: it is not executed yet.  Its cookie is 2. */
 void bound_bind_later(struct bound *s, size_t offset, size_t length);
-/* Breaks the connection and expects the stop, and the request with the cookie 2 behind it, to be flushed. */
+/*
+ * Breaks the connection and expects the stop, and the request with the cookie 2 behind it, to be
+ * flushed.
+ */
 void bound_flush(struct bound *s);
 
 /*
- * A receive has completed when its send has.  A device of the personality "delayed" shows the completion later: waits
- * until so many are visible, and takes nothing.
+ * A receive has completed when its send has.  A device of the personality "delayed" shows the
+ * completion later: waits until so many are visible, and takes nothing.
  */
 void bound_await_arrivals(const struct bound *s, int count);
 
-/* `a` invalidates the window by a message, which `b` receives with the cookie 21; it is not reported yet. */
+/*
+ * `a` invalidates the window by a message, which `b` receives with the cookie 21; it is not
+ * reported yet.
+ */
 void bound_invalidate(struct bound *s, DAT_RMR_CONTEXT context);
 
 /* Another region of the same memory, and 64 bytes of it. */

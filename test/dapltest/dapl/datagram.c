@@ -295,7 +295,10 @@ START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 }
 END_TEST
 
-/* Around the number of requests that are refused at once; the EVD is freed, or the adapter is closed. */
+/*
+ * Around the number of requests that are refused at once; the EVD is freed, or the adapter is
+ * closed.
+ */
 /* clause: d.5.2 */
 /* origin: out35.P1 */
 START_TEST(requests__are_queued_and_their_evd_goes__are_refused)

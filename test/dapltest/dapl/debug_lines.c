@@ -236,7 +236,10 @@ DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia);
 static const char *traced_lines[TRACED_MAX];
 static int traced_count;
 
-/* The call, with a handle that stands as @ in its line: of another kind, or of an adapter for a bad call. */
+/*
+ * The call, with a handle that stands as @ in its line: of another kind, or of an adapter for a bad
+ * call.
+ */
 #define TRACED(call, line) \
 	do { \
 		dt_assert_type(call, DAT_INVALID_HANDLE); \

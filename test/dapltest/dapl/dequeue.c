@@ -8,7 +8,9 @@
 
 #define MESSAGES 6
 
-/* Waits for n completions and takes the first: the others are in the queue, not only in the device. */
+/*
+ * Waits for n completions and takes the first: the others are in the queue, not only in the device.
+ */
 static void
 take_first_of(DAT_EVD_HANDLE evd, DAT_COUNT n)
 {
@@ -254,8 +256,8 @@ arms_of(DAT_EVD_HANDLE evd)
 }
 
 /*
- * The queue is full and the device has more.  A consumer that takes as many events as the queue holds is
- * notified of the others.
+ * The queue is full and the device has more.  A consumer that takes as many events as the queue
+ * holds is notified of the others.
  */
 START_TEST(full__consumer_takes_what_is_queued__the_rest_is_reported)
 {

@@ -331,7 +331,10 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 	remote = dt_remote(&pair.b, 0, 64);
 	remote.rmr_context ^= 0x5a5a;
 	dt_send(&pair.a, 0, 8, 1); /* waits for a receive; later requests wait behind it */
-	/* The other end refuses it: soft-RoCE completes neither of them if the second fails at this end. */
+	/*
+	 * The other end refuses it: soft-RoCE completes neither of them if the second fails at this
+	 * end.
+	 */
 	dt_ok(dat_ep_post_rdma_write(
 	    pair.a.ep, 1, &local, dt_cookie(2), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
@@ -348,8 +351,8 @@ END_TEST
 #define FEW 4
 
 /*
- * Receives before and after the call, while the device flushes the first ones: soft-RoCE overlooks one that comes
- * late.
+ * Receives before and after the call, while the device flushes the first ones: soft-RoCE overlooks
+ * one that comes late.
  */
 /* clause: e.2.1 */
 START_TEST(receives__posted_while_the_device_flushes__are_flushed_too)

@@ -153,7 +153,10 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 }
 END_TEST
 
-/* What is read, and what the local memory has room for beyond it: the one is the request, the other is not. */
+/*
+ * What is read, and what the local memory has room for beyond it: the one is the request, the other
+ * is not.
+ */
 /* origin: out33.F6 */
 START_TEST(rdma_read__into_more_than_it_reads__looks_at_no_more)
 {
@@ -335,7 +338,10 @@ fill_up(struct dt_side *side, int room, int mix)
 
 #define MIXES 4
 
-/* The peer takes nothing until it posts a receive: each makes room for one request, whatever its flags are. */
+/*
+ * The peer takes nothing until it posts a receive: each makes room for one request, whatever its
+ * flags are.
+ */
 /* origin: out33.T3 */
 START_TEST(depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one)
 {

@@ -302,7 +302,10 @@ struct maker {
 	DAT_RETURN end;
 };
 
-/* The oldest pair is freed for each that is made, so that the calls end with the adapter and not with a shortage. */
+/*
+ * The oldest pair is freed for each that is made, so that the calls end with the adapter and not
+ * with a shortage.
+ */
 static void *
 make_body(void *arg)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hints: why a call was refused.  Each test is a process of its own, which loads the provider after it has asked for them. */
+/*
+ * Hints: why a call was refused.  Each test is a process of its own, which loads the provider after
+ * it has asked for them.
+ */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,7 +207,10 @@ END_TEST
 		assert_said("hint: " name ": dat_extension_op("); \
 	} while (0)
 
-/* They travel as one call: the hint has the name that the program used, and no names of that call's arguments. */
+/*
+ * They travel as one call: the hint has the name that the program used, and no names of that call's
+ * arguments.
+ */
 START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 {
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
@@ -316,7 +322,10 @@ connect_to(DAT_EP_HANDLE ep, const struct dt_side *to, DAT_CONN_QUAL qual)
 
 #define IN_STATE(name) DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_##name)
 
-/* The states at both ends of the list, and some between: each has the text that the headers have for states. */
+/*
+ * The states at both ends of the list, and some between: each has the text that the headers have
+ * for states.
+ */
 /* origin: out33.H */
 START_TEST(hints__in_each_state__say_what_the_header_says)
 {

@@ -132,7 +132,10 @@ find_provider(struct dl_phdr_info *info, size_t size, void *found)
 	return 0;
 }
 
-/* A registry closes the library with its last adapter; threads and handles of a program may still be in it. */
+/*
+ * A registry closes the library with its last adapter; threads and handles of a program may still
+ * be in it.
+ */
 /* origin: out33.F2 */
 START_TEST(close__of_the_last_adapter__the_provider_stays_loaded)
 {

@@ -2,8 +2,9 @@
 /*
  * test-load -- a library of ours whose load fails half-way can be loaded again, and works
  *
- * The dynamic linker allocates by the functions of the program: each allocation of a dlopen(3) fails
- * in turn.  A process of its own does each, because a library that was loaded once is not loaded anew.
+ * The dynamic linker allocates by the functions of the program: each allocation of a dlopen(3)
+ * fails in turn.  A process of its own does each, because a library that was loaded once is not
+ * loaded anew.
  */
 #include <dlfcn.h>
 #include <errno.h>

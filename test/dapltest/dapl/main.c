@@ -42,7 +42,10 @@ main(int argc, char **argv)
 		NULL,
 	};
 
-	/* check-codes looks in the log for hints of a code that the header of the call does not list. */
+	/*
+	 * check-codes looks in the log for hints of a code that the header of the call does not
+	 * list.
+	 */
 	setenv("DAT_DBG_TYPE", "errors,hints", 0);
 	return runner_main(argc, argv, suites);
 }

@@ -81,7 +81,10 @@ START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 }
 END_TEST
 
-/* What the bind of a remote region to it returns.  The endpoint is not connected: a bind that may be is flushed. */
+/*
+ * What the bind of a remote region to it returns.  The endpoint is not connected: a bind that may
+ * be is flushed.
+ */
 static void
 assert_bind(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *at, DAT_RETURN want)
 {

@@ -132,8 +132,8 @@ START_TEST(bind__invalidated_but_not_reported__binds)
 END_TEST
 
 /*
- * More windows were invalidated than an endpoint keeps in mind one by one, and no event has reported them when the
- * endpoint is reset: a bind of the next connection need not wait for them.
+ * More windows were invalidated than an endpoint keeps in mind one by one, and no event has
+ * reported them when the endpoint is reset: a bind of the next connection need not wait for them.
  */
 /* clause: e.7.33 */
 /* origin: out33.D3 */

@@ -143,7 +143,10 @@ END_TEST
 
 /* ---- access ---- */
 
-/* The region is bound to that range of `b`; without a length to none, and then it has nothing of the last one. */
+/*
+ * The region is bound to that range of `b`; without a length to none, and then it has nothing of
+ * the last one.
+ */
 static void
 assert_region(const struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_FLAGS privileges)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shared -- shared receive queues: `b` listens with endpoints that share one, `a` connects to them */
+/*
+ * shared -- shared receive queues: `b` listens with endpoints that share one, `a` connects to them
+ */
 #ifndef REARM_TEST_DAPL_SHARED_H
 #define REARM_TEST_DAPL_SHARED_H
 

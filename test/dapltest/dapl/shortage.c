@@ -255,7 +255,10 @@ START_TEST(open__interface_without_address__says_so)
 }
 END_TEST
 
-/* The directory where the processes of this user meet was left by another user, or is open to others. */
+/*
+ * The directory where the processes of this user meet was left by another user, or is open to
+ * others.
+ */
 START_TEST(open__software_device_of_another_user__says_whose_it_is)
 {
 	char base[] = "/tmp/rearm-other-XXXXXX", path[64], pattern[256];

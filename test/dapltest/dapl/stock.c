@@ -2,8 +2,8 @@
 /*
  * test-stock -- the provider under a registry that has only what DAT defines
  *
- * This program is that registry.  Like Debian's libdat2 it keeps the pointer to a table, copies slot
- * 2 when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.
+ * This program is that registry.  Like Debian's libdat2 it keeps the pointer to a table, copies
+ * slot 2 when a provider registers, and calls ia_open with a name.  It is not linked with libdat2.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -296,7 +296,10 @@ START_TEST(stock__open__bad_arguments__each_has_its_code)
 }
 END_TEST
 
-/* Each call that takes an adapter, with what is none: an object of another kind, and an adapter that was closed. */
+/*
+ * Each call that takes an adapter, with what is none: an object of another kind, and an adapter
+ * that was closed.
+ */
 static void
 assert_no_call_takes(const DAT_PROVIDER *table, DAT_IA_HANDLE bad)
 {

@@ -313,7 +313,10 @@ START_TEST(conf__parameters_of_4096_bytes__are_refused)
 }
 END_TEST
 
-/* A field as long as it may be, and with a byte more: the name, so that the line is known, is in front. */
+/*
+ * A field as long as it may be, and with a byte more: the name, so that the line is known, is in
+ * front.
+ */
 static const struct {
 	const char *before, *name;
 	int most;

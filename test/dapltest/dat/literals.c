@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compiled as C and as C++ with -Wwrite-strings and -Wpedantic: names are literals, in C++ private data is
- * constant, and the constants that are structures compile.
+ * Compiled as C and as C++ with -Wwrite-strings and -Wpedantic: names are literals, in C++ private
+ * data is constant, and the constants that are structures compile.
  */
 #include <dat2/udat.h>
 #include <dat2/dat_event_str.h>

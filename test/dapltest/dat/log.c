@@ -412,7 +412,10 @@ END_TEST
 
 /* ---- texts of others ---- */
 
-/* Bytes that a terminal obeys, or that end a line; and what they are in a line.  DAT.CONF has no line breaks in a field. */
+/*
+ * Bytes that a terminal obeys, or that end a line; and what they are in a line.  DAT.CONF has no
+ * line breaks in a field.
+ */
 #define HOSTILE \
 	"a\033[2J\r\nb\007\177\x9b\xc2\x85" \
 	"c"
@@ -422,7 +425,9 @@ END_TEST
 	"c"
 #define SHOWN_FIELD "a\\x1b[2Jb\\x07\\x7f\\x9b\\xc2\\x85c"
 
-/* What a program opens, what a file of records and the environment have, and what is printed of it. */
+/*
+ * What a program opens, what a file of records and the environment have, and what is printed of it.
+ */
 static const struct {
 	const char *conf, *variable, *value, *name, *said;
 } texts[] = {
@@ -501,7 +506,10 @@ START_TEST(text__with_control_bytes__reaches_the_log_function_without)
 }
 END_TEST
 
-/* What a provider passes on, and a line that is longer than any of ours: it is cut, not in the middle of a byte. */
+/*
+ * What a provider passes on, and a line that is longer than any of ours: it is cut, not in the
+ * middle of a byte.
+ */
 /* origin: out33.F3 */
 START_TEST(text__of_a_provider__reaches_the_log_function_without_control_bytes)
 {

@@ -413,7 +413,9 @@ START_TEST(library__fini_forgets_its_registration__next_open_works)
 }
 END_TEST
 
-/* Each is taken back, the older one and the newer one, and neither can be opened by what has gone. */
+/*
+ * Each is taken back, the older one and the newer one, and neither can be opened by what has gone.
+ */
 START_TEST(library__fini_forgets_two_registrations__both_are_taken_back)
 {
 	const char *heard;

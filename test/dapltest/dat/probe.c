@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probe -- prints what dat_registry_list_providers() lists, a name a line; with a name of an adapter it
- * tries to open that instead
+ * probe -- prints what dat_registry_list_providers() lists, a name a line; with a name of an
+ * adapter it tries to open that instead
  */
 #include <stdio.h>
 #include <unistd.h>

@@ -293,7 +293,10 @@ START_TEST(sparse__last_call_of_the_table__is_not_implemented)
 	story_conf("");
 	own_init(&own, "own");
 	own_fill(&own);
-	/* Behind it are only a function of adapters, which are found by number, and that of extensions. */
+	/*
+	 * Behind it are only a function of adapters, which are found by number, and that of
+	 * extensions.
+	 */
 	own.table.cno_trigger_func = NULL;
 	own_add(&own);
 	story_assert_ret(dat_cno_trigger((DAT_CNO_HANDLE)&own.cells[0], &evd),

@@ -184,7 +184,10 @@ stub_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answe
 	return DAT_SUCCESS;
 }
 
-/* Opens by name, closes, gracefully by an odd operation; of any other it notes the first argument as an int. */
+/*
+ * Opens by name, closes, gracefully by an odd operation; of any other it notes the first argument
+ * as an int.
+ */
 static DAT_RETURN
 stub_extendedop(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {

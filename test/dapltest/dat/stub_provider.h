@@ -14,7 +14,8 @@
  *	before=NAME	before it registers, init opens NAME and closes it
  *	hold=NAME	before it registers, init opens NAME; fini closes it
  *	slow		init and fini take 20 ms
- *	initgate=FD	init sends a byte to this socket, and waits for one, or for the end of the other side
+ *	initgate=FD	init sends a byte to this socket, and waits for one, or for the end of the
+ *			other side
  *	finigate=FD	the same in fini
  *	noopen		ia_open fails
  *	nohandle	ia_open succeeds without a handle

@@ -327,7 +327,9 @@ START_TEST(threads__wait_for_two_names__each_goes_on_with_its_own)
 }
 END_TEST
 
-/* A second name of a library, without a record of its own, is none while the library is unloaded. */
+/*
+ * A second name of a library, without a record of its own, is none while the library is unloaded.
+ */
 START_TEST(threads__open_a_second_name_of_what_is_unloaded__is_not_found)
 {
 	struct user first = { .tid = 0 };

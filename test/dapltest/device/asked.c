@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the device and the connection manager are asked for: each kind of post with each flag, and how many reads at a time each
- * way to connect.
+ * What the device and the connection manager are asked for: each kind of post with each flag, and
+ * how many reads at a time each way to connect.
  */
 #include <string.h>
 

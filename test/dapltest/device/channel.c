@@ -38,8 +38,9 @@ waiter_ended(void *arg)
 }
 
 /*
- * Waits until it has read the channel, in which it is cancelled.  If the message is there, the wait returns.  If the
- * read was of a message that a poll had found before, the thread ends in its next sleep.
+ * Waits until it has read the channel, in which it is cancelled.  If the message is there, the wait
+ * returns.  If the read was of a message that a poll had found before, the thread ends in its next
+ * sleep.
  */
 static void *
 wait_cancelled(void *arg)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each thing that happens adds to the counters of the adapters at both ends: these, and no other. */
+/*
+ * What each thing that happens adds to the counters of the adapters at both ends: these, and no
+ * other.
+ */
 #include <string.h>
 
 #include <dat2/dat_ib_extensions.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Each call that the provider makes to libibverbs or librdmacm fails with each errno that doc/errno.md
- * lists: the call of DAT returns the code that stands there, has done nothing, and works when it is made
- * again.
+ * Each call that the provider makes to libibverbs or librdmacm fails with each errno that
+ * doc/errno.md lists: the call of DAT returns the code that stands there, has done nothing, and
+ * works when it is made again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -535,7 +535,10 @@ static const struct attempt further[] = {
 #define FURTHER ((int)(sizeof further / sizeof further[0]))
 #define ATTEMPTS ((int)(sizeof attempts / sizeof attempts[0]))
 
-/* The call works, or the one line says what is missing, and the code has that subtype: then it returns true. */
+/*
+ * The call works, or the one line says what is missing, and the code has that subtype: then it
+ * returns true.
+ */
 static bool
 lacks(const struct attempt *attempt, DAT_RETURN_SUBTYPE subtype, const char *missing)
 {
@@ -619,7 +622,9 @@ device_errno_suite(void)
 	tcase_add_test(tc, listen__port_that_is_taken_at_the_wildcard_address__is_in_use);
 	tcase_add_test(
 	    tc, reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_is_one);
-	/* Without a descriptor the registry cannot load a provider: not dat_ia_open(), the first. */
+	/*
+	 * Without a descriptor the registry cannot load a provider: not dat_ia_open(), the first.
+	 */
 	tcase_add_loop_test(tc, shortage__no_descriptor_is_left__each_call_says_so_in_one_line, 1,
 	    ATTEMPTS + FURTHER);
 	tcase_add_loop_test(tc, shortage__no_thread_can_be_started__each_call_says_so_in_one_line,

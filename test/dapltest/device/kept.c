@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What objects remember: of the last attempt, the last connection, a call that failed.  Each limit is tried one below
- * it and at it, and once more after that.
+ * What objects remember: of the last attempt, the last connection, a call that failed.  Each limit
+ * is tried one below it and at it, and once more after that.
  */
 #include <errno.h>
 
@@ -45,7 +45,10 @@ open_datagrams(void)
 	give_datagrams(&pair.b);
 }
 
-/* A call that waits until no thread has a pin of the endpoint; with one that was forgotten it waits for ever. */
+/*
+ * A call that waits until no thread has a pin of the endpoint; with one that was forgotten it waits
+ * for ever.
+ */
 static void
 assert_no_pin(DAT_EP_HANDLE ep)
 {
@@ -165,7 +168,10 @@ disconnect_it(void)
 	intruder_ret = dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG);
 }
 
-/* In any window of a connect another one is made, or, of datagrams, a disconnect: as many began as have succeeded. */
+/*
+ * In any window of a connect another one is made, or, of datagrams, a disconnect: as many began as
+ * have succeeded.
+ */
 static bool
 connect_at(int n, bool datagrams)
 {
@@ -213,7 +219,10 @@ static const struct {
 	{ ENODEV, DAT_SUCCESS },
 };
 
-/* A window is bound to it, as far as the device knows; any other failure says that the device is gone. */
+/*
+ * A window is bound to it, as far as the device knows; any other failure says that the device is
+ * gone.
+ */
 /* origin: out33.D3 */
 START_TEST(lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound)
 {

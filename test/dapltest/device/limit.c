@@ -147,7 +147,10 @@ named(const DAT_PROVIDER_ATTR *attr, const char *name)
 	return "absent";
 }
 
-/* Bit 0: without windows; bit 1: with fewer reads than all endpoints can have; bit 2: without shared queues. */
+/*
+ * Bit 0: without windows; bit 1: with fewer reads than all endpoints can have; bit 2: without
+ * shared queues.
+ */
 /* clause: e.9.7 */
 START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 {

@@ -44,7 +44,10 @@ hand_over(DAT_CONN_QUAL to)
 	dt_ok(dat_cr_handoff(dt_request(&pair.b), to));
 }
 
-/* As a request that arrives there by itself: it is refused, and the service point waits for another. */
+/*
+ * As a request that arrives there by itself: it is refused, and the service point waits for
+ * another.
+ */
 /* origin: out33.T1 */
 /* clause: e.3.17, e.3.10 */
 START_TEST(handoff__evd_of_the_reserved_service_point_is_full__it_waits_for_another)

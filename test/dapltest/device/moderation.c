@@ -2,9 +2,9 @@
 /*
  * The word moderation= of an adapter: the device notifies once for several completions.
  *
- * "faulty-moderated" asks for a notification after four completions.  In most tests the period does not end, so
- * the notifications can be counted, however slow the machine is: those that the device has raised, and those that the
- * EVD has read.
+ * "faulty-moderated" asks for a notification after four completions.  In most tests the period does
+ * not end, so the notifications can be counted, however slow the machine is: those that the device
+ * has raised, and those that the EVD has read.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -180,7 +180,10 @@ START_TEST(wait__one_notification_for_the_count__every_event_in_order)
 }
 END_TEST
 
-/* The notification comes with fewer than are waited for; the wait arms again, and the device counts anew. */
+/*
+ * The notification comes with fewer than are waited for; the wait arms again, and the device counts
+ * anew.
+ */
 START_TEST(wait__threshold_is_above_the_count__arms_again)
 {
 	struct dt_pair pair;
@@ -461,7 +464,10 @@ open_and_read(struct dt_pair *pair, char *text, size_t size)
 	fclose(f);
 }
 
-/* One line for each adapter; its EVDs have a notification for each completion that finds them armed. */
+/*
+ * One line for each adapter; its EVDs have a notification for each completion that finds them
+ * armed.
+ */
 START_TEST(open__device_does_not_moderate__prints_it_once_and_works)
 {
 	static const char begin[] = "moderation=4,65535 has no effect: the device ";

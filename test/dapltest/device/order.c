@@ -55,8 +55,8 @@ START_TEST(receive__posted_late_to_a_device_that_overlooks_it__is_flushed)
 END_TEST
 
 /*
- * Makes more rounds than the completion queue has room for.  In each one the receives of an endpoint are flushed,
- * and it is freed or reset.  The queue is not polled.
+ * Makes more rounds than the completion queue has room for.  In each one the receives of an
+ * endpoint are flushed, and it is freed or reset.  The queue is not polled.
  */
 static void
 go_round(struct dt_pair *pair, bool reset)
@@ -87,8 +87,8 @@ step(const struct dt_side *stepped)
 }
 
 /*
- * A device that completes a receive twice, before ESTABLISHED was read: there is no room to keep the second
- * completion.  The endpoint works all the same.
+ * A device that completes a receive twice, before ESTABLISHED was read: there is no room to keep
+ * the second completion.  The endpoint works all the same.
  */
 START_TEST(receive__completed_twice_before_established__counts_once)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Adapters that cannot be opened, or not used: the code, and the one line that says why and what to do */
+/*
+ * Adapters that cannot be opened, or not used: the code, and the one line that says why and what to
+ * do
+ */
 #include <dat2/dat_log.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the device and the connection manager refuse after a call has been checked: posts, the steps of a connection,
- * requests that arrive while there is no memory.  Nothing is left behind, and the next attempt works.
+ * What the device and the connection manager refuse after a call has been checked: posts, the steps
+ * of a connection, requests that arrive while there is no memory.  Nothing is left behind, and the
+ * next attempt works.
  */
 #include <errno.h>
 
@@ -463,8 +464,8 @@ END_TEST
 #define PENDING 70 /* more than are allocated at once */
 
 /*
- * Requests are not answered, so that each needs an object of its own.  While there is no memory for one it is
- * refused, and the service point goes on.
+ * Requests are not answered, so that each needs an object of its own.  While there is no memory for
+ * one it is refused, and the service point goes on.
  */
 /* origin: out33.D4 */
 START_TEST(arrival__without_memory__is_refused_and_the_next_is_not)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device is removed, and the kernel waits until no process has it open.  The context of the software
- * device gets a file, as that of a device of the kernel has.
+ * A device is removed, and the kernel waits until no process has it open.  The context of the
+ * software device gets a file, as that of a device of the kernel has.
  */
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call that fails has taken: the room in every EVD, counted exactly, the entries of a shared receive queue,
- * the notification of an EVD, the state and the parts of each endpoint are what they were; and the call works
- * afterwards.  Each allocation of each call fails in turn, and each call to the device.
+ * What a call that fails has taken: the room in every EVD, counted exactly, the entries of a shared
+ * receive queue, the notification of an EVD, the state and the parts of each endpoint are what they
+ * were; and the call works afterwards.  Each allocation of each call fails in turn, and each call
+ * to the device.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,8 +15,8 @@
 #include "suites.h"
 
 /*
- * Larger than a completion queue is at least, so that the depth of a queue that is made as short as it may be is the
- * room in it.
+ * Larger than a completion queue is at least, so that the depth of a queue that is made as short as
+ * it may be is the room in it.
  */
 #define RECVS 100
 #define REQUESTS 90
@@ -581,8 +582,9 @@ static const struct attempt {
 	void (*undo)(void); /* NULL: nothing */
 	void (*finish)(void);
 	/*
-	 * Allocations without which it is refused, and which it can do without.  -1: it has to wait for other threads,
-	 * which give back more or less before it needs it; it may need some more.
+	 * Allocations without which it is refused, and which it can do without.  -1: it has to wait
+	 * for other threads, which give back more or less before it needs it; it may need some
+	 * more.
 	 */
 	int needed, spared;
 } attempts[] = {
@@ -643,7 +645,9 @@ check(const struct attempt *a, DAT_RETURN ret, const struct footprint *was, cons
 {
 	struct footprint want = *was;
 
-	/* An endpoint whose reset failed has no queue pair, and takes no buffers of a shared queue. */
+	/*
+	 * An endpoint whose reset failed has no queue pair, and takes no buffers of a shared queue.
+	 */
 	if (ret != DAT_SUCCESS && a->make == reset_member)
 		want.room[PLAIN] = LEAST;
 	if (ret != DAT_SUCCESS && a->make == reset_merged_member)
@@ -831,7 +835,9 @@ note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *text)
 		snprintf(said, sizeof said, "%s", text);
 }
 
-/* How many bytes this process has registered, as the line about a registration that failed has it. */
+/*
+ * How many bytes this process has registered, as the line about a registration that failed has it.
+ */
 /* origin: out33.D2 */
 START_TEST(lmr__registrations_fail__what_is_registered_is_counted_exactly)
 {

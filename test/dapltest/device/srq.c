@@ -132,8 +132,8 @@ START_TEST(watermark__is_passed_again_and_again__one_event_each_time_that_it_is_
 END_TEST
 
 /*
- * In the first round the buffers are full and their completions not polled.  What the device raises later, for
- * what was reported already, is no second event.
+ * In the first round the buffers are full and their completions not polled.  What the device raises
+ * later, for what was reported already, is no second event.
  */
 /* origin: kernel.4 */
 /* clause: e.7.19 */
@@ -166,7 +166,10 @@ START_TEST(watermark__set_on_a_device_that_overlooks_it__is_reported_once)
 }
 END_TEST
 
-/* The watermark of the create is set in the device by the post that reaches it, when messages came already. */
+/*
+ * The watermark of the create is set in the device by the post that reaches it, when messages came
+ * already.
+ */
 /* clause: e.7.19 */
 START_TEST(watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once)
 {

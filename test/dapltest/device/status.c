@@ -113,8 +113,8 @@ refuse_invalidation(struct ibv_wc *wc)
 }
 
 /*
- * A region that is bound again is invalidated first.  The program did not ask for that request, and gets no event
- * of it.
+ * A region that is bound again is invalidated first.  The program did not ask for that request, and
+ * gets no event of it.
  */
 /* clause: e.7.22 */
 START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
@@ -240,7 +240,10 @@ START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
 	dt_assert_type(dat_evd_wait(evd, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	after = fault_cq_calls();
 	dt_ok(dat_evd_query_upcall_counters(evd, &counters));
-	/* One arm, and one for each notification for nothing, which a personality of the device raises. */
+	/*
+	 * One arm, and one for each notification for nothing, which a personality of the device
+	 * raises.
+	 */
 	ck_assert_uint_eq(after.arms - before.arms, 1 + counters.notifications);
 	ck_assert_uint_eq(counters.spurious_notifications, counters.notifications);
 	/* Before the first arm, and after each sleep. */

@@ -367,7 +367,10 @@ START_TEST(modify__depth__is_what_can_be_posted)
 }
 END_TEST
 
-/* Each number of segments, raised alone: so many can be sent, written, read or received, and arrive; no more. */
+/*
+ * Each number of segments, raised alone: so many can be sent, written, read or received, and
+ * arrive; no more.
+ */
 static const DAT_EP_PARAM_MASK segments[] = {
 	FIELD(MAX_RECV_IOV),
 	FIELD(MAX_REQUEST_IOV),

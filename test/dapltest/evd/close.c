@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an adapter as its EVDs and CNOs see it: which callbacks it waits for.  A call inside of
- * a callback does not wait for a callback whose thread closes an adapter: each could wait for the
- * other.
+ * The end of an adapter as its EVDs and CNOs see it: which callbacks it waits for.  A call inside
+ * of a callback does not wait for a callback whose thread closes an adapter: each could wait for
+ * the other.
  */
 #include "cno_story.h"
 #include "suites.h"

@@ -9,8 +9,8 @@
 #define CNOS 2
 
 /*
- * The scripted devices have a descriptor each.  An epoll set of them is what the EVDs share.  The loop
- * runs only when the test steps it: what a waiter gets without a step, it has read by itself.
+ * The scripted devices have a descriptor each.  An epoll set of them is what the EVDs share.  The
+ * loop runs only when the test steps it: what a waiter gets without a step, it has read by itself.
  */
 static struct loop *loop;
 static struct loop_ticket ticket;

@@ -50,8 +50,8 @@ void cno_story_queue_call_and_take(struct cno_story *cs);
 void cno_story_open_plain(struct cno *cno, struct loop *loop);
 
 /*
- * For an EVD with room for two completions: a CNO is notified of the first, and again of those that the
- * device held back, once `make_room` has returned 0.  Takes the four completions.
+ * For an EVD with room for two completions: a CNO is notified of the first, and again of those that
+ * the device held back, once `make_room` has returned 0.  Takes the four completions.
  */
 void cno_story_refill(struct story *story, int (*make_room)(void));
 

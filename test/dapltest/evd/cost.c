@@ -2,8 +2,8 @@
 /*
  * What the event paths may cost in system calls.
  *
- * The linker sends syscall(), ppoll() and poll() through here (--wrap): the dispatcher makes all of its calls that
- * read, write, poll and sleep that way.
+ * The linker sends syscall(), ppoll() and poll() through here (--wrap): the dispatcher makes all of
+ * its calls that read, write, poll and sleep that way.
  */
 #define _GNU_SOURCE /* ppoll() */
 #include <linux/futex.h>
@@ -166,7 +166,10 @@ START_TEST(wait__private_channel__two_system_calls)
 }
 END_TEST
 
-/* Before the arm, after it, and after the sleep; the first one ends when it finds nothing each time. */
+/*
+ * Before the arm, after it, and after the sleep; the first one ends when it finds nothing each
+ * time.
+ */
 static void
 check_polls_of_waits(bool exact)
 {
@@ -464,9 +467,9 @@ note_sections(struct tape *tape, uint64_t id)
 }
 
 /*
- * Of the loop: the event that epoll reported, the job that becomes ready, the job that is run.  Of the
- * EVD: the notification, the poll with the claim.  After the upcall one of each: the poll and the arm;
- * the sleep, which begins the next turn.
+ * Of the loop: the event that epoll reported, the job that becomes ready, the job that is run.  Of
+ * the EVD: the notification, the poll with the claim.  After the upcall one of each: the poll and
+ * the arm; the sleep, which begins the next turn.
  */
 START_TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
 {

@@ -21,7 +21,10 @@ drain(void)
 	return evd_drain(evd_self(&st.dev.evd));
 }
 
-/* Completions of an endpoint that goes stand behind so many of one that stays, who begins with `first`. */
+/*
+ * Completions of an endpoint that goes stand behind so many of one that stays, who begins with
+ * `first`.
+ */
 static void
 complete_and_leave(uint64_t first, uint64_t n)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An EVD that is created without room for posted events: the first post makes it, in several lock
- * sections.  Whatever happens between them, the post succeeds and no event is lost, moved or refused
- * below the length.
+ * sections.  Whatever happens between them, the post succeeds and no event is lost, moved or
+ * refused below the length.
  */
 #include "story.h"
 #include "suites.h"
@@ -166,8 +166,8 @@ dequeues(uint64_t id, int n)
 }
 
 /*
- * All that was posted is queued, once and in the order of the posts, and the rest of the length is free.
- * `last`: the intruder came after the call.
+ * All that was posted is queued, once and in the order of the posts, and the rest of the length is
+ * free.  `last`: the intruder came after the call.
  */
 static void
 check_queue(bool first, bool last)

@@ -258,7 +258,10 @@ START_TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 }
 END_TEST
 
-/* As many receives are held as can be posted.  A device that completes more is broken, and said to be. */
+/*
+ * As many receives are held as can be posted.  A device that completes more is broken, and said to
+ * be.
+ */
 START_TEST(hold__hold_full__the_device_has_failed)
 {
 	DAT_EVENT event;

@@ -262,8 +262,8 @@ static int (*const in_sections[])(void) = { resize, drain, post_first };
 #define SECTIONS ((int)(sizeof in_sections / sizeof in_sections[0]))
 
 /*
- * Calls that drop the lock for a while to allocate: the ring is full, so that a drain does, and there
- * is no room for posted events, so that a post does.
+ * Calls that drop the lock for a while to allocate: the ring is full, so that a drain does, and
+ * there is no room for posted events, so that a post does.
  */
 START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched)
 {

@@ -515,8 +515,8 @@ run_owned(struct loop_job *job, uint64_t serial)
 }
 
 /*
- * The thread of the loop moves the job to the ready list under its own lock alone: it may touch nothing
- * that the owner reads without that.  Only the thread sanitizer sees it.
+ * The thread of the loop moves the job to the ready list under its own lock alone: it may touch
+ * nothing that the owner reads without that.  Only the thread sanitizer sees it.
  */
 START_TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
 {

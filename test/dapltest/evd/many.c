@@ -359,8 +359,9 @@ static const DAT_UPCALL_POLICY detours[][4] = {
 #define DETOURS ((int)(sizeof detours / sizeof detours[0]))
 
 /*
- * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing that
- * it may do there.  The thread that returns from the upcall must then handle the queued events.
+ * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing
+ * that it may do there.  The thread that returns from the upcall must then handle the queued
+ * events.
  */
 /* clause: c.14.9 */
 /* origin: outside.03 */
@@ -410,7 +411,9 @@ complete_more(struct tape *tape, uint64_t id)
 		script_complete(&st.dev, i);
 }
 
-/* The first upcall causes further completions, which raise no notification: its thread finds them. */
+/*
+ * The first upcall causes further completions, which raise no notification: its thread finds them.
+ */
 START_TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
 {
 	const struct script_record solicited = { .id = 1, .flags = SCRIPT_SOLICITED };

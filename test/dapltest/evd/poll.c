@@ -76,7 +76,10 @@ complete_too_many(void)
 		script_complete_on(&st.dev, 1, 800 + i);
 }
 
-/* The batch is full, so the device may have more.  A poll for no sink leaves the error to the next call. */
+/*
+ * The batch is full, so the device may have more.  A poll for no sink leaves the error to the next
+ * call.
+ */
 START_TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call)
 {
 	DAT_EVENT event;
@@ -143,7 +146,10 @@ START_TEST(enable__too_many_receives__fails_once)
 }
 END_TEST
 
-/* The arm proves that the queue is empty; the enable polls all the same, and finds what an earlier poll refused. */
+/*
+ * The arm proves that the queue is empty; the enable polls all the same, and finds what an earlier
+ * poll refused.
+ */
 START_TEST(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once)
 {
 	const struct script_options opt = { .qlen = 2 * EVD_BATCH, .exact = true };

@@ -63,8 +63,8 @@ is_plain(const struct script *s, const struct script_record *record)
 }
 
 /*
- * If `events` is not NULL, up to *made completions become events at once, the first ones, as far as they
- * are plain.
+ * If `events` is not NULL, up to *made completions become events at once, the first ones, as far as
+ * they are plain.
  */
 static struct evd_device_result
 poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)

@@ -42,7 +42,8 @@ enum script_channel {
 	SCRIPT_PRIVATE, /* channel_fd of the EVD */
 	SCRIPT_SHARED,	/* a source of the loop reads it */
 	SCRIPT_LED,	/* the test reads it, by a struct lead */
-	SCRIPT_DIRECT, /* the thread that raises the event calls evd_notified(): a reader that is always awake */
+	/* the thread that raises the event calls evd_notified(): a reader that is always awake */
+	SCRIPT_DIRECT,
 };
 
 struct script_options {
@@ -104,7 +105,9 @@ struct script {
 	void *arg; /* the test's */
 };
 
-/* The EVD, for any thread: those of a script all have life 0, so the next is as good as the last. */
+/*
+ * The EVD, for any thread: those of a script all have life 0, so the next is as good as the last.
+ */
 static inline struct evd_ref
 script_ref(struct script *s)
 {

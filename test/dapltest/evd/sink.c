@@ -160,7 +160,10 @@ START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 }
 END_TEST
 
-/* The event was raised and is unread when the next sink is set: the sink needs no other notification. */
+/*
+ * The event was raised and is unread when the next sink is set: the sink needs no other
+ * notification.
+ */
 /* origin: race.A3 */
 START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A wait that polls for a while before it sleeps.  No test depends on how long that takes: a spin lasts an
- * hour, unless an event comes or it ends for another reason, or a nanosecond.
+ * A wait that polls for a while before it sleeps.  No test depends on how long that takes: a spin
+ * lasts an hour, unless an event comes or it ends for another reason, or a nanosecond.
  */
 #include "suites.h"
 

@@ -3,8 +3,8 @@
  * story -- helpers of the tests of the dispatcher
  *
  * A story has a loop that runs only when the test steps it, a scripted device with its EVD, and a
- * tape on which the upcalls are recorded.  story_expect_nothing() checks that nothing else happens, and that
- * no event is stranded.
+ * tape on which the upcalls are recorded.  story_expect_nothing() checks that nothing else happens,
+ * and that no event is stranded.
  */
 #ifndef REARM_TEST_EVD_STORY_H
 #define REARM_TEST_EVD_STORY_H

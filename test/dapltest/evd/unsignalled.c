@@ -441,7 +441,10 @@ END_TEST
 static void (*const failures[])(void) = { fail_polls, overflow_evd };
 static const int failed_with[] = { -EIO, -EOVERFLOW };
 
-/* Quiet ones do not keep a dequeue from asking the device, which fails: they are there all the same. */
+/*
+ * Quiet ones do not keep a dequeue from asking the device, which fails: they are there all the
+ * same.
+ */
 /* origin: outside.12 */
 START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion channels: reads that are cancellation points, as read() of the system, and reads that fail. */
+/*
+ * Completion channels: reads that are cancellation points, as read() of the system, and reads that
+ * fail.
+ */
 #define _GNU_SOURCE /* ppoll() */
 #include "fault.h"
 

@@ -23,7 +23,9 @@ void fault_clear(void);
 
 /* ---- completion channels: channel.c ---- */
 
-/* From now on reading a channel fails with that errno, and the channel stays as it is; 0: it works. */
+/*
+ * From now on reading a channel fails with that errno, and the channel stays as it is; 0: it works.
+ */
 void fault_channel_fail(int error);
 
 /* The next read of a channel by this thread finds it cancelled; a read is a cancellation point. */
@@ -49,21 +51,23 @@ void fault_cq_refuse_arms(int n);
 void fault_cq_refuse_resize(bool on);
 
 /*
- * Moderation of completion queues fails with that errno; 0: it works.  fault_lack(FAULT_MODERATION): the device does not
- * have the operation.
+ * Moderation of completion queues fails with that errno; 0: it works.
+ * fault_lack(FAULT_MODERATION): the device does not have the operation.
  */
 void fault_cq_refuse_moderation(int error);
 
 /*
- * The period of queues that are moderated from now on does not end: only the count, and what is not delayed, brings
- * a notification.
+ * The period of queues that are moderated from now on does not end: only the count, and what is not
+ * delayed, brings a notification.
  */
 void fault_cq_stop_periods(bool on);
 
 /* How many notifications the queue has raised, whether they were read or not. */
 unsigned int fault_cq_notifications(struct ibv_cq *cq);
 
-/* How often the moderation of a queue was set, since the program began; and to what, the last time. */
+/*
+ * How often the moderation of a queue was set, since the program began; and to what, the last time.
+ */
 unsigned int fault_cq_moderated(void);
 struct ibv_moderate_cq fault_cq_last_moderation(void);
 
@@ -100,8 +104,8 @@ void fault_qp_on_destroy(void (*call)(struct ibv_qp *qp));
 bool fault_qp_has_windows(struct ibv_qp *qp);
 
 /*
- * A queue pair in the error state overlooks receives that are posted, until it is moved to that state again: as
- * soft-RoCE, which flushes what it finds when it is moved there.
+ * A queue pair in the error state overlooks receives that are posted, until it is moved to that
+ * state again: as soft-RoCE, which flushes what it finds when it is moved there.
  */
 void fault_qp_overlook_receives(bool on);
 
@@ -114,8 +118,8 @@ struct ibv_srq *fault_srq_last(void);
 void fault_srq_on_modify(void (*call)(void));
 
 /*
- * A queue that has fewer buffers than the limit that is set raises no event, and stays armed: as soft-RoCE,
- * which compares the two when a message takes a buffer.  Messages raise none either.
+ * A queue that has fewer buffers than the limit that is set raises no event, and stays armed: as
+ * soft-RoCE, which compares the two when a message takes a buffer.  Messages raise none either.
  */
 void fault_srq_overlook_limit(bool on);
 
@@ -147,7 +151,10 @@ struct fault_limits {
 };
 void fault_limit(const struct fault_limits *limits);
 
-/* All that the device and its port report, for adapters that are opened from now on; NULL: what they have. */
+/*
+ * All that the device and its port report, for adapters that are opened from now on; NULL: what
+ * they have.
+ */
 void fault_device(const struct ibv_device_attr *device, const struct ibv_port_attr *port);
 
 /* What adapters that are opened from now on do not have. */
@@ -173,11 +180,17 @@ void fault_other_device(bool on);
 
 /* ---- the connection manager: cm.c ---- */
 
-/* From now on making an event channel, and binding an id to an address, fail with that errno; 0: they work. */
+/*
+ * From now on making an event channel, and binding an id to an address, fail with that errno; 0:
+ * they work.
+ */
 void fault_cm_refuse_channels(int error);
 void fault_cm_refuse_addresses(int error);
 
-/* Whether the provider takes the device for the software device, which it is; else for one of the host. */
+/*
+ * Whether the provider takes the device for the software device, which it is; else for one of the
+ * host.
+ */
 void fault_is_soft(bool on);
 
 /*
@@ -191,7 +204,10 @@ struct fault_replacement {
 };
 void fault_cm_replace(const struct fault_replacement *replacement);
 
-/* The next n times that an address is to be resolved, it is not in time; and how many of them are left. */
+/*
+ * The next n times that an address is to be resolved, it is not in time; and how many of them are
+ * left.
+ */
 void fault_cm_time_out(int n);
 int fault_cm_time_outs_left(void);
 
@@ -222,30 +238,41 @@ void fault_cm_on_listen(void (*call)(uint16_t port));
 /* ---- any call of the provider: call.c ---- */
 
 /*
- * From now on the call of libibverbs or librdmacm with that name fails with that errno: each that doc/errno.md lists.
- * ibv_post_recv stands for ibv_post_srq_recv, too.  NULL: all work.
+ * From now on the call of libibverbs or librdmacm with that name fails with that errno: each that
+ * doc/errno.md lists.  ibv_post_recv stands for ibv_post_srq_recv, too.  NULL: all work.
  */
 void fault_call_fail(const char *call, int error);
 /* But the next n times it works. */
 void fault_call_spare(int n);
 
-/* What ibv_post_send() was given last, with its first segment; and rdma_connect() or rdma_accept(), without private data. */
+/*
+ * What ibv_post_send() was given last, with its first segment; and rdma_connect() or rdma_accept(),
+ * without private data.
+ */
 struct ibv_send_wr fault_call_last_request(void);
 struct rdma_conn_param fault_call_last_connection(void);
 
 /* ---- threads: thread.c ---- */
 
-/* No thread of the provider and the device can be started; it fails with that errno; 0: they can. */
+/*
+ * No thread of the provider and the device can be started; it fails with that errno; 0: they can.
+ */
 void fault_refuse_threads(int error);
 
 /* ---- names: fault.c ---- */
 
-/* How the provider names the type, or the subtype, of what a call returns, a DAT_RETURN; NULL: it has no name. */
+/*
+ * How the provider names the type, or the subtype, of what a call returns, a DAT_RETURN; NULL: it
+ * has no name.
+ */
 const char *fault_name(uint32_t ret, bool type);
 
 /* ---- memory: memory.c ---- */
 
-/* The n-th allocation by this thread, from now on, fails: of the provider or inside the device.  0: none. */
+/*
+ * The n-th allocation by this thread, from now on, fails: of the provider or inside the device.  0:
+ * none.
+ */
 void fault_memory_fail_at(int n);
 /* Whether it has not come yet; forgets it. */
 bool fault_memory_missed(void);

@@ -171,7 +171,10 @@ __wrap_ibv_reg_mr_iova(struct ibv_pd *pd, void *address, size_t length, uint64_t
 	return __real_ibv_reg_mr_iova(pd, address, length, iova, access);
 }
 
-/* The header calls the one or the other for a region that is not zero-based, by what the compiler knows of the access. */
+/*
+ * The header calls the one or the other for a region that is not zero-based, by what the compiler
+ * knows of the access.
+ */
 #undef ibv_reg_mr
 struct ibv_mr *__real_ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access);
 struct ibv_mr *__wrap_ibv_reg_mr(struct ibv_pd *pd, void *address, size_t length, int access);

@@ -56,8 +56,8 @@ run(void *intrude)
 }
 
 /*
- * On a thread of its own: on this one it would sleep at the place where the interrupted call sleeps, and take
- * the wake that is meant for that call.
+ * On a thread of its own: on this one it would sleep at the place where the interrupted call
+ * sleeps, and take the wake that is meant for that call.
  */
 static void
 let_intrude(void)

@@ -2,8 +2,8 @@
 /*
  * test-iser-hostile -- rearm-iser-target against an initiator that means harm
  *
- * Target and initiator live in the test's process, each with an adapter of its own on the software device.  The
- * initiator logs in, or not, and sends PDUs with random bits, one behind the other.
+ * Target and initiator live in the test's process, each with an adapter of its own on the software
+ * device.  The initiator logs in, or not, and sends PDUs with random bits, one behind the other.
  */
 #include "lib/runner.h"
 
@@ -78,7 +78,9 @@ send_login(struct enemy *enemy)
 	mover_send(&enemy->mover, slot, sizeof login_text, NULL, NULL);
 }
 
-/* A PDU that is nearly right: commands of all kinds, with a bit or a byte changed here and there. */
+/*
+ * A PDU that is nearly right: commands of all kinds, with a bit or a byte changed here and there.
+ */
 static void
 send_something(struct enemy *enemy)
 {

@@ -86,7 +86,10 @@ END_TEST
 
 #define DEPTH 256
 
-/* Many at a time, of 4 KiB and larger than what the caller's thread copies: each ends once, from the engine. */
+/*
+ * Many at a time, of 4 KiB and larger than what the caller's thread copies: each ends once, from
+ * the engine.
+ */
 START_TEST(transfer__many_at_a_time__all_end_with_their_own_data)
 {
 	static struct scsi_call calls[DEPTH];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scsi_call -- a target with two nexuses over a temporary file, and commands for it as hexadecimal text
+ * scsi_call -- a target with two nexuses over a temporary file, and commands for it as hexadecimal
+ * text
  */
 #ifndef REARM_ISER_SCSI_CALL_H
 #define REARM_ISER_SCSI_CALL_H
@@ -33,7 +34,10 @@ struct scsi_call {
 	pthread_t from; /* the thread that called back */
 };
 
-/* LUN 0, with the options but for the path, which is the world's; NULL means none.  Attentions are taken. */
+/*
+ * LUN 0, with the options but for the path, which is the world's; NULL means none.  Attentions are
+ * taken.
+ */
 void scsi_world_open(
     struct scsi_world *world, enum scsi_engine engine, const struct scsi_lun_options *options);
 void scsi_world_close(struct scsi_world *world);
@@ -49,7 +53,9 @@ size_t scsi_hex(const char *text, uint8_t *bytes, size_t size);
 /* Plans it for LUN 0. */
 enum scsi_progress scsi_call_plan(
     struct scsi_call *call, struct scsi_nexus *nexus, const char *cdb, uint32_t in, uint32_t out);
-/* Starts it with the bytes at `data`, which get what it reads when it has ended or was waited for. */
+/*
+ * Starts it with the bytes at `data`, which get what it reads when it has ended or was waited for.
+ */
 enum scsi_progress scsi_call_start(struct scsi_call *call, uint8_t *data);
 void scsi_call_wait(struct scsi_call *call);
 

@@ -159,7 +159,10 @@ START_TEST(reservation__each_type__lets_registrants_and_others_do_what_the_table
 	expect_reservation(&world, type, types[_i].all ? 0 : 11);
 	expect_access(&world, world.a, true, true);
 	expect_access(&world, world.b, types[_i].registered_reads, types[_i].registered_writes);
-	/* The same again is no change; another type is a conflict; so is another holder, unless all hold it. */
+	/*
+	 * The same again is no change; another type is a conflict; so is another holder, unless all
+	 * hold it.
+	 */
 	PERSIST(world.a, RESERVE, type, 11, 0);
 	PERSIST_CONFLICTS(world.a, RESERVE, type == 1 ? 3 : 1, 11, 0);
 	ck_assert_uint_eq(persist(&world, world.b, RESERVE, type, 22, 0), types[_i].all ? 0 : 1);
@@ -307,7 +310,10 @@ START_TEST(preempt__by_keys__removes_and_takes)
 }
 END_TEST
 
-/* A reservation that changes its type by PREEMPT is reported to the registrants that had access by the old one. */
+/*
+ * A reservation that changes its type by PREEMPT is reported to the registrants that had access by
+ * the old one.
+ */
 START_TEST(preempt__of_a_shared_type__reports_the_release)
 {
 	struct scsi_world world;

@@ -13,7 +13,10 @@
 
 #define CDB_FIELD SENSE_CDB_FIELD
 
-/* Before each row block n has bytes n & 0xff up to 1023, and the rest is a hole; data-out is `out` bytes 0x61. */
+/*
+ * Before each row block n has bytes n & 0xff up to 1023, and the rest is a hole; data-out is `out`
+ * bytes 0x61.
+ */
 static const struct row {
 	const char *cdb;
 	uint32_t in, out; /* what the initiator expects */
@@ -289,7 +292,10 @@ START_TEST(invalid_field__in_a_cdb_or_a_list__is_pointed_at)
 }
 END_TEST
 
-/* Any bits in the CDBs of the table, and any data: memory (ASan) and what is beyond the last block stay as they are. */
+/*
+ * Any bits in the CDBs of the table, and any data: memory (ASan) and what is beyond the last block
+ * stay as they are.
+ */
 START_TEST(command__random_bits__change_nothing_outside_of_the_unit)
 {
 	static const char tail[] = "what is behind the last block";
@@ -380,7 +386,10 @@ START_TEST(command__for_no_lun__is_refused_but_for_three)
 }
 END_TEST
 
-/* Each command that the target reports is one that it knows, with as many bytes of use as its CDB has. */
+/*
+ * Each command that the target reports is one that it knows, with as many bytes of use as its CDB
+ * has.
+ */
 START_TEST(opcodes__all_that_are_reported__are_reported_alone_too)
 {
 	struct scsi_world world;

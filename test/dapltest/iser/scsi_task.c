@@ -2,8 +2,8 @@
 /*
  * scsi_task -- tasks that wait for each other, and functions that end them
  *
- * The workers read with pread(), which stands still while the gate is shut: a COMPARE AND WRITE that was
- * started is then a task in flight for as long as a test wants.
+ * The workers read with pread(), which stands still while the gate is shut: a COMPARE AND WRITE
+ * that was started is then a task in flight for as long as a test wants.
  */
 #include "scsi_call.h"
 #include "suites.h"
@@ -199,7 +199,10 @@ START_TEST(abort__in_each_state__ends_the_task_aborted)
 	gate_set(false);
 	scsi_call_wait(&running);
 	ck_assert(running.task.aborted);
-	/* It was stopped between the comparison and the write; the one that was planned was not begun. */
+	/*
+	 * It was stopped between the comparison and the write; the one that was planned was not
+	 * begun.
+	 */
 	ck_assert_int_eq(pread(world.fd, world.data, 5120, 0), 5120);
 	ck_assert_uint_eq(world.data[0], 0);
 	ck_assert_uint_eq(world.data[9 * 512], 9);
@@ -273,7 +276,10 @@ START_TEST(function__for_no_lun__is_refused)
 }
 END_TEST
 
-/* A drain covers the callbacks: a nexus can be freed when it is done, whether its last task was aborted or not. */
+/*
+ * A drain covers the callbacks: a nexus can be freed when it is done, whether its last task was
+ * aborted or not.
+ */
 static struct drained slow_drain;
 static atomic_bool slow_runs, slow_goes, slow_saw_done;
 

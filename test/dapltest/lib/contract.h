@@ -30,8 +30,8 @@ DAT_CNO_HANDLE contract_cno(const struct dt_side *side);
 /* The device with faults, or the one under test if that is not the software one. */
 const char *contract_device(void);
 /*
- * Sends an EVD of the adapter one connection request more than it holds, which the adapter reports as an
- * asynchronous event on any device.  Returns the EVD.
+ * Sends an EVD of the adapter one connection request more than it holds, which the adapter reports
+ * as an asynchronous event on any device.  Returns the EVD.
  */
 DAT_EVD_HANDLE contract_overflow(const struct dt_side *from, DAT_IA_HANDLE ia);
 

@@ -27,18 +27,21 @@ TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
 /* Whether the device under test is the software one. */
 bool dt_is_soft(void);
-/* The same, for what only that one does: elsewhere the test says on stdout that it is skipped, and why. */
+/*
+ * The same, for what only that one does: elsewhere the test says on stdout that it is skipped, and
+ * why.
+ */
 bool dt_on_soft(const char *why);
 /*
- * Whether the device has the addresses .1 to .9 of a network; otherwise the test says that it is skipped.
- * DAPL_TEST_NETWORK ("192.0.2") names the network of another device than the software one, which has that
- * of loopback.  dt_on_network() says whether an address is its host.
+ * Whether the device has the addresses .1 to .9 of a network; otherwise the test says that it is
+ * skipped.  DAPL_TEST_NETWORK ("192.0.2") names the network of another device than the software
+ * one, which has that of loopback.  dt_on_network() says whether an address is its host.
  */
 bool dt_has_network(void);
 bool dt_on_network(const char *address, int host);
 /*
- * The tests that are added from here on need the software device, with faults or with manners that a test
- * chooses: elsewhere they are skipped.
+ * The tests that are added from here on need the software device, with faults or with manners that
+ * a test chooses: elsewhere they are skipped.
  */
 void dt_only_on_soft(TCase *tcase, const char *why);
 
@@ -80,7 +83,10 @@ struct dt_pair {
 	struct dt_side a, b; /* a connects to b */
 };
 
-/* An IA, or the failure of the test.  Of "soft-elsewhere" another one has the EVD for asynchronous events. */
+/*
+ * An IA, or the failure of the test.  Of "soft-elsewhere" another one has the EVD for asynchronous
+ * events.
+ */
 DAT_IA_HANDLE dt_open(const char *name, DAT_EVD_HANDLE *async);
 void dt_close(DAT_IA_HANDLE ia);
 

@@ -2,14 +2,16 @@
 /*
  * Regions that are bound again and again, under traffic
  *
- * Each of several threads has a connection of its own.  `b` binds a region to a range of its memory, which the
- * thread chooses, and `a` writes into the range and reads it.  Now and then `a` uses the context of an earlier bind,
- * invalidates the region, or the region is made anew.  Meanwhile another thread sends messages on the queue of the
- * binds, and upcalls of `a` take and post receives.
+ * Each of several threads has a connection of its own.  `b` binds a region to a range of its
+ * memory, which the thread chooses, and `a` writes into the range and reads it.  Now and then `a`
+ * uses the context of an earlier bind, invalidates the region, or the region is made anew.
+ * Meanwhile another thread sends messages on the queue of the binds, and upcalls of `a` take and
+ * post receives.
  *
- * Checked: each bind that is not suppressed has one event, in order.  What `a` writes is in the range, and nothing
- * else of the memory changes.  An old context gives no access and breaks that connection only.  A region of memory
- * that is bound cannot be freed.  The messages come in their order.
+ * Checked: each bind that is not suppressed has one event, in order.  What `a` writes is in the
+ * range, and nothing else of the memory changes.  An old context gives no access and breaks that
+ * connection only.  A region of memory that is bound cannot be freed.  The messages come in their
+ * order.
  */
 #include "crowd.h"
 #include "suites.h"

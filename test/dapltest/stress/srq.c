@@ -2,15 +2,16 @@
 /*
  * A shared receive queue with many endpoints, under traffic
  *
- * `a` connects each of its endpoints to one of `b`; those of `b` receive from one queue, on four EVDs that also have
- * the events of their connections.  Two EVDs are waited on, one has upcalls one at a time, one several at once.
- * Senders send from any endpoint of `a`.  Others end connections, from either side, and connect again, after a reset
- * or with new endpoints.  One thread resizes the queue and sets its watermark.
+ * `a` connects each of its endpoints to one of `b`; those of `b` receive from one queue, on four
+ * EVDs that also have the events of their connections.  Two EVDs are waited on, one has upcalls one
+ * at a time, one several at once.  Senders send from any endpoint of `a`.  Others end connections,
+ * from either side, and connect again, after a reset or with new endpoints.  One thread resizes the
+ * queue and sets its watermark.
  *
- * Counted: each buffer is posted, or not; a completion takes a posted one.  Each connection has one ESTABLISHED and
- * one end on both sides, and one EP_BROKEN.  Each message comes once, those of a connection in their order, and one
- * that was sent with success has come before the end of its connection.  At the end the buffers that are posted are
- * those that the queue has.
+ * Counted: each buffer is posted, or not; a completion takes a posted one.  Each connection has one
+ * ESTABLISHED and one end on both sides, and one EP_BROKEN.  Each message comes once, those of a
+ * connection in their order, and one that was sent with success has come before the end of its
+ * connection.  At the end the buffers that are posted are those that the queue has.
  */
 #include "crowd.h"
 #include "suites.h"

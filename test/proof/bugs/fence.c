@@ -2,12 +2,13 @@
 /*
  * fence -- the arm before the second poll, on the real processor and softverbs' real queue
  *
- * Round by round one thread arms the completion queue and polls it, as the dispatcher does before it
- * sleeps, while another pushes one completion.  The poll finds the completion, or its event comes: both
- * missed is a lost wake-up.  In every second round it trusts the hint of the arm, and does not poll if there is
- * none.  Only rounds in which the two meet can lose one, so those are counted, however
- * long they take.  The threads wait for each other by spinning, each on a processor of its own: where others
- * want the processors, too, both keep them until their turns are over, and turns often overlap.
+ * Round by round one thread arms the completion queue and polls it, as the dispatcher does before
+ * it sleeps, while another pushes one completion.  The poll finds the completion, or its event
+ * comes: both missed is a lost wake-up.  In every second round it trusts the hint of the arm, and
+ * does not poll if there is none.  Only rounds in which the two meet can lose one, so those are
+ * counted, however long they take.  The threads wait for each other by spinning, each on a
+ * processor of its own: where others want the processors, too, both keep them until their turns are
+ * over, and turns often overlap.
  *
  * Usage: fence ROUNDS SECONDS
  *   ROUNDS   that the two must have met in
@@ -72,8 +73,8 @@ device(void *arg)
 }
 
 /*
- * True unless the completion of this round is there and nothing will ever tell.  *met counts rounds in
- * which neither thread was done before the other began.
+ * True unless the completion of this round is there and nothing will ever tell.  *met counts rounds
+ * in which neither thread was done before the other began.
  */
 static bool
 play(unsigned long round, unsigned long *met)

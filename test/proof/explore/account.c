@@ -49,8 +49,8 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 		violation("at rest EVD %c has been %llu events long, and %llu were produced",
 		    'a' + e->index, (unsigned long long)n.max_depth, (unsigned long long)entered);
 	/*
-	 * A poll that fails does not show whether the queue was empty.  A notification that is read while
-	 * upcalls are off is counted by no poll of theirs.
+	 * A poll that fails does not show whether the queue was empty.  A notification that is read
+	 * while upcalls are off is counted by no poll of theirs.
 	 */
 	if (cq && entered == 0 && !(world_faults & FAULT_POLL) &&
 	    e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE &&

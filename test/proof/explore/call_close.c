@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * call_close -- an adapter of one EVD, or of one CNO, is closed: what dapl/provider/ia_close.c does with each
+ * call_close -- an adapter of one EVD, or of one CNO, is closed: what dapl/provider/ia_close.c does
+ * with each
  */
 #include "call.h"
 
@@ -16,7 +17,10 @@ begin(void)
 	return alone ? number : 0;
 }
 
-/* Whether it waits for all: from inside a callback not for those whose threads are in another close. */
+/*
+ * Whether it waits for all: from inside a callback not for those whose threads are in another
+ * close.
+ */
 static bool
 end(unsigned int number)
 {

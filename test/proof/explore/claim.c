@@ -95,9 +95,9 @@ check(const struct stage_evd *e, const struct before *b, const struct before *no
 }
 
 /*
- * A job that backs off runs when its time has come, or when a wake moves it forward.  A thread may do both
- * in one section: wake the sink, because its poll has found completions or its upcall was the last one, and
- * take the job.
+ * A job that backs off runs when its time has come, or when a wake moves it forward.  A thread may
+ * do both in one section: wake the sink, because its poll has found completions or its upcall was
+ * the last one, and take the job.
  */
 static void
 check_patience(const struct stage_evd *e, const struct before *b, const struct before *now)

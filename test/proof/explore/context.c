@@ -86,7 +86,10 @@ machine_switch(struct context *from, struct context *to)
 	context_jump(&from->sp, to->sp);
 }
 #else
-/* Not in the caller: getcontext() may return twice, and a variable that changed before may be lost then. */
+/*
+ * Not in the caller: getcontext() may return twice, and a variable that changed before may be lost
+ * then.
+ */
 static __attribute__((noinline)) ucontext_t *
 machine_room(struct context *c)
 {

@@ -345,7 +345,10 @@ cq_arm(void *source, bool solicited_only)
 		return result(-EIO);
 	}
 	cq->asked = solicited_only ? DEVICE_ARMED_SOLICITED : DEVICE_ARMED;
-	/* With an event unread some devices heed another arm (the strict ones here), and some do not. */
+	/*
+	 * With an event unread some devices heed another arm (the strict ones here), and some do
+	 * not.
+	 */
 	if (cq->asked > cq->armed && (cq->strict || cq->raised == cq->gets))
 		cq->armed = cq->asked;
 	cq->arms++;

@@ -142,7 +142,10 @@ static struct section {
 	bool late;
 } sections[FIBERS];
 
-/* Not by memcpy(): ThreadSanitizer judges its reads, and what other locks guard is read here, and dropped. */
+/*
+ * Not by memcpy(): ThreadSanitizer judges its reads, and what other locks guard is read here, and
+ * dropped.
+ */
 static void
 take_copy(const struct meant *m, unsigned char *copy)
 {

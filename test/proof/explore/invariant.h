@@ -15,8 +15,8 @@
 bool invariant_policy_calls(int policy);
 
 /*
- * The queued events for which the sink must have been woken.  If they are for solicited completions,
- * others are counted only if upcalls get them.
+ * The queued events for which the sink must have been woken.  If they are for solicited
+ * completions, others are counted only if upcalls get them.
  */
 unsigned int invariant_signalled(const struct evd *evd, const struct device_cq *cq);
 
@@ -35,7 +35,9 @@ void invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t 
 /* The EVD was freed: its job is not queued, since the free would wait for it. */
 void invariant_dead(const struct evd *evd, int name);
 
-/* No thread can run any more.  `leaves`: a thread may have left events to the next cno_trywait(). */
+/*
+ * No thread can run any more.  `leaves`: a thread may have left events to the next cno_trywait().
+ */
 void invariant_rest(const struct evd *evd, const struct device_cq *cq, bool leaves, int name);
 
 /* A CNO, whenever its lock is free; `waiters`: the fibers inside cno_wait(). */

@@ -15,8 +15,8 @@ bool lot_one_in(unsigned int n);
 __attribute__((format(printf, 3, 4))) void lot_add(char *to, size_t size, const char *format, ...);
 
 /*
- * The same of an action, in which % stands for this EVD, # for one of the first CNOs and @ for one of the
- * first endpoints.
+ * The same of an action, in which % stands for this EVD, # for one of the first CNOs and @ for one
+ * of the first endpoints.
  */
 void lot_add_action(
     char *to, size_t size, const char *action, char evd, unsigned int cnos, unsigned int eps);

@@ -78,7 +78,9 @@ struct stage_life {
 	unsigned int unheld;	    /* endpoints whose ESTABLISHED was refused, a bit each */
 	uint32_t freed_at;	    /* step at which its free had returned; 0: it did not */
 	uint32_t detached_at[CNOS]; /* the same of what detached it from the CNO */
-	/* Endpoints whose ESTABLISHED is being posted, and what left meanwhile though it was held. */
+	/*
+	 * Endpoints whose ESTABLISHED is being posted, and what left meanwhile though it was held.
+	 */
 	uint8_t establishing, escaped;
 	uint64_t delivered[STREAMS];
 	unsigned int n_entries;
@@ -232,7 +234,9 @@ void entry_delivered(struct stage_evd *e, struct stage_life *l, uint64_t id);
 bool entry_is_dropped(const struct stage_evd *e, uint64_t id);
 /* How many were delivered by now. */
 int entry_delivered_of(const struct stage_evd *e);
-/* How many a call may have found, at most: those produced by now, but `gone`, delivered before it. */
+/*
+ * How many a call may have found, at most: those produced by now, but `gone`, delivered before it.
+ */
 int entry_most(const struct stage_evd *e, int gone);
 int entry_queued(const struct stage_evd *e, uint32_t step, int most, bool with_ends);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * table_fault -- what the system and the device refuse: which call, and when, is chosen like a schedule
+ * table_fault -- what the system and the device refuse: which call, and when, is chosen like a
+ * schedule
  */
 #include "family.h"
 

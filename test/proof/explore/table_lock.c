@@ -2,8 +2,9 @@
 /*
  * table_lock -- threads that contend for locks, with the code of the shipped lock (evd/lock.h)
  *
- * The first ones are about the lock alone: a query is three sections of the lock of an EVD, and changes
- * nothing.  In the others it is one of several locks, or a thread that has it sleeps or ends an object.
+ * The first ones are about the lock alone: a query is three sections of the lock of an EVD, and
+ * changes nothing.  In the others it is one of several locks, or a thread that has it sleeps or
+ * ends an object.
  */
 #include "family.h"
 

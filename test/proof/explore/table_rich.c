@@ -2,10 +2,10 @@
 /*
  * table_rich -- much at once on one loop
  *
- * Several EVDs and CNOs share a loop while a thread of it is parked inside an upcall or an agent: it
- * reads sources and runs what needs no call-out, and everything else is put off until it returns.  So
- * the ready list holds jobs that must wait before jobs that need not, and jobs that back off beside
- * both; and what they wait for changes meanwhile.
+ * Several EVDs and CNOs share a loop while a thread of it is parked inside an upcall or an agent:
+ * it reads sources and runs what needs no call-out, and everything else is put off until it
+ * returns.  So the ready list holds jobs that must wait before jobs that need not, and jobs that
+ * back off beside both; and what they wait for changes meanwhile.
  */
 #include "family.h"
 

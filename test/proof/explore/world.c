@@ -109,7 +109,9 @@ model_drop(struct os_mutex *m, const struct os_site *site)
 	m->owner = 0;
 	sched.enabled |= m->waiters;
 	sched_touch(OP_UNLOCK, OBJECT_MUTEX(m->id));
-	/* Behind it: what is read now, and belongs under the lock, another thread may have changed. */
+	/*
+	 * Behind it: what is read now, and belongs under the lock, another thread may have changed.
+	 */
 	sched_point_minor(OP_UNLOCK, OBJECT_MUTEX(m->id), site);
 }
 
@@ -397,7 +399,10 @@ world_leave(const struct os_leave *leave, const struct os_site *site)
 	longjmp(left->place, 1);
 }
 
-/* Before it sleeps, or when something has just woken it: others run between this and the first step of leave(). */
+/*
+ * Before it sleeps, or when something has just woken it: others run between this and the first step
+ * of leave().
+ */
 int
 world_flag_wait_or_leave(struct os_flag *flag, uint32_t value, uint64_t deadline,
     const struct os_leave *leave, const struct os_site *site)

@@ -30,14 +30,14 @@ enum world_fault {
 
 extern unsigned int world_faults;
 /*
- * A wait that may be cancelled returns this: to the next thread of the program, which goes on with what the actor
- * does.  No call returns it by itself.
+ * A wait that may be cancelled returns this: to the next thread of the program, which goes on with
+ * what the actor does.  No call returns it by itself.
  */
 #define WORLD_CANCELLED (-ENOTRECOVERABLE)
 
 /*
- * In sched.self->left while the fiber is in such a wait: where world_leave() goes on, after leave().  Threads of the
- * library cannot be cancelled.
+ * In sched.self->left while the fiber is in such a wait: where world_leave() goes on, after
+ * leave().  Threads of the library cannot be cancelled.
  */
 struct world_left {
 	jmp_buf place;

@@ -2,9 +2,10 @@
 /*
  * axioms -- the lock-free parts of the library, as shapes, by the axioms of C11 and of ARMv8
  *
- * Each shape is checked three times by each model: with the orders that the code asks for, and with the weakest that are
- * needed, nothing goes wrong; and with any one of those made weaker something does.  So the table of doc/locking.md says no
- * more than is needed, and a shape that cannot go wrong would be noticed.  check-orders ties the shapes to the code.
+ * Each shape is checked three times by each model: with the orders that the code asks for, and with
+ * the weakest that are needed, nothing goes wrong; and with any one of those made weaker something
+ * does.  So the table of doc/locking.md says no more than is needed, and a shape that cannot go
+ * wrong would be noticed.  check-orders ties the shapes to the code.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,14 +65,19 @@ struct shape {
 		{ CHANGE, order, word, to, from, t, (on) + 1, value, 0 }, needs \
 	}
 
-/* The writer finds no alarm, and the reader no frame; or the reader finds one that is not written. */
+/*
+ * The writer finds no alarm, and the reader no frame; or the reader finds one that is not written.
+ */
 static bool
 alarm_is_lost(const struct outcome *o)
 {
 	return (o->read[2] == 0 && o->read[4] == 0) || o->read[5] == 0;
 }
 
-/* The writer finds no room, and the reader no writer to notify; or a frame is overwritten that is being read. */
+/*
+ * The writer finds no room, and the reader no writer to notify; or a frame is overwritten that is
+ * being read.
+ */
 static bool
 room_is_lost(const struct outcome *o)
 {
@@ -97,7 +103,10 @@ section_is_torn(const struct outcome *o)
 	return o->read[5] != o->read[6];
 }
 
-/* The lock is HELD (0) at first.  The kernel finds it WAITED (1), and the thread that drops it (2) did not. */
+/*
+ * The lock is HELD (0) at first.  The kernel finds it WAITED (1), and the thread that drops it (2)
+ * did not.
+ */
 static bool
 sleeper_is_forgotten(const struct outcome *o)
 {

@@ -156,7 +156,10 @@ releases(enum order order)
 	return order == RELEASE || order == ACQ_REL || order == SEQ_CST;
 }
 
-/* A store that releases, or comes after a fence that does, is before what acquires it, and what adds to it passes it on. */
+/*
+ * A store that releases, or comes after a fence that does, is before what acquires it, and what
+ * adds to it passes it on.
+ */
 static relation
 c11_synchronizes(const struct candidate *c, const struct basis *b)
 {
@@ -199,7 +202,10 @@ c11_synchronizes(const struct candidate *c, const struct basis *b)
 	return sw;
 }
 
-/* The order that all threads see of what is sequentially consistent: none may be both before and after another. */
+/*
+ * The order that all threads see of what is sequentially consistent: none may be both before and
+ * after another.
+ */
 static bool
 c11_is_one_order(
     const struct candidate *c, const struct basis *b, const relation *hb, const relation *eco)
@@ -214,7 +220,10 @@ c11_is_one_order(
 			if (si->order != SEQ_CST || sj->order != SEQ_CST || i == j ||
 			    !c->outcome.present[i] || !c->outcome.present[j])
 				continue;
-			/* An access stands for itself, a fence for what happens after it, or before it. */
+			/*
+			 * An access stands for itself, a fence for what happens after it, or before
+			 * it.
+			 */
 			heads = 1u << i | (si->kind == FENCE ? hb->row[i] : 0);
 			for (int k = 0; k < c->n; k++)
 				if (k == j || (sj->kind == FENCE && has(hb, k, j)))
@@ -233,7 +242,10 @@ c11_is_one_order(
 						   c->steps[x].word == c->steps[y].word &&
 						   c->steps[x].kind != FENCE &&
 						   c->steps[y].kind != FENCE);
-					/* Program order to another word, happens-before, program order from another. */
+					/*
+					 * Program order to another word, happens-before, program
+					 * order from another.
+					 */
 					for (int p = 0; !base && p < c->n; p++)
 						for (int q = 0; !base && q < c->n; q++)
 							base =
@@ -249,7 +261,10 @@ c11_is_one_order(
 			}
 			if (si->kind != FENCE || sj->kind != FENCE)
 				continue;
-			/* Two fences: happens-before, or what one thread saw of the other between them. */
+			/*
+			 * Two fences: happens-before, or what one thread saw of the other between
+			 * them.
+			 */
 			fences = hb->row[i];
 			for (int k = 0; k < c->n; k++)
 				if (has(hb, k, j))
@@ -301,7 +316,10 @@ c11_allows(const struct candidate *c, const struct basis *b, bool *races)
 	return true;
 }
 
-/* What both reads and writes does so in two steps, an exclusive pair: here store i is number STEPS + i. */
+/*
+ * What both reads and writes does so in two steps, an exclusive pair: here store i is number STEPS
+ * + i.
+ */
 #define NODES (2 * STEPS)
 
 static bool
@@ -386,7 +404,10 @@ judge(struct candidate *c)
 	c->verdict->wrong += races || c->wrong(&c->outcome);
 }
 
-/* Gives the stores of each word each order: step i gets each place that no other one of its word has. */
+/*
+ * Gives the stores of each word each order: step i gets each place that no other one of its word
+ * has.
+ */
 static void
 order_stores(struct candidate *c, int i)
 {

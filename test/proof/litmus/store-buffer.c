@@ -13,9 +13,10 @@
  *   locked           what softverbs does: push stores the entry and tests "armed" in one section
  *                    of the queue's lock, arm and poll take the same lock
  *
- * What counts is rounds, however long they take.  The threads meet by spinning, each on a processor of its
- * own, so that on a busy machine both keep theirs until their turns are over, and turns overlap.  A
- * processor that keeps the first form in order, too, loses nothing in it: then it is reported as skipped.
+ * What counts is rounds, however long they take.  The threads meet by spinning, each on a processor
+ * of its own, so that on a busy machine both keep theirs until their turns are over, and turns
+ * overlap.  A processor that keeps the first form in order, too, loses nothing in it: then it is
+ * reported as skipped.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,9 +2,9 @@
 /*
  * trace -- notes the basic blocks that a module enters
  *
- * Linked into each module (MODULE is its name) that is compiled with -fsanitize-coverage=trace-pc.  The file
- * $MUTATE_TRACE.MODULE has a byte for each address of the module's text; it is shared by the processes of a test,
- * however they end.
+ * Linked into each module (MODULE is its name) that is compiled with -fsanitize-coverage=trace-pc.
+ * The file $MUTATE_TRACE.MODULE has a byte for each address of the module's text; it is shared by
+ * the processes of a test, however they end.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -100,7 +100,9 @@ connect_disconnect(struct story *story)
 		(void)story_free(story, &story->b);
 }
 
-/* What is posted to an endpoint after its connection ended completes at once, without the device. */
+/*
+ * What is posted to an endpoint after its connection ended completes at once, without the device.
+ */
 static void
 flushed(struct story *story)
 {

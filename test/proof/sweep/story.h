@@ -37,8 +37,8 @@ struct story {
 	struct side a, b; /* a connects to b */
 	bool for_ever;	  /* what fails goes on failing */
 	/*
-	 * The story is over and closes its adapters, also after a failure.  An upcall that has started
-	 * before may find its EVD freed.
+	 * The story is over and closes its adapters, also after a failure.  An upcall that has
+	 * started before may find its EVD freed.
 	 */
 	_Atomic(bool) ending;
 };

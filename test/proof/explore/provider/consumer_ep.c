@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* consumer_ep -- what a consumer does with endpoints, and what the device and the other end do to them */
+/*
+ * consumer_ep -- what a consumer does with endpoints, and what the device and the other end do to
+ * them
+ */
 #include <netinet/in.h>
 
 #include "play.h"

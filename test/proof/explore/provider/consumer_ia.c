@@ -2,8 +2,8 @@
 /*
  * consumer_ia -- a consumer closes its adapter, in the midst of everything
  *
- * When an adapter's close returns no code of the consumer runs for it, but for the upcalls and agents
- * that the caller is itself inside of; what freed its own object counts until it returns.
+ * When an adapter's close returns no code of the consumer runs for it, but for the upcalls and
+ * agents that the caller is itself inside of; what freed its own object counts until it returns.
  */
 #include "play.h"
 

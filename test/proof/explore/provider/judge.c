@@ -76,7 +76,9 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		violation("a connection event is delivered by EVD %c", 'a' + evd->index);
 	if (ep->freed && play_life(ep)->handle == handle)
 		judge_life(ep, ep->life);
-	/* Events of the connections before a reset still come, in order if one thread takes them. */
+	/*
+	 * Events of the connections before a reset still come, in order if one thread takes them.
+	 */
 	life = &ep->lives[0];
 	while (life->handle != handle)
 		life++;

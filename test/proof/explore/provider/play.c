@@ -71,7 +71,10 @@ play_open_evd(int i, DAT_EVD_HANDLE async, enum evd_base base)
 	life->policy.value = policy;
 	life->listener.value =
 	    spec->cno < 0 ? 0 : (uintptr_t)consumer_cno_handle(&play.cnos[spec->cno]);
-	/* As long as its completion queue was made; nothing fails in it before it is the consumer's. */
+	/*
+	 * As long as its completion queue was made; nothing fails in it before it is the
+	 * consumer's.
+	 */
 	if (life->object && life->object->cq) {
 		rnic_cq(life->object->cq)->booked = &life->object->core.counters.notifications;
 		context_release(life->object->cq);

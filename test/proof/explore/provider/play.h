@@ -259,8 +259,10 @@ bool judge_evd_gone(int i);
 
 /* standing.c */
 void standing_rest(const struct play_evd *evd);
-/* Whether a waiter can ask for one event only, since the flags of endpoints suppress notifications; `surely`
- * or perhaps. */
+/*
+ * Whether a waiter can ask for one event only, since the flags of endpoints suppress notifications;
+ * `surely` or perhaps.
+ */
 bool standing_is_narrow(const struct play_evd *evd, bool surely);
 
 /* transfer.c */

@@ -179,7 +179,10 @@ ibv_create_qp(struct ibv_pd *in, struct ibv_qp_init_attr *attr)
 	return &qp->ibv;
 }
 
-/* The endpoint has given up a queue pair that it is about to destroy: what becomes of its requests does not matter. */
+/*
+ * The endpoint has given up a queue pair that it is about to destroy: what becomes of its requests
+ * does not matter.
+ */
 static bool
 is_given_up(const struct rnic_qp *qp)
 {
@@ -325,8 +328,8 @@ to_flush(int *ring)
 }
 
 /*
- * Ends with the shared receive queue: in the error state it flushes the buffer of a message that has begun to come,
- * and takes none any more.
+ * Ends with the shared receive queue: in the error state it flushes the buffer of a message that
+ * has begun to come, and takes none any more.
  */
 static struct rnic_qp *
 to_end(void)

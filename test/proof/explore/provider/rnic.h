@@ -4,8 +4,8 @@
  *
  * A completion queue is one of device.h, so a completion becomes visible and decides about its
  * event in two steps, and every misuse that device.h knows is judged.  A queue pair in the error
- * state flushes what is outstanding, one request at a time, on a fiber of its own.  Destroying waits
- * for acknowledgements, of completion, asynchronous and connection events alike.
+ * state flushes what is outstanding, one request at a time, on a fiber of its own.  Destroying
+ * waits for acknowledgements, of completion, asynchronous and connection events alike.
  */
 #ifndef REARM_EXPLORE_RNIC_H
 #define REARM_EXPLORE_RNIC_H
@@ -16,8 +16,8 @@
 #include "device.h"
 
 /*
- * Before each run; the queues of a fixed device keep the length they were made with, a silent one does not say that a
- * queue pair takes no further buffer.
+ * Before each run; the queues of a fixed device keep the length they were made with, a silent one
+ * does not say that a queue pair takes no further buffer.
  */
 void rnic_reset(bool fixed, bool silent, bool windows);
 
@@ -63,8 +63,8 @@ enum connection_answer {
 #define CONNECTION_ANSWERS "ardeuns"
 
 /*
- * The judge's side.  A request is known by its cookie: that of the one which this thread is posting;
- * the device has it; it is complete; how many bytes a success transfers.
+ * The judge's side.  A request is known by its cookie: that of the one which this thread is
+ * posting; the device has it; it is complete; how many bytes a success transfers.
  */
 uint64_t judge_cookie(void);
 void judge_posted(uint64_t cookie);

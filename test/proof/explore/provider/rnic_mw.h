@@ -12,7 +12,10 @@ void rnic_mw_check_end(void);
 void rnic_mw_execute(const struct ibv_qp *qp, bool bind, uint32_t key);
 /* It is destroyed: no window may be bound on it. */
 void rnic_mw_check_left(const struct ibv_qp *qp);
-/* rnic.c: whether a queue pair has a request on the window with that number and may still execute it. */
+/*
+ * rnic.c: whether a queue pair has a request on the window with that number and may still execute
+ * it.
+ */
 bool rnic_has_request(uint32_t window);
 
 /* What verbs.h calls by the context. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stock -- the shared receive queue: its buffers, each of which is posted, taken by a message and delivered, and the
- * reports that an endpoint takes no more of them
+ * stock -- the shared receive queue: its buffers, each of which is posted, taken by a message and
+ * delivered, and the reports that an endpoint takes no more of them
  */
 #include "play.h"
 

@@ -164,7 +164,9 @@ check_order(const struct play_evd *evd, const struct known *k)
 	life->last[k->direction] = (int)k->number;
 	if (evd->index != k->ep->spec->connect)
 		return;
-	/* A queue pair that breaks before it is to be connected flushes, and no outcome is awaited. */
+	/*
+	 * A queue pair that breaks before it is to be connected flushes, and no outcome is awaited.
+	 */
 	if (!life->established && !life->ended && k->direction == RECEIVES &&
 	    !(play_has(DO_QP_FATAL) &&
 		life->outcomes[RECEIVES][k->number] == OUTCOME_OF(IBV_WC_WR_FLUSH_ERR)))
