@@ -122,7 +122,7 @@ evd_list_new_channel(struct evd *evd)
 /* ---- the shared channel, read by the thread that leads ---- */
 
 static int
-lead_read_one(void *arg)
+channel_read_lead(void *arg)
 {
 	struct lead *lead = arg;
 	struct evd_ref ref;
@@ -137,7 +137,7 @@ lead_read_one(void *arg)
 bool
 lead_read(struct lead *lead)
 {
-	if (loop_read_some(&lead->pace, lead_read_one, lead) >= 0)
+	if (loop_read_some(&lead->pace, channel_read_lead, lead) >= 0)
 		return true;
 	lead_give_up(lead);
 	return false;
@@ -149,7 +149,7 @@ lead_read_all(struct lead *lead)
 	int n = 0, r;
 
 	do
-		r = lead_read_one(lead);
+		r = channel_read_lead(lead);
 	while (r == 1 && ++n < LOOP_READS);
 	if (r < 0)
 		lead_give_up(lead);

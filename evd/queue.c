@@ -42,15 +42,15 @@ evd_queue_fini(struct evd_queue *q)
 
 /* An index is less than twice the length, so one subtraction wraps it. */
 static unsigned int
-ring_wrap(unsigned int index, unsigned int length)
+queue_wrap(unsigned int index, unsigned int length)
 {
 	return index >= length ? index - length : index;
 }
 
 static struct evd_item *
-ring_at(const struct evd_queue *q, unsigned int i)
+queue_ring_at(const struct evd_queue *q, unsigned int i)
 {
-	return &q->ring[ring_wrap((unsigned int)(q->ring_first - q->ring) + i, q->qlen)];
+	return &q->ring[queue_wrap((unsigned int)(q->ring_first - q->ring) + i, q->qlen)];
 }
 
 /* ---- the ring ---- */
@@ -62,7 +62,7 @@ evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold)
 		batch->refused = true;
 		return false;
 	}
-	hold->items[ring_wrap(hold->head + hold->count, hold->capacity)].record =
+	hold->items[queue_wrap(hold->head + hold->count, hold->capacity)].record =
 	    batch->next->record;
 	hold->count++;
 	batch->held++;
@@ -72,9 +72,9 @@ evd_batch_hold(struct evd_batch *batch, struct evd_hold *hold)
 /* ---- posted events, and the holds that they release ---- */
 
 static struct evd_item *
-hold_at(const struct evd_hold *hold, unsigned int i)
+queue_hold_at(const struct evd_hold *hold, unsigned int i)
 {
-	return &hold->items[ring_wrap(hold->head + i, hold->capacity)];
+	return &hold->items[queue_wrap(hold->head + i, hold->capacity)];
 }
 
 void
@@ -82,7 +82,7 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 {
 	hold->active = false;
 	for (; hold->numbered < hold->count; hold->numbered++) {
-		hold_at(hold, hold->numbered)->order = q->next_seq++ << 1;
+		queue_hold_at(hold, hold->numbered)->order = q->next_seq++ << 1;
 		q->released_count++;
 	}
 	if (hold->numbered && !hold->listed) {
@@ -143,7 +143,7 @@ static void
 queue_copy_ring(struct evd_queue *to, const struct evd_queue *from)
 {
 	for (unsigned int i = 0; i < from->ring_count; i++)
-		to->ring[i] = *ring_at(from, i);
+		to->ring[i] = *queue_ring_at(from, i);
 }
 
 void
@@ -211,7 +211,7 @@ evd_hold_lengthen(struct evd_hold *hold, struct evd_hold *spare)
 	struct evd_item *const old = hold->items;
 
 	for (unsigned int i = 0; i < hold->count; i++)
-		spare->items[i] = *hold_at(hold, i);
+		spare->items[i] = *queue_hold_at(hold, i);
 	hold->capacity = spare->capacity;
 	hold->items = spare->items;
 	hold->head = 0;
@@ -252,9 +252,9 @@ evd_queue_take(struct evd_queue *q, const struct evd_record **record, const DAT_
 		order = posted->seq << 1;
 	}
 	for (struct evd_hold *h = q->released; h; h = h->next) {
-		if (hold_at(h, 0)->order < order) {
+		if (queue_hold_at(h, 0)->order < order) {
 			kind = EVD_RELEASED;
-			order = hold_at(h, 0)->order;
+			order = queue_hold_at(h, 0)->order;
 			oldest = h;
 		}
 	}
@@ -267,8 +267,8 @@ evd_queue_take(struct evd_queue *q, const struct evd_record **record, const DAT_
 		*event = evd_posted_take(&q->posted);
 		break;
 	case EVD_RELEASED:
-		*record = &hold_at(oldest, 0)->record;
-		oldest->head = ring_wrap(oldest->head + 1, oldest->capacity);
+		*record = &queue_hold_at(oldest, 0)->record;
+		oldest->head = queue_wrap(oldest->head + 1, oldest->capacity);
 		oldest->count--;
 		oldest->numbered--;
 		q->released_count--;
@@ -290,14 +290,14 @@ queue_purge_ring(struct evd_queue *q,
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < q->ring_count; i++) {
-		const struct evd_item *item = ring_at(q, i);
+		const struct evd_item *item = queue_ring_at(q, i);
 
 		if (match(&item->record, key)) {
 			q->unsignalled -= (unsigned int)(item->order & EVD_ITEM_UNSIGNALLED);
 			continue;
 		}
 		if (kept != i)
-			*ring_at(q, kept) = *item;
+			*queue_ring_at(q, kept) = *item;
 		kept++;
 	}
 	q->ring_count = kept;

@@ -88,7 +88,7 @@ loop_watch(struct loop *loop, const struct loop_ticket *ticket, bool on)
 }
 
 static struct loop_source *
-loop_forget_locked(struct loop *loop, struct loop_ticket *ticket) REQUIRES(core_locks.loop)
+loop_source_forget(struct loop *loop, struct loop_ticket *ticket) REQUIRES(core_locks.loop)
 {
 	struct loop_source *source = loop_source_find(loop, ticket->id);
 
@@ -104,7 +104,7 @@ void
 loop_forget(struct loop *loop, struct loop_ticket *ticket)
 {
 	loop_lock(loop);
-	(void)loop_forget_locked(loop, ticket);
+	(void)loop_source_forget(loop, ticket);
 	loop_unlock(loop);
 }
 
@@ -128,7 +128,7 @@ loop_remove(struct loop *loop, struct loop_ticket *ticket)
 	struct loop_source *source;
 
 	loop_lock(loop);
-	source = loop_forget_locked(loop, ticket);
+	source = loop_source_forget(loop, ticket);
 	if (source && source->busy && loop_current() != loop) {
 		struct removal removal = { loop, (size_t)(source - loop->sources) };
 

@@ -17,8 +17,7 @@
 
 /* For a caller that has the lock of the EVD. */
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_dequeue_locked(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
-    RELEASE(core_locks.trigger)
+dequeue_locked(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event) RELEASE(core_locks.trigger)
 {
 	const struct evd_ref ref = { &evd->core, serial };
 	/* If the slot has another EVD by now, the result does not depend on this. */
@@ -29,10 +28,10 @@ dapl_evd_dequeue_locked(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
 }
 
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_dequeue_contended(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
+dequeue_contended(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
 {
 	evd_lock(&evd->core);
-	return dapl_evd_dequeue_locked(evd, serial, event);
+	return dequeue_locked(evd, serial, event);
 }
 
 DAT_RETURN
@@ -47,7 +46,7 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 	if (!event)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if (!evd_trylock(ref.evd))
-		return dapl_evd_dequeue_contended(evd, ref.serial, event);
+		return dequeue_contended(evd, ref.serial, event);
 	if (evd_is_direct(ref) && dapl_completion_is_plain(evd_first_direct(ref.evd))) {
 		dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 		event->evd_handle = handle;
@@ -59,7 +58,7 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 		event->evd_handle = handle;
 		evd_take_direct_last(ref.evd);
 	} else {
-		return dapl_evd_dequeue_locked(evd, ref.serial, event);
+		return dequeue_locked(evd, ref.serial, event);
 	}
 	evd_unlock(ref.evd);
 	return DAT_SUCCESS;
@@ -70,8 +69,8 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
  * everything else is done by the general function.
  */
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout,
-    DAT_COUNT threshold, DAT_EVENT *event, DAT_COUNT *more) RELEASE(core_locks.trigger)
+dequeue_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout, DAT_COUNT threshold,
+    DAT_EVENT *event, DAT_COUNT *more) RELEASE(core_locks.trigger)
 {
 	const struct evd_ref ref = { &evd->core, serial };
 	/* Read before the wait: the EVD may be freed when it ends. */
@@ -116,7 +115,7 @@ dapl_evd_dequeue_n(
 }
 
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
+dequeue_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, DAT_EVENT *event,
     DAT_COUNT *more)
 {
 	struct evd_ref ref;
@@ -133,7 +132,7 @@ dapl_evd_wait_any(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshol
 		return evd_is_alive(ref) ? DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3) :
 					   BAD_EVD;
 	evd_lock(&evd->core);
-	return dapl_evd_wait_locked(evd, ref.serial, timeout, threshold, event, more);
+	return dequeue_wait_locked(evd, ref.serial, timeout, threshold, event, more);
 }
 
 DAT_RETURN
@@ -145,10 +144,10 @@ dapl_evd_wait(DAT_EVD_HANDLE handle, DAT_TIMEOUT timeout, DAT_COUNT threshold, D
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
 
 	if (!evd || threshold != 1 || !event || !more || !evd_trylock(&evd->core))
-		return dapl_evd_wait_any(handle, timeout, threshold, event, more);
+		return dequeue_wait_any(handle, timeout, threshold, event, more);
 	ref.evd = &evd->core;
 	if (!evd_is_direct_for_wait(ref) || !dapl_completion_is_plain(evd_first_direct(ref.evd)))
-		return dapl_evd_wait_locked(evd, ref.serial, timeout, 1, event, more);
+		return dequeue_wait_locked(evd, ref.serial, timeout, 1, event, more);
 	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 	event->evd_handle = handle;
 	*more = evd_take_direct_for_wait(ref.evd);

@@ -15,7 +15,7 @@
 /* ---- cards ---- */
 
 static void
-card_fill(const struct dapl_ep *ep, const struct rdma_cm_id *id, uint32_t qpn, uint8_t *data)
+lookup_fill_card(const struct dapl_ep *ep, const struct rdma_cm_id *id, uint32_t qpn, uint8_t *data)
 {
 	struct dapl_card card = {
 		.magic = htonl(DAPL_CARD_MAGIC),
@@ -29,7 +29,7 @@ card_fill(const struct dapl_ep *ep, const struct rdma_cm_id *id, uint32_t qpn, u
 
 /* The entry of the port for packets from that address: RoCE version 2, if there is one. */
 static int
-card_find_gid(const struct dapl_ia *ia, const union ibv_gid *gid, uint8_t *index)
+lookup_find_gid(const struct dapl_ia *ia, const union ibv_gid *gid, uint8_t *index)
 {
 	struct ibv_gid_entry entry;
 	int found = -1;
@@ -57,7 +57,7 @@ dapl_card_address(const struct dapl_ia *ia, const struct rdma_cm_id *id,
 	attr->is_global = 1;
 	memcpy(attr->grh.dgid.raw, card->gid, sizeof card->gid);
 	attr->grh.hop_limit = HOP_LIMIT;
-	return card_find_gid(ia, &id->route.addr.addr.ibaddr.sgid, &attr->grh.sgid_index);
+	return lookup_find_gid(ia, &id->route.addr.addr.ibaddr.sgid, &attr->grh.sgid_index);
 }
 
 /* ---- events ---- */
@@ -182,7 +182,7 @@ lookup_ask(struct dapl_ep *ep, struct dapl_lookup *lookup) DAPL_NO_LOCK
 	dapl_object_unlock(&ep->obj);
 	if (r)
 		return r;
-	card_fill(ep, lookup->conn->id, param.qp_num, lookup->data);
+	lookup_fill_card(ep, lookup->conn->id, param.qp_num, lookup->data);
 	r = rdma_connect(lookup->conn->id, &param);
 	if (!r)
 		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_AH_REQ_TX);

@@ -20,7 +20,7 @@ dapl_lookup_post(struct dapl_ep *ep, DAT_EVENT *event)
 
 /* Several rejections may be queued, each with its data.  Without memory they have none. */
 static void
-refusals_create(struct dapl_ep *ep) DAPL_NO_OBJECT_LOCK
+lookup_create_refusals(struct dapl_ep *ep) DAPL_NO_OBJECT_LOCK
 {
 	struct dapl_refusals *refusals = NULL;
 	bool needed;
@@ -66,7 +66,7 @@ dapl_lookup_fail(struct dapl_ep *ep, bool by_peer, const uint8_t *data, size_t s
 	if (size > DAPL_EP_ANSWER_MAX)
 		size = DAPL_EP_ANSWER_MAX;
 	if (size)
-		refusals_create(ep);
+		lookup_create_refusals(ep);
 	dapl_object_lock(&ep->obj);
 	if (size && ep->refusals) {
 		kept = ep->refusals->data[ep->refusals->next++ % DAPL_REFUSALS];

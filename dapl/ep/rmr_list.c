@@ -15,7 +15,7 @@ struct sought {
 };
 
 static bool
-id_is_of(uint64_t id, uint32_t slot, uint32_t generation)
+rmr_id_is_of(uint64_t id, uint32_t slot, uint32_t generation)
 {
 	return id != DAPL_WR_ID_NONE && dapl_wr_id_slot(id) == slot &&
 	       dapl_wr_id_has_generation(id, generation);
@@ -24,7 +24,8 @@ id_is_of(uint64_t id, uint32_t slot, uint32_t generation)
 static bool
 rmr_is_of(struct dapl_rmr *rmr, uint32_t slot, uint32_t generation)
 {
-	return id_is_of(atomic_load_explicit(&rmr->last, memory_order_relaxed), slot, generation);
+	return rmr_id_is_of(
+	    atomic_load_explicit(&rmr->last, memory_order_relaxed), slot, generation);
 }
 
 static bool
@@ -33,7 +34,7 @@ rmr_is(struct dapl_rmr *rmr, const struct sought *sought) REQUIRES(dapl_locks.ob
 	if (sought->by_key)
 		return rmr->lmr && rmr->context == sought->key;
 	return rmr_is_of(rmr, sought->slot, sought->generation) ||
-	       id_is_of(rmr->replaced, sought->slot, sought->generation);
+	       rmr_id_is_of(rmr->replaced, sought->slot, sought->generation);
 }
 
 /* Such a region, the one with the highest serial number, and this number; or NULL. */
@@ -133,7 +134,7 @@ dapl_rmr_leave_all(struct dapl_ia *ia, uint32_t slot, uint32_t generation)
 /* ---- a read into a region ---- */
 
 static DAT_RETURN
-range_check(DAT_MEM_PRIV_FLAGS privileges, uint64_t offset, uint64_t length, uint64_t of)
+rmr_check_range(DAT_MEM_PRIV_FLAGS privileges, uint64_t offset, uint64_t length, uint64_t of)
 {
 	if (offset > of || length > of - offset)
 		return DAT_ERROR(DAT_PROTECTION_VIOLATION, DAT_NO_SUBTYPE);
@@ -144,7 +145,7 @@ range_check(DAT_MEM_PRIV_FLAGS privileges, uint64_t offset, uint64_t length, uin
 
 /* False: the region does not have the context, or the endpoint cannot use it. */
 static bool
-range_of_rmr(struct dapl_rmr *rmr, const struct dapl_rmr_user *user, const DAT_RMR_TRIPLET *range,
+rmr_range_of(struct dapl_rmr *rmr, const struct dapl_rmr_user *user, const DAT_RMR_TRIPLET *range,
     DAT_LMR_TRIPLET *local, DAT_RETURN *ret) REQUIRES(dapl_locks.object)
 {
 	uint64_t offset = range->virtual_address;
@@ -155,8 +156,8 @@ range_of_rmr(struct dapl_rmr *rmr, const struct dapl_rmr_user *user, const DAT_R
 		return false;
 	if (rmr->va_type != DAT_VA_TYPE_ZB)
 		offset -= rmr->range.virtual_address;
-	*ret =
-	    range_check(rmr->privileges, offset, range->segment_length, rmr->range.segment_length);
+	*ret = rmr_check_range(
+	    rmr->privileges, offset, range->segment_length, rmr->range.segment_length);
 	*local = (DAT_LMR_TRIPLET){
 		.virtual_address = rmr->range.virtual_address + offset,
 		.segment_length = range->segment_length,
@@ -167,12 +168,12 @@ range_of_rmr(struct dapl_rmr *rmr, const struct dapl_rmr_user *user, const DAT_R
 
 /* The same for a local region, which names its memory by its addresses. */
 static bool
-range_of_lmr(const struct dapl_lmr *lmr, const struct dapl_rmr_user *user,
+rmr_range_of_lmr(const struct dapl_lmr *lmr, const struct dapl_rmr_user *user,
     const DAT_RMR_TRIPLET *range, DAT_LMR_TRIPLET *local, DAT_RETURN *ret)
 {
 	if (lmr->mr->rkey != range->rmr_context || lmr->pz != user->pz)
 		return false;
-	*ret = range_check(lmr->privileges, range->virtual_address - dapl_lmr_base(lmr),
+	*ret = rmr_check_range(lmr->privileges, range->virtual_address - dapl_lmr_base(lmr),
 	    range->segment_length, lmr->length);
 	*local = (DAT_LMR_TRIPLET){
 		.virtual_address = range->virtual_address,
@@ -193,13 +194,13 @@ dapl_rmr_resolve(struct dapl_ia *ia, const struct dapl_rmr_user *user, const DAT
 	for (struct dapl_object *o = ia->parent.children[DAPL_KIND_RMR]; o && !found; o = o->next) {
 		dapl_object_lock(o);
 		found = dapl_object_is_alive(o) &&
-			range_of_rmr((struct dapl_rmr *)o, user, range, local, &ret);
+			rmr_range_of((struct dapl_rmr *)o, user, range, local, &ret);
 		dapl_object_unlock(o);
 	}
 	for (struct dapl_object *o = ia->parent.children[DAPL_KIND_LMR]; o && !found; o = o->next) {
 		dapl_object_lock(o);
 		found = dapl_object_is_alive(o) &&
-			range_of_lmr((struct dapl_lmr *)o, user, range, local, &ret);
+			rmr_range_of_lmr((struct dapl_lmr *)o, user, range, local, &ret);
 		dapl_object_unlock(o);
 	}
 	dapl_ia_unlock(ia);

@@ -69,8 +69,8 @@ provider_bucket_of(const char *name) REQUIRES(dapl_locks.providers)
 /* ---- opening ---- */
 
 static DAT_RETURN
-open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd,
-    DAT_IA_HANDLE *ia)
+provider_open_by_rank(unsigned int rank, const DAT_NAME_PTR name, DAT_COUNT qlen,
+    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia)
 {
 	struct dapl_provider *p;
 
@@ -109,7 +109,7 @@ dapl_provider_open_by_name(const char *name, DAT_IA_HANDLE *ia)
 	static DAT_RETURN open_##n( \
 	    const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia) \
 	{ \
-		return open_by_rank(n, name, qlen, async_evd, ia); \
+		return provider_open_by_rank(n, name, qlen, async_evd, ia); \
 	}
 FOR_OPENERS(DEFINE_OPENER)
 

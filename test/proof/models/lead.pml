@@ -86,7 +86,7 @@ inline notified(which_)
 	wake_sink(which_)
 }
 
-/* lead_read_one(), in two steps: mine = the EVD, or NONE.  Another reader may have been faster. */
+/* channel_read_lead(), in two steps: mine = the EVD, or NONE.  Another reader may have been faster. */
 #define NONE 2
 inline take_one(mine_)
 {
