@@ -123,8 +123,8 @@ cno_free(struct cno_ref ref, bool abrupt)
 	cno_mark_dead(cno);
 	if (!cno_is_inside(cno))
 		park_list_await(&cno->frees, &cno->lock, cno_may_be_freed, cno);
-	cno->free_on_return =
-	    true; /* cno_leave() destroys the CNO at once if no thread is inside */
+	/* cno_leave() destroys the CNO at once if no thread is inside */
+	cno->free_on_return = true;
 	cno_leave(cno);
 	return 0;
 }

@@ -11,8 +11,8 @@ struct range ranges[RANGES_MAX];
 struct range range_full;
 static bool range_is_sparse; /* a provider of the first range does not implement every call */
 
-static atomic_int
-    foreign; /* number of registrations without a range; changed under registry_lock */
+/* number of registrations without a range; changed under registry_lock */
+static atomic_int foreign;
 
 static uintptr_t
 range_size_of(const struct range *range)

@@ -85,8 +85,8 @@ struct evd_config {
 	bool posted_on_demand;
 	struct loop *loop; /* runs the upcalls and CNO triggers */
 	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
-	struct lead
-	    *lead; /* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
+	/* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
+	struct lead *lead;
 	uint64_t spin_ns; /* a wait polls at most so long before it sleeps; 0: not at all */
 	/*
 	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue

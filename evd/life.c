@@ -95,8 +95,8 @@ evd_free(struct evd_ref ref)
 		evd_frame_exempt(evd, frame);
 	else
 		park_list_await(&evd->teardowns, &evd->lock, evd_may_be_freed, evd);
-	evd->free_on_return =
-	    true; /* evd_leave() destroys the EVD at once if no thread is inside */
+	/* evd_leave() destroys the EVD at once if no thread is inside */
+	evd->free_on_return = true;
 	evd_leave(evd);
 	return 0;
 }

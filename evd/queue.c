@@ -119,8 +119,8 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	own.barrier = order->barrier && q->ring != NULL;
 	entry = evd_posted_add_closed(&q->posted, &own, q->polled);
 	if (!entry && own.hold)
-		evd_queue_release(
-		    q, own.hold); /* the event is lost, its held completions are not */
+		/* the event is lost, its held completions are not */
+		evd_queue_release(q, own.hold);
 	evd_queue_open(q, false);
 	return entry;
 }

@@ -192,8 +192,8 @@ cr_handle_arrival(struct dapl_ia *ia, struct dapl_conn *listener, uint32_t gener
 {
 	struct dapl_object *owner = atomic_load_explicit(&listener->owner, memory_order_acquire);
 	const struct sockaddr *from = rdma_get_peer_addr(request->id);
-	struct dapl_sp *sp =
-	    dapl_sp_of(owner); /* NULL: the listener was freed, and its conn has another owner */
+	/* NULL: the listener was freed, and its conn has another owner */
+	struct dapl_sp *sp = dapl_sp_of(owner);
 	struct dapl_cr_request own = *request;
 	DAT_CR_HANDLE cr;
 	bool told;
@@ -264,8 +264,8 @@ dapl_cr_attach_conn(struct dapl_cr *cr, struct dapl_conn *conn)
 	cr->conn = conn;
 	ia = dapl_ia_of(&cr->obj);
 	dapl_object_unlock(&cr->obj);
-	dapl_parent_decide_end(
-	    &ia->parent); /* a close may have found the request without its conn */
+	/* a close may have found the request without its conn */
+	dapl_parent_decide_end(&ia->parent);
 }
 void
 dapl_cr_free_detached(struct dapl_cr *cr)

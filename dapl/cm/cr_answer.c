@@ -179,8 +179,8 @@ dapl_cr_accept(DAT_CR_HANDLE handle, DAT_EP_HANDLE ep_handle, DAT_COUNT size, co
 		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_REP_TX);
 	}
 	dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_SP_CR_ACCEPTED);
-	dapl_cr_free_detached(
-	    cr); /* last, because `data` may point to the private data of the CR */
+	/* last, because `data` may point to the private data of the CR */
+	dapl_cr_free_detached(cr);
 	dapl_ep_put_pin(ep);
 	return DAT_SUCCESS;
 }

@@ -31,8 +31,8 @@ struct dapl_sp_ops {
 /* Constant while open. */
 struct dapl_sp {
 	struct dapl_object obj;
-	const struct dapl_sp_ops
-	    *ops; /* constant for the slot; NULL: no request brings an endpoint */
+	/* constant for the slot; NULL: no request brings an endpoint */
+	const struct dapl_sp_ops *ops;
 	DAT_HANDLE self;
 	struct dapl_conn *conn;
 	/* Of requests of datagram endpoints, or NULL; set under the lock, once. */

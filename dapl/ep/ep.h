@@ -82,9 +82,8 @@ struct dapl_ep {
 	struct dapl_srq_member member; /* of parts.srq */
 
 	_Atomic(uint32_t) failed; /* generation + 1 of a queue pair that had an error */
-	uint32_t
-	    breaking; /* likewise, if `breaker` was queued for it; guarded by the trigger lock of
-			      parts.request */
+	/* likewise, if `breaker` was queued for it; guarded by the trigger lock of parts.request */
+	uint32_t breaking;
 
 	/* The members from here on are zeroed for a new endpoint. */
 	unsigned int pins; /* (L) */
@@ -112,9 +111,8 @@ struct dapl_ep {
 	uint8_t hello[DAPL_IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
 	uint8_t hello_size;
 	atomic_bool active; /* this end asked for the connection; changes under (L) */
-	uint8_t answer
-	    [DAPL_EP_ANSWER_MAX]; /* private data of the answer; the consumer may read it until
-					  reset or free */
+	/* private data of the answer; the consumer may read it until reset or free */
+	uint8_t answer[DAPL_EP_ANSWER_MAX];
 };
 
 extern struct dapl_slab dapl_ep_slab;

@@ -26,8 +26,8 @@ struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd
 static void
 dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 {
-	const struct evd_ref ref =
-	    evd_self(core); /* its job is RUNNING on this thread, so it is not destroyed */
+	/* its job is RUNNING on this thread, so it is not destroyed */
+	const struct evd_ref ref = evd_self(core);
 
 	if (error == -EOVERFLOW)
 		dapl_evd_overflowed(ref);

@@ -94,8 +94,8 @@ struct dapl_ia_counts {
 };
 
 struct dapl_ia {
-	struct dapl_object
-	    obj; /* its lock guards what is marked (L); the rest is constant while open */
+	/* its lock guards what is marked (L); the rest is constant while open */
+	struct dapl_object obj;
 	struct dapl_parent parent; /* of the objects below it */
 	const struct dapl_ia_ops *ops;
 	DAT_IA_HANDLE
@@ -112,14 +112,14 @@ struct dapl_ia {
 
 	struct sockaddr_storage address;
 	struct rdma_event_channel *events;
-	struct os_mutex
-	    cm_lock; /* innermost; held while librdmacm reads an event, which may change a QP */
+	/* innermost; held while librdmacm reads an event, which may change a QP */
+	struct os_mutex cm_lock;
 	struct rdma_cm_id *id;
 	struct ibv_context *verbs;
 	struct ibv_device_attr device;
 	struct ibv_port_attr port;
-	struct ibv_cq
-	    *idle_cq; /* for the send or receive queue of endpoints without an EVD; always empty */
+	/* for the send or receive queue of endpoints without an EVD; always empty */
+	struct ibv_cq *idle_cq;
 	bool fixed_cqs;	 /* the device cannot give a completion queue another depth */
 	bool zero_based; /* the device makes zero-based regions */
 	struct ibv_moderate_cq moderation; /* of each completion queue; count 0: none */

@@ -15,8 +15,8 @@
 /* All but `stop` and `interval_ms` is the thread's while it runs. */
 static struct publisher {
 	pthread_mutex_t lock;
-	unsigned int
-	    users; /* adapters that publish; guarded by the lock, as are starts and stops */
+	/* adapters that publish; guarded by the lock, as are starts and stops */
+	unsigned int users;
 	struct os_thread thread;
 	struct os_flag stop;
 	atomic_uint interval_ms;

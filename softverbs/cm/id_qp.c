@@ -180,8 +180,8 @@ soft_cm_qp_ready(struct soft_id *id)
 {
 	int r;
 
-	r = id_qp_modify(
-	    id, IBV_QPS_INIT); /* once more, because the access flags are known only now */
+	/* once more, because the access flags are known only now */
+	r = id_qp_modify(id, IBV_QPS_INIT);
 	if (!r)
 		r = id_qp_modify(id, IBV_QPS_RTR);
 	if (!r)

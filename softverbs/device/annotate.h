@@ -70,8 +70,8 @@ extern struct soft_locks {
 	struct soft_lock_class turns;	/* of the turns in the lists of all links */
 	struct soft_lock_class watches; /* of the descriptors that the progress thread watches */
 	struct soft_lock_class teller;	/* of what is to be reported to the user of the program */
-	struct soft_lock_class
-	    completed; /* of the counts of acknowledged events in verbs' objects */
+	/* of the counts of acknowledged events in verbs' objects */
+	struct soft_lock_class completed;
 } soft_locks;
 
 /*

@@ -150,10 +150,10 @@ struct soft_sq {
 	uint32_t unanswered GUARDED_BY(soft_locks.send); /* messages sent whole */
 	/* Incremented when requests are sent again or given up. */
 	uint32_t epoch GUARDED_BY(soft_locks.send);
-	uint32_t reading GUARDED_BY(
-	    soft_locks.send); /* number of reads and atomics that were sent and not answered */
-	uint32_t received GUARDED_BY(
-	    soft_locks.send); /* number of bytes of the oldest read that have arrived */
+	/* number of reads and atomics that were sent and not answered */
+	uint32_t reading GUARDED_BY(soft_locks.send);
+	/* number of bytes of the oldest read that have arrived */
+	uint32_t received GUARDED_BY(soft_locks.send);
 	/*
 	 * The peer may read our memory for requests that were sent, with that number of the grant.
 	 */
@@ -179,8 +179,8 @@ struct soft_sq {
 	uint32_t answers_heard GUARDED_BY(soft_locks.send);
 	uint32_t answers_before GUARDED_BY(soft_locks.send);
 	uint64_t waiting_since GUARDED_BY(soft_locks.send);
-	struct soft_cursor target GUARDED_BY(
-	    soft_locks.send); /* where the next bytes of a read are stored */
+	/* where the next bytes of a read are stored */
+	struct soft_cursor target GUARDED_BY(soft_locks.send);
 	/* Of request `next`: it cannot be sent. */
 	enum ibv_wc_status fault GUARDED_BY(soft_locks.send);
 	bool draining GUARDED_BY(soft_locks.send); /* SQ_DRAINED must be raised */

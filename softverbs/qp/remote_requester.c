@@ -413,8 +413,8 @@ requester_response_locked(struct soft_qp *qp, struct soft_link *link,
 		return false;
 	}
 	if (!sq->stall)
-		soft_remote_requester_run(
-		    qp); /* a fence or the limit of reads may not apply any more */
+		/* a fence or the limit of reads may not apply any more */
+		soft_remote_requester_run(qp);
 	soft_sq_drained(qp);
 	return good;
 }

@@ -410,8 +410,8 @@ lay_out(struct layout *layout)
 	layout->end = layout->headers + (PARTS + 1) * sizeof(ElfW(Shdr));
 	layout->string = 1;
 	layout->record = layout->part[RECORDS];
-	layout->zeros =
-	    up(layout->end, 64); /* after what is in the file: the segment has all of it */
+	/* after what is in the file: the segment has all of it */
+	layout->zeros = up(layout->end, 64);
 }
 
 unsigned char *

@@ -23,8 +23,8 @@ struct soft_turn {
 struct soft_turn_ops {
 	void (*get)(struct soft_turn *turn); /* under the lock of the link */
 	void (*put)(struct soft_turn *turn);
-	void (*send)(
-	    struct soft_turn *turn, struct soft_link *link); /* sends as much as the link takes */
+	/* sends as much as the link takes */
+	void (*send)(struct soft_turn *turn, struct soft_link *link);
 };
 
 struct soft_handlers {

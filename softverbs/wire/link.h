@@ -78,8 +78,8 @@ struct soft_link {
 	struct soft_rings rings;
 	struct soft_ring out GUARDED_BY(soft_locks.link);
 	struct soft_ring in GUARDED_BY(soft_locks.input);
-	int memory GUARDED_BY(
-	    soft_locks.link); /* that our hello offered, until it is answered; or -1 */
+	/* that our hello offered, until it is answered; or -1 */
+	int memory GUARDED_BY(soft_locks.link);
 	/* Our socket to wake the other process's waiting threads (knock.h), or -1. */
 	int waiters;
 	atomic_bool owed;  /* the other side is to be notified of an acknowledgement */

@@ -26,8 +26,8 @@ struct soft_ring_shared {
 	_Alignas(LINE) atomic_uint written;
 	_Alignas(LINE) atomic_uint read;
 	_Alignas(LINE) atomic_uint alarm; /* set by the reader, cleared by either side */
-	_Alignas(LINE)
-	    atomic_uint full; /* set by the writer that waits for room, cleared by the reader */
+	/* set by the writer that waits for room, cleared by the reader */
+	_Alignas(LINE) atomic_uint full;
 };
 
 /* The counters of both directions; as long as the largest page of the hosts that run this. */

@@ -67,8 +67,8 @@ struct soft_frame {
 	uint64_t address;
 	uint64_t compare_add; /* with SOFT_FRAME_PULL: the number of the grant */
 	uint64_t swap;
-	uint32_t
-	    epoch; /* of the requester, which increments it before it sends old requests again */
+	/* of the requester, which increments it before it sends old requests again */
+	uint32_t epoch;
 	uint32_t zero;
 };
 

@@ -67,8 +67,8 @@ static void
 end_something(struct adapter *adapter, struct evd *evd)
 {
 	if (options.group[GROUP_INSIDE] && chance(30))
-		clock_nap_us(
-		    pick(3000)); /* other threads may begin to end it, and wait for this upcall */
+		/* other threads may begin to end it, and wait for this upcall */
+		clock_nap_us(pick(3000));
 	if (options.group[GROUP_INSIDE] && adapter->closes_inside && pick(100) == 0)
 		(void)adapter_close_rudely(adapter, DAT_CLOSE_ABRUPT_FLAG);
 	else if (options.group[GROUP_INSIDE] && !evd->life.tame && chance(25))

@@ -38,8 +38,8 @@ struct record {
 	bool unsignalled;  /* it wakes no sink */
 	bool solicited;
 	uint32_t generation;
-	uint32_t
-	    index; /* the number of the receive or send in its connection, from 1; 0: neither */
+	/* the number of the receive or send in its connection, from 1; 0: neither */
+	uint32_t index;
 	uint64_t accepted; /* stamp, if accepted */
 };
 

@@ -14,8 +14,8 @@
 
 struct verbs_adapter {
 	struct rdma_event_channel *channel;
-	struct rdma_cm_id
-	    *id; /* of a server the listener, of a client the one that found the device */
+	/* of a server the listener, of a client the one that found the device */
+	struct rdma_cm_id *id;
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct sockaddr_storage peer; /* of a client, with the port */

@@ -28,8 +28,8 @@ enum view_column {
 struct view_row {
 	struct dapl_stats_row stats;
 	uint64_t value[VIEW_COLUMNS]; /* since the EVD was created; the depth is what it is now */
-	double
-	    rate[VIEW_COLUMNS]; /* a second, since the view before; the depth is what it is now */
+	/* a second, since the view before; the depth is what it is now */
+	double rate[VIEW_COLUMNS];
 };
 
 struct view {

@@ -703,8 +703,8 @@ START_TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_
 	cq_expect(b.cq, 10, IBV_WC_SUCCESS);
 
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
-	side_post(
-	    &b, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8); /* the other direction is another queue */
+	/* the other direction is another queue */
+	side_post(&b, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8);
 	wait_told(2);
 	ck_assert_uint_eq(told_of, b.qp->qp_num);
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 2);

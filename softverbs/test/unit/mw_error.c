@@ -167,8 +167,8 @@ START_TEST(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave)
 		connect_anew();
 		ck_assert(!may(IBV_WR_RDMA_WRITE, key, RANGE, RANGE + 1));
 		connect_anew();
-		ck_assert(
-		    !may(IBV_WR_RDMA_WRITE, mw->rkey, RANGE, 1)); /* the key of the refused bind */
+		/* the key of the refused bind */
+		ck_assert(!may(IBV_WR_RDMA_WRITE, mw->rkey, RANGE, 1));
 		/* And the next is good. */
 		connect_anew();
 		(void)mw_bind_to(&b, mw, b.mr, 0, RANGE, IBV_ACCESS_REMOTE_READ);

@@ -20,8 +20,8 @@ main(void)
 			break;
 		do
 			next_event();
-		while (
-		    !poll_and_serve(server, 1)); /* nothing: it was spurious, so wait for another */
+		/* nothing: it was spurious, so wait for another */
+		while (!poll_and_serve(server, 1));
 	}
 
 	pair_close();

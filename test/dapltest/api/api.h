@@ -19,8 +19,8 @@
  * test when the call returned DAT_SUCCESS and did not do what it should.
  */
 struct api_call {
-	const char
-	    *name; /* without dat_, then with a colon what is special; of an operation its number */
+	/* without dat_, then with a colon what is special; of an operation its number */
+	const char *name;
 	DAT_RETURN (*make)(struct dt_pair *p);
 };
 

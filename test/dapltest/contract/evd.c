@@ -297,8 +297,8 @@ START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
 	dt_side_open(&client, contract_device(), DT_SEPARATE);
 	dt_ok(open_with(contract_device(), 8, &async, &one));
 	shared = async;
-	dt_ok(
-	    open_with(contract_device(), 0, &shared, &two)); /* it has the length of its creator */
+	/* it has the length of its creator */
+	dt_ok(open_with(contract_device(), 0, &shared, &two));
 	ck_assert_ptr_eq(shared, async);
 	dt_ok(dat_ia_query(two, &queried, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(queried, async);

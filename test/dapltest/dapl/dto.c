@@ -423,8 +423,8 @@ START_TEST(suppressed__failures_make_an_event)
 
 	dt_pair_open(&pair, DT_SEPARATE);
 	dt_connect_pair(&pair);
-	dt_ok(
-	    dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG)); /* waits for a receive */
+	/* waits for a receive */
+	dt_ok(dt_try_send(&pair.a, 0, 8, 1, DAT_COMPLETION_SUPPRESS_FLAG));
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);

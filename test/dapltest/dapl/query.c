@@ -132,8 +132,8 @@ START_TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
 	for (int i = 0; i < 2; i++)
 		dt_ok(dat_evd_set_unwaitable(evd));
 	dt_post_se(evd, 1);
-	dt_ok(
-	    dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered)); /* an unwaitable EVD triggers */
+	/* an unwaitable EVD triggers */
+	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	ck_assert_ptr_eq(triggered, evd);
 	expect_se(evd, 1);
 	for (int i = 0; i < 2; i++)

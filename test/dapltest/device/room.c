@@ -34,8 +34,8 @@ static struct dt_side side;
 static DAT_EVD_HANDLE reports, evds[COUNTED], connect_other;
 static struct ibv_cq *cqs[COUNTED];
 static DAT_SRQ_HANDLE srq;
-static DAT_EP_HANDLE
-    eps[3]; /* of its own, a member, and a member whose receives wait for ESTABLISHED */
+/* of its own, a member, and a member whose receives wait for ESTABLISHED */
+static DAT_EP_HANDLE eps[3];
 static DAT_CNO_HANDLE cno;
 static DAT_CONN_QUAL port; /* without a listener */
 static DAT_HANDLE made;
@@ -52,8 +52,8 @@ struct footprint {
 static DAT_COUNT
 room_in(enum counted i)
 {
-	dt_ok(
-	    dat_evd_resize(evds[i], 1000)); /* it may be too short for them since memory ran out */
+	/* it may be too short for them since memory ran out */
+	dt_ok(dat_evd_resize(evds[i], 1000));
 	dt_ok(dat_evd_resize(evds[i], QLEN));
 	return cqs[i]->cqe;
 }

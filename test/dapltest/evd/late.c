@@ -305,8 +305,8 @@ START_TEST(late_handler__slot_serves_another__reads_no_channel)
 		/* The channel of the first EVD may have been read before it was freed. */
 		(void)os_event_clear(fd);
 		check_successor();
-		ck_assert_int_le(
-		    reads, window <= 2 ? 0 : 1); /* the second: the handler is about to begin */
+		/* the second: the handler is about to begin */
+		ck_assert_int_le(reads, window <= 2 ? 0 : 1);
 		ck_assert_int_eq(evd_free(evd_self(&slot)), 0);
 	} while (window < 50);
 	ck_assert_int_gt(window, 2);

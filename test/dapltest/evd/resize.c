@@ -170,8 +170,8 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 	    0);
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(&st, i);
-	evd_set_depth(
-	    evd_self(&st.dev.evd), 4); /* so many are left, and so many were polled since */
+	/* so many are left, and so many were polled since */
+	evd_set_depth(evd_self(&st.dev.evd), 4);
 	for (uint64_t i = 5; i <= 8; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);

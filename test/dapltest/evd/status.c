@@ -98,8 +98,8 @@ START_TEST(calls__waits_and_dequeues__counted_with_what_they_found)
 	ck_assert_uint_eq(calls.dequeued, 3);
 	ck_assert_uint_eq(calls.dequeue_polls_found, 1);
 	ck_assert_uint_ge(calls.dequeue_polls, 2);
-	ck_assert_uint_eq(
-	    calls.polls, calls.dequeue_polls + 1); /* of the wait that found nothing */
+	/* of the wait that found nothing */
+	ck_assert_uint_eq(calls.polls, calls.dequeue_polls + 1);
 	ck_assert_uint_eq(calls.polls_found, 1);
 	ck_assert_uint_eq(calls.waits, 3);
 	ck_assert_uint_eq(calls.sleeps, 0);

@@ -150,8 +150,8 @@ START_TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
 	stream_open(&s, &thread);
 	for (int i = 0; i < ROUNDS; i++) {
 		if (i % 3 == 1)
-			dt_poll_next(
-			    s.pair.b.recv, &event); /* takes it before its notification is read */
+			/* takes it before its notification is read */
+			dt_poll_next(s.pair.b.recv, &event);
 		else
 			dt_ok(dat_evd_wait(s.pair.b.recv, LONG, 1, &event, &more));
 		dt_recv(&s.pair.b, 0, 16, 1);

@@ -22,8 +22,8 @@ static void
 perform(const struct action *a, int actor)
 {
 	struct stage_evd *e = &stage.evds[a->object];
-	struct stage_cno *c =
-	    a->object < CNOS ? &stage.cnos[a->object] : NULL; /* or an EVD's number */
+	/* or an EVD's number */
+	struct stage_cno *c = a->object < CNOS ? &stage.cnos[a->object] : NULL;
 	struct until until = { e, (unsigned int)a->n };
 	unsigned int drained = 0;
 

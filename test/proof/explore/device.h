@@ -47,8 +47,8 @@ struct device_cq {
 	enum device_armed armed, asked; /* now; by the last arm */
 	bool blurred; /* a request was widened when it had been answered: see cq_arm() */
 	unsigned int arms, arm_faults, raised, gets, acks;
-	unsigned int
-	    failed_after[FIBERS]; /* arms that there had been when this fiber's last one failed */
+	/* arms that there had been when this fiber's last one failed */
+	unsigned int failed_after[FIBERS];
 	unsigned int shown;	  /* completions ever visible */
 	const DAT_UINT64 *booked; /* events that the user counts as read; NULL: those that are */
 	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */

@@ -105,10 +105,10 @@ struct stage_evd {
 	bool purged;
 	/* Events of a stream that are numbered below this are of a connection that is over. */
 	uint16_t gone[STREAMS];
-	uint32_t
-	    gone_at[EPS]; /* step of the section that purged the last one's events; 0: none did */
-	bool departed;	  /* that happened to one of its endpoints */
-	int qlen;	  /* as the last resize left it */
+	/* step of the section that purged the last one's events; 0: none did */
+	uint32_t gone_at[EPS];
+	bool departed; /* that happened to one of its endpoints */
+	int qlen;      /* as the last resize left it */
 	struct setting length, enabled, waitable, solicited, policy, listener;
 	unsigned int faults;	    /* reported */
 	unsigned int arms_reported; /* arms that there had been before the last failure reported */

@@ -16,8 +16,8 @@ struct candidate {
 	int n;
 	bool (*wrong)(const struct outcome *o);
 	struct verdict *verdict;
-	int source
-	    [STEPS]; /* of a read: the step that stored what it read; n: the value before all */
+	/* of a read: the step that stored what it read; n: the value before all */
+	int source[STEPS];
 	int place[STEPS]; /* of a store: its place among those of its word, from 1 */
 	struct outcome outcome;
 };

@@ -108,8 +108,8 @@ struct play_life {
 	uint32_t generation; /* of its queue pair */
 	unsigned int causes; /* enum cause, of what happened to it */
 	bool hastened;	     /* by a reset, before the event of its end was queued */
-	uint8_t
-	    answered; /* the last attempt whose answer had private data, see judge_private_data() */
+	/* the last attempt whose answer had private data, see judge_private_data() */
+	uint8_t answered;
 	uint64_t patience;	 /* when its attempt times out, or 0 */
 	bool vague;		 /* what became of its requests is not known */
 	int last[2];		 /* the last number delivered */
