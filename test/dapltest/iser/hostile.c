@@ -14,6 +14,7 @@
 #include "iser/iscsi/pdu.h"
 #include "iser/iscsi/target.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -55,7 +56,9 @@ struct enemy {
 	struct mover mover; /* first: the upcall gets its address */
 	unsigned int sent;
 	bool logs_in, tame;
-	atomic_bool answered; /* a tame one got its answer */
+	unsigned int step;    /* of a tame one */
+	int wrong;	      /* the first step with another answer; 0: none */
+	atomic_bool answered; /* a tame one has come to its end */
 	uint32_t cmdsn;
 	struct region data;
 };
@@ -129,6 +132,108 @@ send_something(struct enemy *enemy)
 	mover_send(&enemy->mover, slot, bytes, &header, enemy);
 }
 
+/* ---- a tame one: what a good initiator may do, and libiscsi does not ---- */
+
+#define PIECE 512
+
+/* Task management, in this order: the function, the byte of the LUN, what is answered. */
+static const unsigned char manages[][3] = {
+	{ 1, 0, 1 }, /* ABORT TASK of a task that is none */
+	{ 2, 0, 0 }, /* ABORT TASK SET */
+	{ 4, 0, 0 }, /* CLEAR TASK SET */
+	{ 5, 0, 0 }, /* LUN RESET */
+	{ 5, 9, 2 }, /* ... of a LUN that is none */
+	{ 6, 0, 0 }, /* TARGET WARM RESET */
+	{ 7, 0, 5 }, /* TARGET COLD RESET */
+	{ 8, 0, 4 }, /* TASK REASSIGN */
+	{ 99, 0, 255 },
+};
+
+#define MANAGES (sizeof manages / sizeof manages[0])
+
+static unsigned char *
+tame_pdu(struct enemy *enemy, unsigned char opcode, uint32_t bytes, unsigned int *slot)
+{
+	unsigned char *bhs = mover_send_buffer(&enemy->mover, BYTES, slot);
+
+	bhs[0] = opcode;
+	bhs[PDU_FLAGS] = PDU_FINAL;
+	wire_put24(bhs + PDU_DATA, bytes);
+	wire_put32(bhs + PDU_ITT, 7);
+	wire_put32(bhs + PDU_CMDSN, enemy->cmdsn);
+	wire_put32(bhs + PDU_TTT, PDU_NO_TAG);
+	return bhs;
+}
+
+/* Four blocks: one comes with the command, two in data PDUs, and one is fetched. */
+static void
+tame_write(struct enemy *enemy)
+{
+	const struct iser_header header = {
+		.write_valid = true,
+		.write_stag = enemy->data.rmr_context,
+		.write_address = (uintptr_t)enemy->data.base,
+	};
+	unsigned int slot;
+	unsigned char *bhs = tame_pdu(enemy, PDU_COMMAND, PIECE, &slot);
+
+	memset(enemy->data.base, 'd', PIECE);
+	bhs[PDU_FLAGS] = PDU_WRITE | 1;
+	wire_put32(bhs + PDU_EXPECTED, 4 * PIECE);
+	bhs[PDU_CDB] = 0x2a;
+	bhs[PDU_CDB + 8] = 4;
+	memset(bhs + ISCSI_BHS_BYTES, 'a', PIECE);
+	enemy->cmdsn++;
+	mover_send(&enemy->mover, slot, PIECE, &header, NULL);
+	for (unsigned int i = 0; i < 2; i++) {
+		bhs = tame_pdu(enemy, PDU_DATA_OUT, PIECE, &slot);
+		bhs[PDU_FLAGS] = i ? PDU_FINAL : 0;
+		wire_put32(bhs + 36, i);
+		wire_put32(bhs + 40, (i + 1) * PIECE);
+		memset(bhs + ISCSI_BHS_BYTES, 'b' + (int)i, PIECE);
+		mover_send(&enemy->mover, slot, PIECE, NULL, NULL);
+	}
+}
+
+static void
+tame_next(struct enemy *enemy, const unsigned char *pdu)
+{
+	const unsigned int step = enemy->step++, manage = step - 3;
+	unsigned char opcode = pdu[0] & PDU_OPCODE, wanted = PDU_MANAGED, answer = pdu[2];
+	unsigned int slot;
+	unsigned char *bhs;
+
+	if (step == 0)
+		wanted = PDU_LOGIN_ANSWER, answer = pdu[36];
+	else if (step < 3)
+		wanted = PDU_RESPONSE, answer = step == 2 ? pdu[3] : 0;
+	else if (manage < MANAGES)
+		answer ^= manages[manage][2];
+	else
+		wanted = PDU_LOGOUT_ANSWER;
+	if ((opcode != wanted || answer != 0) && !enemy->wrong)
+		enemy->wrong = (int)step + 1;
+	if (step == 0) { /* is answered that the power is on */
+		bhs = tame_pdu(enemy, PDU_COMMAND, 0, &slot);
+		wire_put32(bhs + PDU_EXPECTED, 0);
+		enemy->cmdsn++;
+		mover_send(&enemy->mover, slot, 0, NULL, NULL);
+	} else if (step == 1) {
+		tame_write(enemy);
+	} else if (step - 2 < MANAGES) {
+		bhs = tame_pdu(enemy, PDU_MANAGE | PDU_IMMEDIATE, 0, &slot);
+		bhs[PDU_FLAGS] |= manages[step - 2][0];
+		bhs[PDU_LUN + 1] = manages[step - 2][1];
+		wire_put32(bhs + 32, enemy->cmdsn - 1);
+		mover_send(&enemy->mover, slot, 0, NULL, NULL);
+	} else if (step - 2 == MANAGES) {
+		bhs = tame_pdu(enemy, PDU_LOGOUT | PDU_IMMEDIATE, 0, &slot);
+		mover_send(&enemy->mover, slot, 0, NULL, NULL);
+	} else {
+		atomic_store(&enemy->answered, enemy->wrong == 0);
+	}
+}
+
 static void
 on_established(struct mover *mover)
 {
@@ -147,9 +252,8 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 	struct enemy *enemy = (struct enemy *)mover;
 
 	(void)header, (void)length;
-	if ((pdu[0] & PDU_OPCODE) == PDU_LOGIN_ANSWER && enemy->tame) {
-		atomic_store(&enemy->answered, wire_get16(pdu + 36) == LOGIN_OK);
-		mover_close(mover);
+	if (enemy->tame) {
+		tame_next(enemy, pdu);
 	} else if ((pdu[0] & PDU_OPCODE) == PDU_LOGIN_ANSWER && enemy->logs_in) {
 		for (int i = 0; i < 4; i++) /* so many are on their way at a time */
 			send_something(enemy);
@@ -207,6 +311,19 @@ settle(void)
 	}
 }
 
+static void
+check_written(void)
+{
+	char text[4 * PIECE];
+	FILE *file = fopen(path, "r");
+
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fread(text, 1, sizeof text, file), sizeof text);
+	fclose(file);
+	for (unsigned int i = 0; i < sizeof text; i++)
+		ck_assert_int_eq(text[i], "abcd"[i / PIECE]);
+}
+
 static bool
 attack(bool logs_in, bool tame)
 {
@@ -242,6 +359,7 @@ attack(bool logs_in, bool tame)
 	ck_assert_int_eq(mover_free(&enemy.mover), 0);
 	ck_assert_int_eq(region_free(&enemy.data), DAT_SUCCESS);
 	settle();
+	ck_assert_int_eq(enemy.wrong, 0);
 	return atomic_load(&enemy.answered);
 }
 
@@ -284,7 +402,9 @@ START_TEST(target__random_pdus__end_their_session_and_no_other)
 	srandom((unsigned int)_i + 1);
 	for (int i = 0; i < ROUNDS; i++)
 		(void)attack(_i > 0, false);
-	ck_assert(attack(true, true)); /* the next login is served */
+	/* The next login is served, with all that follows. */
+	ck_assert(attack(true, true));
+	check_written();
 	if (_i > 0)
 		ck_assert_uint_gt(atomic_load(&target.counts.commands), 10 * ROUNDS);
 }
