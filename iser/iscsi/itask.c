@@ -393,8 +393,8 @@ take_ahs(struct itask *task, const unsigned char *pdu, uint32_t *read_length)
 
 	while (stop - at >= 4) {
 		const uint32_t length = wire_get16(at);
-		const uint32_t whole =
-		    (length + 3 + 3) & ~3u; /* 3 bytes before, and a multiple of 4 */
+		/* 3 bytes before, and a multiple of 4 */
+		const uint32_t whole = (length + 3 + 3) & ~3u;
 
 		if (whole > (uint32_t)(stop - at))
 			return false;

@@ -68,8 +68,8 @@ struct scsi_lun {
 	/* target->lock guards the rest. */
 	struct scsi_task *tasks, **last; /* the task set, in order of age */
 	unsigned int task_count;
-	unsigned int
-	    strict; /* tasks that are ordered or exclusive: while there are none, none waits */
+	/* tasks that are ordered or exclusive: while there are none, none waits */
+	unsigned int strict;
 	unsigned int waiting;
 	bool ejected;
 	struct reservation reservation;

@@ -67,8 +67,8 @@ static void
 put_designators(struct data_in *in, const struct scsi_lun *lun)
 {
 	const struct scsi_target *target = lun->target;
-	const size_t port =
-	    (strlen(target->port_name) + 1 + 3) & ~(size_t)3; /* ends with 1 to 4 zeros */
+	/* It ends with 1 to 4 zeros. */
+	const size_t port = (strlen(target->port_name) + 1 + 3) & ~(size_t)3;
 	const uint8_t relative[4] = { 0, 0, 0, target->port_id };
 	uint8_t name[8];
 

@@ -54,17 +54,17 @@ struct scsi_lun_options {
 	    /* makes a missing file with so many bytes, all of them a hole; default: none is made */
 	    create_bytes;
 	bool read_only;
-	bool
-	    write_through; /* no write cache: every write is on the medium when it ends; WCE is 0 */
-	bool thick;	   /* UNMAP is refused; default: thin if the file can have holes */
-	bool removable;	   /* START STOP UNIT ejects and loads the medium */
-	uint32_t block_bytes;	     /* 512, which is the default, or 4096 */
+	/* no write cache: every write is on the medium when it ends; WCE is 0 */
+	bool write_through;
+	bool thick;	      /* UNMAP is refused; default: thin if the file can have holes */
+	bool removable;	      /* START STOP UNIT ejects and loads the medium */
+	uint32_t block_bytes; /* 512, which is the default, or 4096 */
 	uint32_t max_transfer_bytes; /* of one command; default 1 MiB; a multiple of block_bytes */
 	const char *vendor;	     /* up to 8 characters; default "REARM" */
 	const char *product;	     /* up to 16 characters; default "ISER-DISK" */
 	const char *revision;	     /* up to 4 characters; default the version of this package */
-	const char
-	    *serial; /* up to 32 characters; default made of the path, so that it stays the same */
+	/* up to 32 characters; default made of the path, so that it stays the same */
+	const char *serial;
 };
 
 /*

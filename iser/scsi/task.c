@@ -36,8 +36,8 @@ bool
 task_fail_field(struct scsi_task *task, enum scsi_sense sense, unsigned int byte, int bit)
 {
 	task_fail(task, sense);
-	task->sense[15] =
-	    (uint8_t)(0x88 | bit); /* the sense-key specific bytes are valid, and the bit */
+	/* The sense-key specific bytes are valid, and the bit. */
+	task->sense[15] = (uint8_t)(0x88 | bit);
 	if (sense == SENSE_CDB_FIELD)
 		task->sense[15] |= 0x40;
 	scsi_put16(task->sense + 16, (uint16_t)byte);

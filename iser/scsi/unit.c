@@ -196,8 +196,8 @@ start_mode_sense(struct scsi_task *task)
 	const struct scsi_lun *lun = task->logical_unit;
 	const bool six = task->command->length == 6, blocks = !(task->cdb[1] & NO_BLOCK_DESCRIPTOR);
 	const bool is_long = !six && task->cdb[1] & LONG_LBA;
-	const uint8_t flags =
-	    (uint8_t)((lun->read_only ? 0x80 : 0) | 0x10); /* DPO and FUA are known */
+	/* DPO and FUA are known. */
+	const uint8_t flags = (uint8_t)((lun->read_only ? 0x80 : 0) | 0x10);
 	const uint8_t descriptor = !blocks ? 0 : is_long ? 16 : 8;
 	const size_t head = six ? 4 : 8;
 	struct data_in in = { .task = task };

@@ -21,7 +21,7 @@ int soft_knock_fd(void);
 
 /*
  * Takes a knock.  False if another process sent a descriptor with it: nothing more is received, and
- * who knocks is told so.
+ * who knocks gets an error.
  */
 bool soft_knock_take(void);
 

@@ -101,7 +101,7 @@ extern "C" {
 #endif
 
 typedef const char *DAT_NAME_PTR;
-#define DAT_NAME_MAX_LENGTH 256 /* with the terminating NUL */
+#define DAT_NAME_MAX_LENGTH 256		/* with the terminating NUL */
 
 /* A name and its value, both text. */
 typedef struct dat_named_attr {
@@ -109,7 +109,10 @@ typedef struct dat_named_attr {
 	const char *value;
 } DAT_NAMED_ATTR;
 
-typedef enum dat_boolean { DAT_FALSE = 0, DAT_TRUE = 1 } DAT_BOOLEAN;
+typedef enum dat_boolean {
+	DAT_FALSE = 0,
+	DAT_TRUE = 1
+} DAT_BOOLEAN;
 
 #ifdef DAT_EXTENSIONS
 #define DAT_IB_EXTENSION 1
@@ -118,9 +121,9 @@ typedef enum dat_boolean { DAT_FALSE = 0, DAT_TRUE = 1 } DAT_BOOLEAN;
 
 /* How several paths share the load of one connection. */
 typedef DAT_UINT32 DAT_HA_LB;
-#define DAT_HA_LB_NONE ((DAT_HA_LB)0)
-#define DAT_HA_LB_INTERCOMM ((DAT_HA_LB)1) /* between connections */
-#define DAT_HA_LB_INTRACOMM ((DAT_HA_LB)2) /* within a connection */
+#define DAT_HA_LB_NONE	    ((DAT_HA_LB)0)
+#define DAT_HA_LB_INTERCOMM ((DAT_HA_LB)1)	/* between connections */
+#define DAT_HA_LB_INTRACOMM ((DAT_HA_LB)2)	/* within a connection */
 
 /* Eight bytes of the consumer, which the provider stores and returns. */
 typedef union dat_context {
@@ -132,7 +135,7 @@ typedef union dat_context {
 typedef DAT_CONTEXT DAT_DTO_COOKIE;
 typedef DAT_CONTEXT DAT_RMR_COOKIE;
 
-typedef DAT_UINT32 DAT_TIMEOUT; /* microseconds, from the call on */
+typedef DAT_UINT32 DAT_TIMEOUT;		/* microseconds, from the call on */
 #define DAT_TIMEOUT_INFINITE ((DAT_TIMEOUT)~0)
 
 /*
@@ -140,25 +143,25 @@ typedef DAT_UINT32 DAT_TIMEOUT; /* microseconds, from the call on */
  * memory of the provider, whose first word is the address of the provider's function table.
  */
 typedef DAT_PVOID DAT_HANDLE;
-typedef DAT_HANDLE DAT_CR_HANDLE;  /* connection request */
-typedef DAT_HANDLE DAT_EP_HANDLE;  /* endpoint */
-typedef DAT_HANDLE DAT_EVD_HANDLE; /* event dispatcher */
-typedef DAT_HANDLE DAT_IA_HANDLE;  /* interface adapter */
-typedef DAT_HANDLE DAT_LMR_HANDLE; /* local memory region */
-typedef DAT_HANDLE DAT_PSP_HANDLE; /* public service point */
-typedef DAT_HANDLE DAT_PZ_HANDLE;  /* protection zone */
-typedef DAT_HANDLE DAT_RMR_HANDLE; /* remote memory region */
-typedef DAT_HANDLE DAT_RSP_HANDLE; /* reserved service point */
-typedef DAT_HANDLE DAT_SRQ_HANDLE; /* shared receive queue */
-typedef DAT_HANDLE DAT_CSP_HANDLE; /* common service point */
+typedef DAT_HANDLE DAT_CR_HANDLE;	/* connection request */
+typedef DAT_HANDLE DAT_EP_HANDLE;	/* endpoint */
+typedef DAT_HANDLE DAT_EVD_HANDLE;	/* event dispatcher */
+typedef DAT_HANDLE DAT_IA_HANDLE;	/* interface adapter */
+typedef DAT_HANDLE DAT_LMR_HANDLE;	/* local memory region */
+typedef DAT_HANDLE DAT_PSP_HANDLE;	/* public service point */
+typedef DAT_HANDLE DAT_PZ_HANDLE;	/* protection zone */
+typedef DAT_HANDLE DAT_RMR_HANDLE;	/* remote memory region */
+typedef DAT_HANDLE DAT_RSP_HANDLE;	/* reserved service point */
+typedef DAT_HANDLE DAT_SRQ_HANDLE;	/* shared receive queue */
+typedef DAT_HANDLE DAT_CSP_HANDLE;	/* common service point */
 #define DAT_HANDLE_NULL ((DAT_HANDLE)NULL)
 
 typedef DAT_SOCK_ADDR *DAT_IA_ADDRESS_PTR;
-typedef DAT_UINT64 DAT_CONN_QUAL; /* the port number of a service point */
+typedef DAT_UINT64 DAT_CONN_QUAL;	/* the port number of a service point */
 typedef DAT_UINT64 DAT_PORT_QUAL;
 
-typedef DAT_UINT32 DAT_LMR_CONTEXT; /* names a region in a local segment */
-typedef DAT_UINT32 DAT_RMR_CONTEXT; /* names a region to the remote side */
+typedef DAT_UINT32 DAT_LMR_CONTEXT;	/* names a region in a local segment */
+typedef DAT_UINT32 DAT_RMR_CONTEXT;	/* names a region to the remote side */
 typedef DAT_UINT64 DAT_VLEN;
 typedef DAT_UINT64 DAT_VADDR;
 typedef DAT_UINT32 DAT_SEG_LENGTH;
@@ -178,7 +181,7 @@ typedef enum dat_completion_flags {
 	DAT_COMPLETION_UNSIGNALLED_FLAG = 0x04,		/* queue the event, wake no waiter */
 	DAT_COMPLETION_BARRIER_FENCE_FLAG = 0x08,	/* start after earlier RDMA reads */
 	DAT_COMPLETION_EVD_THRESHOLD_FLAG = 0x10,	/* waiters may give a threshold */
-	DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20 /* start after earlier invalidates */
+	DAT_COMPLETION_LMR_INVALIDATE_FENCE_FLAG = 0x20	/* start after earlier invalidates */
 } DAT_COMPLETION_FLAGS;
 
 /* The operation that completed. */
@@ -228,7 +231,7 @@ typedef enum dat_evd_flags {
 	DAT_EVD_CONNECTION_FLAG = 0x040,
 	DAT_EVD_RMR_BIND_FLAG = 0x080,
 	DAT_EVD_ASYNC_FLAG = 0x100,
-	DAT_EVD_DEFAULT_FLAG = 0x1f0 /* all but software events */
+	DAT_EVD_DEFAULT_FLAG = 0x1f0		/* all but software events */
 #ifdef DAT_EXTENSIONS
 	,
 	DAT_EVD_EXTENSION_BASE = 0x200
@@ -269,19 +272,19 @@ typedef enum dat_mem_priv_flags {
 } DAT_MEM_PRIV_FLAGS;
 
 /* Local and remote at once; DAT 1.x had only these. */
-#define DAT_MEM_PRIV_READ_FLAG (DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG)
+#define DAT_MEM_PRIV_READ_FLAG	(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG)
 #define DAT_MEM_PRIV_WRITE_FLAG (DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG)
 
 /* Where the addresses of a region start. */
 typedef enum dat_va_type {
-	DAT_VA_TYPE_VA = 0x0, /* at the memory's own address */
-	DAT_VA_TYPE_ZB = 0x1  /* at zero */
+	DAT_VA_TYPE_VA = 0x0,			/* at the memory's own address */
+	DAT_VA_TYPE_ZB = 0x1			/* at zero */
 } DAT_VA_TYPE;
 
 typedef enum dat_rmr_scope {
-	DAT_RMR_SCOPE_EP = 0, /* usable through one endpoint */
-	DAT_RMR_SCOPE_PZ = 1, /* usable through every endpoint of the zone */
-	DAT_RMR_SCOPE_ANY = 2 /* both kinds are available */
+	DAT_RMR_SCOPE_EP = 0,			/* usable through one endpoint */
+	DAT_RMR_SCOPE_PZ = 1,			/* usable through every endpoint of the zone */
+	DAT_RMR_SCOPE_ANY = 2			/* both kinds are available */
 } DAT_RMR_SCOPE;
 
 typedef struct dat_rmr_param {
@@ -307,9 +310,9 @@ typedef enum dat_rmr_param_mask {
 
 /* Who owns the segment array of a post after the call has returned. */
 typedef enum dat_iov_ownership {
-	DAT_IOV_CONSUMER = 0x0,	      /* the consumer */
-	DAT_IOV_PROVIDER_NOMOD = 0x1, /* the provider, which only reads it */
-	DAT_IOV_PROVIDER_MOD = 0x2    /* the provider, which may change it */
+	DAT_IOV_CONSUMER = 0x0,			/* the consumer */
+	DAT_IOV_PROVIDER_NOMOD = 0x1,		/* the provider, which only reads it */
+	DAT_IOV_PROVIDER_MOD = 0x2		/* the provider, which may change it */
 } DAT_IOV_OWNERSHIP;
 
 typedef enum dat_ep_creator_for_psp {
@@ -325,48 +328,48 @@ typedef enum dat_extension {
 } DAT_EXTENSION;
 
 /* Names of DAT 1.x. */
-#define max_rdma_read_per_ep max_rdma_read_per_ep_in
-#define max_mtu_size max_message_size
+#define max_rdma_read_per_ep	       max_rdma_read_per_ep_in
+#define max_mtu_size		       max_message_size
 #define DAT_IA_FIELD_IA_MAX_DTO_PER_OP DAT_IA_FIELD_IA_MAX_DTO_PER_EP_IN
-#define DAT_IA_FIELD_IA_MAX_MTU_SIZE DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
+#define DAT_IA_FIELD_IA_MAX_MTU_SIZE   DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE
 
 /* One bit per member of DAT_IA_ATTR, in its order; the last six are in udat.h. */
 typedef DAT_UINT64 DAT_IA_ATTR_MASK;
-#define DAT_IA_FIELD_IA_ADAPTER_NAME UINT64_C(0x000000001)
-#define DAT_IA_FIELD_IA_VENDOR_NAME UINT64_C(0x000000002)
-#define DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION UINT64_C(0x000000004)
-#define DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION UINT64_C(0x000000008)
-#define DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION UINT64_C(0x000000010)
-#define DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION UINT64_C(0x000000020)
-#define DAT_IA_FIELD_IA_ADDRESS_PTR UINT64_C(0x000000040)
-#define DAT_IA_FIELD_IA_MAX_EPS UINT64_C(0x000000080)
-#define DAT_IA_FIELD_IA_MAX_DTO_PER_EP UINT64_C(0x000000100)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN UINT64_C(0x000000200)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT UINT64_C(0x000000400)
-#define DAT_IA_FIELD_IA_MAX_EVDS UINT64_C(0x000000800)
-#define DAT_IA_FIELD_IA_MAX_EVD_QLEN UINT64_C(0x000001000)
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO UINT64_C(0x000002000)
-#define DAT_IA_FIELD_IA_MAX_LMRS UINT64_C(0x000004000)
-#define DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE UINT64_C(0x000008000)
-#define DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS UINT64_C(0x000010000)
-#define DAT_IA_FIELD_IA_MAX_PZS UINT64_C(0x000020000)
-#define DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE UINT64_C(0x000040000)
-#define DAT_IA_FIELD_IA_MAX_RDMA_SIZE UINT64_C(0x000080000)
-#define DAT_IA_FIELD_IA_MAX_RMRS UINT64_C(0x000100000)
-#define DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS UINT64_C(0x000200000)
-#define DAT_IA_FIELD_IA_MAX_SRQS UINT64_C(0x000400000)
-#define DAT_IA_FIELD_IA_MAX_EP_PER_SRQ UINT64_C(0x000800000)
-#define DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ UINT64_C(0x001000000)
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ UINT64_C(0x002000000)
-#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE UINT64_C(0x004000000)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_IN UINT64_C(0x008000000)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT UINT64_C(0x010000000)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED UINT64_C(0x020000000)
-#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED UINT64_C(0x040000000)
-#define DAT_IA_FIELD_IA_ZB_SUPPORTED UINT64_C(0x080000000)
-#define DAT_IA_FIELD_IA_EXTENSIONS_SUPPORTED UINT64_C(0x100000000)
-#define DAT_IA_ALL DAT_IA_FIELD_ALL
-#define DAT_IA_FIELD_NONE UINT64_C(0x0)
+#define DAT_IA_FIELD_IA_ADAPTER_NAME				UINT64_C(0x000000001)
+#define DAT_IA_FIELD_IA_VENDOR_NAME				UINT64_C(0x000000002)
+#define DAT_IA_FIELD_IA_HARDWARE_MAJOR_VERSION			UINT64_C(0x000000004)
+#define DAT_IA_FIELD_IA_HARDWARE_MINOR_VERSION			UINT64_C(0x000000008)
+#define DAT_IA_FIELD_IA_FIRMWARE_MAJOR_VERSION			UINT64_C(0x000000010)
+#define DAT_IA_FIELD_IA_FIRMWARE_MINOR_VERSION			UINT64_C(0x000000020)
+#define DAT_IA_FIELD_IA_ADDRESS_PTR				UINT64_C(0x000000040)
+#define DAT_IA_FIELD_IA_MAX_EPS					UINT64_C(0x000000080)
+#define DAT_IA_FIELD_IA_MAX_DTO_PER_EP				UINT64_C(0x000000100)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN			UINT64_C(0x000000200)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT		UINT64_C(0x000000400)
+#define DAT_IA_FIELD_IA_MAX_EVDS				UINT64_C(0x000000800)
+#define DAT_IA_FIELD_IA_MAX_EVD_QLEN				UINT64_C(0x000001000)
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_DTO		UINT64_C(0x000002000)
+#define DAT_IA_FIELD_IA_MAX_LMRS				UINT64_C(0x000004000)
+#define DAT_IA_FIELD_IA_MAX_LMR_BLOCK_SIZE			UINT64_C(0x000008000)
+#define DAT_IA_FIELD_IA_MAX_LMR_VIRTUAL_ADDRESS			UINT64_C(0x000010000)
+#define DAT_IA_FIELD_IA_MAX_PZS					UINT64_C(0x000020000)
+#define DAT_IA_FIELD_IA_MAX_MESSAGE_SIZE			UINT64_C(0x000040000)
+#define DAT_IA_FIELD_IA_MAX_RDMA_SIZE				UINT64_C(0x000080000)
+#define DAT_IA_FIELD_IA_MAX_RMRS				UINT64_C(0x000100000)
+#define DAT_IA_FIELD_IA_MAX_RMR_TARGET_ADDRESS			UINT64_C(0x000200000)
+#define DAT_IA_FIELD_IA_MAX_SRQS				UINT64_C(0x000400000)
+#define DAT_IA_FIELD_IA_MAX_EP_PER_SRQ				UINT64_C(0x000800000)
+#define DAT_IA_FIELD_IA_MAX_RECV_PER_SRQ			UINT64_C(0x001000000)
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_READ		UINT64_C(0x002000000)
+#define DAT_IA_FIELD_IA_MAX_IOV_SEGMENTS_PER_RDMA_WRITE		UINT64_C(0x004000000)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_IN			UINT64_C(0x008000000)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_OUT			UINT64_C(0x010000000)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_IN_GUARANTEED	UINT64_C(0x020000000)
+#define DAT_IA_FIELD_IA_MAX_RDMA_READ_PER_EP_OUT_GUARANTEED	UINT64_C(0x040000000)
+#define DAT_IA_FIELD_IA_ZB_SUPPORTED				UINT64_C(0x080000000)
+#define DAT_IA_FIELD_IA_EXTENSIONS_SUPPORTED			UINT64_C(0x100000000)
+#define DAT_IA_ALL						DAT_IA_FIELD_ALL
+#define DAT_IA_FIELD_NONE					UINT64_C(0x0)
 
 typedef enum dat_service_type {
 	DAT_SERVICE_TYPE_RC = 0
@@ -389,7 +392,7 @@ typedef struct dat_ep_attr {
 	DAT_COUNT max_request_iov;
 	DAT_COUNT max_rdma_read_in;
 	DAT_COUNT max_rdma_read_out;
-	DAT_COUNT srq_soft_hw; /* soft high watermark */
+	DAT_COUNT srq_soft_hw;			/* soft high watermark */
 	DAT_COUNT max_rdma_read_iov;
 	DAT_COUNT max_rdma_write_iov;
 	DAT_COUNT ep_transport_specific_count;
@@ -398,7 +401,7 @@ typedef struct dat_ep_attr {
 	DAT_NAMED_ATTR *ep_provider_specific;
 } DAT_EP_ATTR;
 
-#define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED /* DAT 1.x */
+#define DAT_EP_STATE_ERROR DAT_EP_STATE_DISCONNECTED	/* DAT 1.x */
 
 typedef enum dat_ep_state {
 	DAT_EP_STATE_UNCONNECTED = 0,
@@ -435,44 +438,44 @@ typedef struct dat_ep_param {
 } DAT_EP_PARAM;
 
 typedef DAT_UINT64 DAT_EP_PARAM_MASK;
-#define DAT_EP_FIELD_IA_HANDLE UINT64_C(0x00000001)
-#define DAT_EP_FIELD_EP_STATE UINT64_C(0x00000002)
-#define DAT_EP_FIELD_COMM UINT64_C(0x00000004)
-#define DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR UINT64_C(0x00000008)
-#define DAT_EP_FIELD_LOCAL_PORT_QUAL UINT64_C(0x00000010)
-#define DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR UINT64_C(0x00000020)
-#define DAT_EP_FIELD_REMOTE_PORT_QUAL UINT64_C(0x00000040)
-#define DAT_EP_FIELD_PZ_HANDLE UINT64_C(0x00000080)
-#define DAT_EP_FIELD_RECV_EVD_HANDLE UINT64_C(0x00000100)
-#define DAT_EP_FIELD_REQUEST_EVD_HANDLE UINT64_C(0x00000200)
-#define DAT_EP_FIELD_CONNECT_EVD_HANDLE UINT64_C(0x00000400)
-#define DAT_EP_FIELD_SRQ_HANDLE UINT64_C(0x00000800)
-#define DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE UINT64_C(0x00001000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE UINT64_C(0x00002000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE UINT64_C(0x00004000)
-#define DAT_EP_FIELD_EP_ATTR_QOS UINT64_C(0x00008000)
-#define DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS UINT64_C(0x00010000)
-#define DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS UINT64_C(0x00020000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS UINT64_C(0x00040000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS UINT64_C(0x00080000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV UINT64_C(0x00100000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV UINT64_C(0x00200000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN UINT64_C(0x00400000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT UINT64_C(0x00800000)
-#define DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW UINT64_C(0x01000000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV UINT64_C(0x02000000)
-#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV UINT64_C(0x04000000)
-#define DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR UINT64_C(0x08000000)
-#define DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR UINT64_C(0x10000000)
-#define DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR UINT64_C(0x20000000)
-#define DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR UINT64_C(0x40000000)
-#define DAT_EP_FIELD_EP_ATTR_ALL UINT64_C(0x7ffff000)
-#define DAT_EP_FIELD_ALL UINT64_C(0x7fffffff)
+#define DAT_EP_FIELD_IA_HANDLE					UINT64_C(0x00000001)
+#define DAT_EP_FIELD_EP_STATE					UINT64_C(0x00000002)
+#define DAT_EP_FIELD_COMM					UINT64_C(0x00000004)
+#define DAT_EP_FIELD_LOCAL_IA_ADDRESS_PTR			UINT64_C(0x00000008)
+#define DAT_EP_FIELD_LOCAL_PORT_QUAL				UINT64_C(0x00000010)
+#define DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR			UINT64_C(0x00000020)
+#define DAT_EP_FIELD_REMOTE_PORT_QUAL				UINT64_C(0x00000040)
+#define DAT_EP_FIELD_PZ_HANDLE					UINT64_C(0x00000080)
+#define DAT_EP_FIELD_RECV_EVD_HANDLE				UINT64_C(0x00000100)
+#define DAT_EP_FIELD_REQUEST_EVD_HANDLE				UINT64_C(0x00000200)
+#define DAT_EP_FIELD_CONNECT_EVD_HANDLE				UINT64_C(0x00000400)
+#define DAT_EP_FIELD_SRQ_HANDLE					UINT64_C(0x00000800)
+#define DAT_EP_FIELD_EP_ATTR_SERVICE_TYPE			UINT64_C(0x00001000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_MESSAGE_SIZE			UINT64_C(0x00002000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_SIZE			UINT64_C(0x00004000)
+#define DAT_EP_FIELD_EP_ATTR_QOS				UINT64_C(0x00008000)
+#define DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS		UINT64_C(0x00010000)
+#define DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS		UINT64_C(0x00020000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_DTOS			UINT64_C(0x00040000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_DTOS			UINT64_C(0x00080000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RECV_IOV			UINT64_C(0x00100000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_REQUEST_IOV			UINT64_C(0x00200000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN			UINT64_C(0x00400000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT			UINT64_C(0x00800000)
+#define DAT_EP_FIELD_EP_ATTR_SRQ_SOFT_HW			UINT64_C(0x01000000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IOV			UINT64_C(0x02000000)
+#define DAT_EP_FIELD_EP_ATTR_MAX_RDMA_WRITE_IOV			UINT64_C(0x04000000)
+#define DAT_EP_FIELD_EP_ATTR_NUM_TRANSPORT_ATTR			UINT64_C(0x08000000)
+#define DAT_EP_FIELD_EP_ATTR_TRANSPORT_SPECIFIC_ATTR		UINT64_C(0x10000000)
+#define DAT_EP_FIELD_EP_ATTR_NUM_PROVIDER_ATTR			UINT64_C(0x20000000)
+#define DAT_EP_FIELD_EP_ATTR_PROVIDER_SPECIFIC_ATTR		UINT64_C(0x40000000)
+#define DAT_EP_FIELD_EP_ATTR_ALL				UINT64_C(0x7ffff000)
+#define DAT_EP_FIELD_ALL					UINT64_C(0x7fffffff)
 
 #define DAT_WATERMARK_INFINITE ((DAT_COUNT)~0)
-#define DAT_HW_DEFAULT DAT_WATERMARK_INFINITE
-#define DAT_SRQ_LW_DEFAULT 0x0
-#define DAT_VALUE_UNKNOWN (((DAT_COUNT)~0) - 1) /* the count is not available */
+#define DAT_HW_DEFAULT	       DAT_WATERMARK_INFINITE
+#define DAT_SRQ_LW_DEFAULT     0x0
+#define DAT_VALUE_UNKNOWN      (((DAT_COUNT)~0) - 1)	/* the count is not available */
 
 typedef enum dat_srq_state {
 	DAT_SRQ_STATE_ERROR = 0,
@@ -493,8 +496,8 @@ typedef struct dat_srq_param {
 	DAT_COUNT max_recv_dtos;
 	DAT_COUNT max_recv_iov;
 	DAT_COUNT low_watermark;
-	DAT_COUNT available_dto_count;	 /* or DAT_VALUE_UNKNOWN */
-	DAT_COUNT outstanding_dto_count; /* or DAT_VALUE_UNKNOWN */
+	DAT_COUNT available_dto_count;		/* or DAT_VALUE_UNKNOWN */
+	DAT_COUNT outstanding_dto_count;	/* or DAT_VALUE_UNKNOWN */
 } DAT_SRQ_PARAM;
 
 typedef enum dat_srq_param_mask {
@@ -600,17 +603,17 @@ typedef enum dat_dto_completion_status {
 } DAT_DTO_COMPLETION_STATUS;
 
 /* Names of DAT 1.x, and of bind completions. */
-#define DAT_DTO_LENGTH_ERROR DAT_DTO_ERR_LOCAL_LENGTH
-#define DAT_DTO_FAILURE DAT_DTO_ERR_FLUSHED
-#define DAT_RMR_BIND_SUCCESS DAT_DTO_SUCCESS
-#define DAT_RMR_BIND_FAILURE DAT_DTO_ERR_FLUSHED
+#define DAT_DTO_LENGTH_ERROR	       DAT_DTO_ERR_LOCAL_LENGTH
+#define DAT_DTO_FAILURE		       DAT_DTO_ERR_FLUSHED
+#define DAT_RMR_BIND_SUCCESS	       DAT_DTO_SUCCESS
+#define DAT_RMR_BIND_FAILURE	       DAT_DTO_ERR_FLUSHED
 #define DAT_RMR_BIND_COMPLETION_STATUS DAT_DTO_COMPLETION_STATUS
 
 typedef struct dat_dto_completion_event_data {
 	DAT_EP_HANDLE ep_handle;
 	DAT_DTO_COOKIE user_cookie;
 	DAT_DTO_COMPLETION_STATUS status;
-	DAT_SEG_LENGTH transfered_length; /* valid if status is DAT_DTO_SUCCESS */
+	DAT_SEG_LENGTH transfered_length;	/* valid if status is DAT_DTO_SUCCESS */
 	DAT_DTOS operation;
 	DAT_RMR_CONTEXT rmr_context;
 } DAT_DTO_COMPLETION_EVENT_DATA;
@@ -633,7 +636,7 @@ typedef struct dat_cr_arrival_event_data {
 	DAT_IA_ADDRESS_PTR local_ia_address_ptr;
 	DAT_CONN_QUAL conn_qual;
 	DAT_CR_HANDLE cr_handle;
-	DAT_BOOLEAN truncate_flag; /* private data was cut to fit */
+	DAT_BOOLEAN truncate_flag;		/* private data was cut to fit */
 } DAT_CR_ARRIVAL_EVENT_DATA;
 
 /* private_data stays valid until the endpoint is reset or freed. */
@@ -671,11 +674,17 @@ typedef enum srq_async_error_reason {
 	DAT_SRQ_LOW_WATERMARK_EVENT = 2
 } DAT_SRQ_ASYNC_ERROR_REASON;
 
-typedef enum lmr_async_error_reason { DAT_LMR_OTHER_ERROR = 0 } DAT_LMR_ASYNC_ERROR_REASON;
+typedef enum lmr_async_error_reason {
+	DAT_LMR_OTHER_ERROR = 0
+} DAT_LMR_ASYNC_ERROR_REASON;
 
-typedef enum rmr_async_error_reason { DAT_RMR_OTHER_ERROR = 0 } DAT_RMR_ASYNC_ERROR_REASON;
+typedef enum rmr_async_error_reason {
+	DAT_RMR_OTHER_ERROR = 0
+} DAT_RMR_ASYNC_ERROR_REASON;
 
-typedef enum pz_async_error_reason { DAT_PZ_OTHER_ERROR = 0 } DAT_PZ_ASYNC_ERROR_REASON;
+typedef enum pz_async_error_reason {
+	DAT_PZ_OTHER_ERROR = 0
+} DAT_PZ_ASYNC_ERROR_REASON;
 
 typedef struct dat_software_event_data {
 	DAT_PVOID pointer;
@@ -737,7 +746,7 @@ typedef struct dat_provider_info {
 #ifdef DAT_EXTENSIONS
 /* An operation number.  These two bits mark operations on a name instead of a handle. */
 typedef int DAT_EXTENDED_OP;
-#define DAT_OPEN_EXTENSION_BASE 0x1000
+#define DAT_OPEN_EXTENSION_BASE	 0x1000
 #define DAT_CLOSE_EXTENSION_BASE 0x2000
 #endif
 

@@ -47,8 +47,8 @@ extern "C" {
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cno_create(
-    DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno);
+DAT_RETURN DAT_API dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent,
+			    DAT_CNO_HANDLE *cno);
 
 /*
  * Creates a CNO with a file descriptor for poll(2) and similar calls.  It is readable while the
@@ -84,7 +84,8 @@ DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDL
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *param);
+DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
+			    DAT_CNO_PARAM *param);
 
 /*
  * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, the

@@ -72,8 +72,8 @@ extern "C" {
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
-    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
-    DAT_EP_HANDLE *ep);
+			    DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
+			    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
 
 /*
  * Creates an endpoint that receives from a shared receive queue.  As dat_ep_create(), but received
@@ -99,8 +99,9 @@ DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HAN
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz,
-    DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd,
-    DAT_SRQ_HANDLE srq, const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
+			    DAT_EVD_HANDLE recv_evd, DAT_EVD_HANDLE request_evd,
+			    DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
+			    const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep);
 
 /*
  * Returns the parameters of an endpoint: state, addresses and ports, objects, attributes.  The
@@ -138,8 +139,8 @@ DAT_RETURN DAT_API dat_ep_query(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, DAT_EP
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_modify(
-    DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param);
+DAT_RETURN DAT_API dat_ep_modify(DAT_EP_HANDLE ep, DAT_EP_PARAM_MASK mask,
+			    const DAT_EP_PARAM *param);
 
 /*
  * Returns the state of an endpoint, and whether it is idle: `*recv_idle` is true if no receive is
@@ -154,8 +155,8 @@ DAT_RETURN DAT_API dat_ep_modify(
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_get_status(
-    DAT_EP_HANDLE ep, DAT_EP_STATE *state, DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
+DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
+			    DAT_BOOLEAN *recv_idle, DAT_BOOLEAN *request_idle);
 
 /*
  * Starts to connect to a service point.  The result is one event on the connect EVD of the
@@ -200,9 +201,9 @@ DAT_RETURN DAT_API dat_ep_get_status(
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, DAT_CONN_QUAL qual,
-    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos,
-    DAT_CONNECT_FLAGS flags);
+DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
+			    DAT_CONN_QUAL qual, DAT_TIMEOUT timeout, DAT_COUNT size,
+			    const DAT_CONST_PVOID data, DAT_QOS qos, DAT_CONNECT_FLAGS flags);
 
 /*
  * Starts to connect to a common service point.  As dat_ep_connect(), but the port is in the
@@ -227,7 +228,7 @@ DAT_RETURN DAT_API dat_ep_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address, 
  * Threads: any.  From: headers.
  */
 DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR address,
-    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data);
+			    DAT_TIMEOUT timeout, DAT_COUNT size, const DAT_CONST_PVOID data);
 
 /*
  * Starts to connect to where another endpoint is connected.  As dat_ep_connect(), to the service
@@ -249,7 +250,7 @@ DAT_RETURN DAT_API dat_ep_common_connect(DAT_EP_HANDLE ep, DAT_IA_ADDRESS_PTR ad
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_dup_connect(DAT_EP_HANDLE ep, DAT_EP_HANDLE dup, DAT_TIMEOUT timeout,
-    DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos);
+			    DAT_COUNT size, const DAT_CONST_PVOID data, DAT_QOS qos);
 
 /*
  * Ends the connection, or the attempt to connect.
@@ -337,7 +338,7 @@ DAT_RETURN DAT_API dat_ep_free(DAT_EP_HANDLE ep);
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
+			    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Sends a message that invalidates a region of the other side.  As dat_ep_post_send().  If
@@ -364,8 +365,9 @@ DAT_RETURN DAT_API dat_ep_post_send(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT segments,
-    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
-    DAT_RMR_CONTEXT context);
+			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+			    DAT_COMPLETION_FLAGS flags, DAT_BOOLEAN invalidate,
+			    DAT_RMR_CONTEXT context);
 
 /*
  * Posts a receive buffer for one message.  Its region needs DAT_MEM_PRIV_LOCAL_WRITE_FLAG.  It may
@@ -386,7 +388,7 @@ DAT_RETURN DAT_API dat_ep_post_send_with_invalidate(DAT_EP_HANDLE ep, DAT_COUNT 
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
+			    DAT_DTO_COOKIE cookie, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Reads remote memory into pieces of local memory.  The remote program gets no event.
@@ -414,8 +416,9 @@ DAT_RETURN DAT_API dat_ep_post_recv(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LM
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
-    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments,
+			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Reads remote memory into memory with a remote context.  As dat_ep_post_rdma_read(), into one
@@ -443,7 +446,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read(DAT_EP_HANDLE ep, DAT_COUNT segments, D
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET *local,
-    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
+			    DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
+			    DAT_COMPLETION_FLAGS flags);
 
 /*
  * Writes pieces of local memory to remote memory.  The remote program gets no event; a
@@ -470,8 +474,8 @@ DAT_RETURN DAT_API dat_ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ep_post_rdma_write(DAT_EP_HANDLE ep, DAT_COUNT segments,
-    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie, const DAT_RMR_TRIPLET *remote,
-    DAT_COMPLETION_FLAGS flags);
+			    DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie,
+			    const DAT_RMR_TRIPLET *remote, DAT_COMPLETION_FLAGS flags);
 
 /*
  * Returns how many receives of an endpoint have not completed.  The span of the messages that they

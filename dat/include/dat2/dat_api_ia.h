@@ -117,12 +117,12 @@ extern "C" {
  * Threads: any.  From: DAT 2.0; the choice of thread safety and the limit are Rearm.
  */
 DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min_qlen,
-    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia, DAT_UINT32 major, DAT_UINT32 minor,
-    DAT_BOOLEAN thread_safety);
+			    DAT_EVD_HANDLE *async_evd, DAT_IA_HANDLE *ia, DAT_UINT32 major,
+			    DAT_UINT32 minor, DAT_BOOLEAN thread_safety);
 
 #define dat_ia_open(name, qlen, async_evd, ia) \
 	dat_ia_openv((name), (qlen), (async_evd), (ia), DAT_VERSION_MAJOR, DAT_VERSION_MINOR, \
-	    DAT_THREADSAFE)
+		     DAT_THREADSAFE)
 
 /*
  * Returns the attributes of an IA and of its provider.
@@ -150,8 +150,9 @@ DAT_RETURN DAT_API dat_ia_openv(const DAT_NAME_PTR name, DAT_COUNT async_evd_min
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
-    DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask,
-    DAT_PROVIDER_ATTR *provider_attr);
+			    DAT_IA_ATTR_MASK ia_mask, DAT_IA_ATTR *ia_attr,
+			    DAT_PROVIDER_ATTR_MASK provider_mask,
+			    DAT_PROVIDER_ATTR *provider_attr);
 
 /*
  * Closes an IA.  The close of a provider's last IA shuts the provider down: the registry calls its
@@ -220,8 +221,8 @@ DAT_RETURN DAT_API dat_ia_close(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags);
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_registry_list_providers(
-    DAT_COUNT max, DAT_COUNT *entries, DAT_PROVIDER_INFO *(list[]));
+DAT_RETURN DAT_API dat_registry_list_providers(DAT_COUNT max, DAT_COUNT *entries,
+			    DAT_PROVIDER_INFO *(list[]));
 
 /*
  * Describes a return value: one sentence for its type, one for its subtype.

@@ -112,9 +112,11 @@ DAT_RETURN DAT_API dat_pz_free(DAT_PZ_HANDLE pz);
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
-    DAT_REGION_DESCRIPTION region, DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
-    DAT_VA_TYPE va_type, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
-    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length, DAT_VADDR *registered_address);
+			    DAT_REGION_DESCRIPTION region, DAT_VLEN length, DAT_PZ_HANDLE pz,
+			    DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
+			    DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
+			    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
+			    DAT_VADDR *registered_address);
 
 /*
  * Returns the parameters of a local region.  The identifier of shared memory that region_desc leads
@@ -127,7 +129,8 @@ DAT_RETURN DAT_API dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type,
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param);
+DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask,
+			    DAT_LMR_PARAM *param);
 
 /*
  * Makes local writes to the segments visible to RDMA reads of the other side, on a machine that is
@@ -142,8 +145,8 @@ DAT_RETURN DAT_API dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DA
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_sync_rdma_read(
-    DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count);
+DAT_RETURN DAT_API dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+			    DAT_VLEN count);
 
 /*
  * Makes RDMA writes of the other side to the segments visible locally, on a machine that is not
@@ -158,8 +161,8 @@ DAT_RETURN DAT_API dat_lmr_sync_rdma_read(
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_lmr_sync_rdma_write(
-    DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count);
+DAT_RETURN DAT_API dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments,
+			    DAT_VLEN count);
 
 /*
  * Frees a local region.  Its contexts become invalid: requests that use them complete with an
@@ -223,7 +226,8 @@ DAT_RETURN DAT_API dat_rmr_create_for_ep(DAT_PZ_HANDLE pz, DAT_RMR_HANDLE *rmr);
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DAT_RMR_PARAM *param);
+DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask,
+			    DAT_RMR_PARAM *param);
 
 /*
  * Binds a remote region to part of a local region.  That gives the other side access until it is
@@ -273,8 +277,9 @@ DAT_RETURN DAT_API dat_rmr_query(DAT_RMR_HANDLE rmr, DAT_RMR_PARAM_MASK mask, DA
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_rmr_bind(DAT_RMR_HANDLE rmr, DAT_LMR_HANDLE lmr,
-    const DAT_LMR_TRIPLET *range, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-    DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie, DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
+			    const DAT_LMR_TRIPLET *range, DAT_MEM_PRIV_FLAGS privileges,
+			    DAT_VA_TYPE va_type, DAT_EP_HANDLE ep, DAT_RMR_COOKIE cookie,
+			    DAT_COMPLETION_FLAGS flags, DAT_RMR_CONTEXT *context);
 
 /*
  * Frees a remote region, which unbinds it.

@@ -59,7 +59,7 @@ extern "C" {
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd,
-    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
+			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
  * Creates a public service point at a free port.  As dat_psp_create(), with a qualifier that the
@@ -81,7 +81,7 @@ DAT_RETURN DAT_API dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd,
-    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
+			    DAT_PSP_FLAGS flags, DAT_PSP_HANDLE *psp);
 
 /*
  * Returns the parameters of a public service point.
@@ -93,7 +93,8 @@ DAT_RETURN DAT_API dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask, DAT_PSP_PARAM *param);
+DAT_RETURN DAT_API dat_psp_query(DAT_PSP_HANDLE psp, DAT_PSP_PARAM_MASK mask,
+			    DAT_PSP_PARAM *param);
 
 /*
  * Frees a public service point.  Later requests are refused as if it had never existed.  Requests
@@ -125,7 +126,7 @@ DAT_RETURN DAT_API dat_psp_free(DAT_PSP_HANDLE psp);
  * Threads: any.  From: DAT 2.0.
  */
 DAT_RETURN DAT_API dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep,
-    DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp);
+			    DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp);
 
 /*
  * Returns the parameters of a reserved service point.
@@ -137,7 +138,8 @@ DAT_RETURN DAT_API dat_rsp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_H
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask, DAT_RSP_PARAM *param);
+DAT_RETURN DAT_API dat_rsp_query(DAT_RSP_HANDLE rsp, DAT_RSP_PARAM_MASK mask,
+			    DAT_RSP_PARAM *param);
 
 /*
  * Frees a reserved service point.  If no request came, the endpoint is unconnected again.
@@ -174,7 +176,7 @@ DAT_RETURN DAT_API dat_rsp_free(DAT_RSP_HANDLE rsp);
  * Threads: any.  From: headers; DAT 2.0.
  */
 DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address,
-    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
+			    DAT_EVD_HANDLE evd, DAT_CSP_HANDLE *csp);
 
 /*
  * Returns the parameters of a common service point.  Communicator and address are memory of the
@@ -188,7 +190,8 @@ DAT_RETURN DAT_API dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRE
  *
  * Threads: any.  From: headers; DAT 2.0.
  */
-DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask, DAT_CSP_PARAM *param);
+DAT_RETURN DAT_API dat_csp_query(DAT_CSP_HANDLE csp, DAT_CSP_PARAM_MASK mask,
+			    DAT_CSP_PARAM *param);
 
 /*
  * Frees a common service point.  As with dat_psp_free(), delivered requests stay valid.  Not in
@@ -239,8 +242,8 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_cr_accept(
-    DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size, const DAT_CONST_PVOID data);
+DAT_RETURN DAT_API dat_cr_accept(DAT_CR_HANDLE cr, DAT_EP_HANDLE ep, DAT_COUNT size,
+			    const DAT_CONST_PVOID data);
 
 /*
  * Rejects a request: the other side gets PEER_REJECTED with the private data.  An endpoint that

@@ -49,8 +49,8 @@ extern "C" {
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_create(
-    DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *srq);
+DAT_RETURN DAT_API dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr,
+			    DAT_SRQ_HANDLE *srq);
 
 /*
  * Returns the parameters of a shared receive queue.  available_dto_count: buffers whose completion
@@ -64,7 +64,8 @@ DAT_RETURN DAT_API dat_srq_create(
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask, DAT_SRQ_PARAM *param);
+DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask,
+			    DAT_SRQ_PARAM *param);
 
 /*
  * Posts a receive buffer for one message to any endpoint of the queue.  The completion comes on the
@@ -80,8 +81,8 @@ DAT_RETURN DAT_API dat_srq_query(DAT_SRQ_HANDLE srq, DAT_SRQ_PARAM_MASK mask, DA
  *
  * Threads: any.  From: DAT 2.0.
  */
-DAT_RETURN DAT_API dat_srq_post_recv(
-    DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov, DAT_DTO_COOKIE cookie);
+DAT_RETURN DAT_API dat_srq_post_recv(DAT_SRQ_HANDLE srq, DAT_COUNT segments, DAT_LMR_TRIPLET *iov,
+			    DAT_DTO_COOKIE cookie);
 
 /*
  * Changes how many buffers the queue can have outstanding.

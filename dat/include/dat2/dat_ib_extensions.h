@@ -30,27 +30,27 @@ extern "C" {
 #define DAT_IB_EXTENSION_VERSION 209
 
 /* Names of attributes. */
-#define DAT_IB_ATTR_COUNTERS "DAT_COUNTERS"
-#define DAT_IB_ATTR_FETCH_AND_ADD "DAT_IB_FETCH_AND_ADD"
-#define DAT_IB_ATTR_CMP_AND_SWAP "DAT_IB_CMP_AND_SWAP"
-#define DAT_IB_ATTR_IMMED_DATA "DAT_IB_IMMED_DATA"
-#define DAT_IB_ATTR_UD "DAT_IB_UD"
-#define DAT_IB_COLL_SET_CLOCK "DAT_COLL_SET_CLOCK"
-#define DAT_IB_COLL_READ_CLOCK "DAT_COLL_READ_CLOCK"
-#define DAT_IB_COLL_BROADCAST "DAT_COLL_BROADCAST"
-#define DAT_IB_COLL_BARRIER "DAT_COLL_BARRIER"
-#define DAT_IB_COLL_SCATTER "DAT_COLL_SCATTER"
-#define DAT_IB_COLL_SCATTERV "DAT_COLL_SCATTERV"
-#define DAT_IB_COLL_GATHER "DAT_COLL_GATHER"
-#define DAT_IB_COLL_GATHERV "DAT_COLL_GATHERV"
-#define DAT_IB_COLL_ALLGATHER "DAT_COLL_ALLGATHER"
-#define DAT_IB_COLL_ALLGATHERV "DAT_COLL_ALLGATHERV"
-#define DAT_IB_COLL_ALLTOALL "DAT_COLL_ALLTOALL"
-#define DAT_IB_COLL_ALLTOALLV "DAT_COLL_ALLTOALLV"
-#define DAT_IB_COLL_REDUCE "DAT_COLL_REDUCE"
-#define DAT_IB_COLL_ALLREDUCE "DAT_COLL_ALLREDUCE"
-#define DAT_IB_COLL_REDUCE_SCATTER "DAT_COLL_REDUCE_SCATTER"
-#define DAT_IB_COLL_SCAN "DAT_COLL_SCAN"
+#define DAT_IB_ATTR_COUNTERS		"DAT_COUNTERS"
+#define DAT_IB_ATTR_FETCH_AND_ADD	"DAT_IB_FETCH_AND_ADD"
+#define DAT_IB_ATTR_CMP_AND_SWAP	"DAT_IB_CMP_AND_SWAP"
+#define DAT_IB_ATTR_IMMED_DATA		"DAT_IB_IMMED_DATA"
+#define DAT_IB_ATTR_UD			"DAT_IB_UD"
+#define DAT_IB_COLL_SET_CLOCK		"DAT_COLL_SET_CLOCK"
+#define DAT_IB_COLL_READ_CLOCK		"DAT_COLL_READ_CLOCK"
+#define DAT_IB_COLL_BROADCAST		"DAT_COLL_BROADCAST"
+#define DAT_IB_COLL_BARRIER		"DAT_COLL_BARRIER"
+#define DAT_IB_COLL_SCATTER		"DAT_COLL_SCATTER"
+#define DAT_IB_COLL_SCATTERV		"DAT_COLL_SCATTERV"
+#define DAT_IB_COLL_GATHER		"DAT_COLL_GATHER"
+#define DAT_IB_COLL_GATHERV		"DAT_COLL_GATHERV"
+#define DAT_IB_COLL_ALLGATHER		"DAT_COLL_ALLGATHER"
+#define DAT_IB_COLL_ALLGATHERV		"DAT_COLL_ALLGATHERV"
+#define DAT_IB_COLL_ALLTOALL		"DAT_COLL_ALLTOALL"
+#define DAT_IB_COLL_ALLTOALLV		"DAT_COLL_ALLTOALLV"
+#define DAT_IB_COLL_REDUCE		"DAT_COLL_REDUCE"
+#define DAT_IB_COLL_ALLREDUCE		"DAT_COLL_ALLREDUCE"
+#define DAT_IB_COLL_REDUCE_SCATTER	"DAT_COLL_REDUCE_SCATTER"
+#define DAT_IB_COLL_SCAN		"DAT_COLL_SCAN"
 
 typedef DAT_HANDLE DAT_IB_COLLECTIVE_HANDLE;
 
@@ -488,13 +488,13 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_post_fetch_and_add(ep, add, lbuf, cookie, rbuf, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_FETCH_AND_ADD_OP, \
-	    (DAT_UINT64)(add), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_UINT64)(add), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_post_cmp_and_swap(ep, cmp, swap, lbuf, cookie, rbuf, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_CMP_AND_SWAP_OP, \
-	    (DAT_UINT64)(cmp), (DAT_UINT64)(swap), (DAT_LMR_TRIPLET *)(lbuf), (cookie), \
-	    (DAT_RMR_TRIPLET *)(rbuf), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_UINT64)(cmp), (DAT_UINT64)(swap), (DAT_LMR_TRIPLET *)(lbuf), (cookie), \
+		(DAT_RMR_TRIPLET *)(rbuf), (DAT_COMPLETION_FLAGS)(flags))
 
 /*
  * Writes to remote memory with immediate data.
@@ -525,8 +525,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_post_rdma_write_immed(ep, size, lbuf, cookie, rbuf, idata, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_RDMA_WRITE_IMMED_OP, \
-	    (DAT_COUNT)(size), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
-	    (DAT_UINT32)(idata), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_COUNT)(size), (DAT_LMR_TRIPLET *)(lbuf), (cookie), (DAT_RMR_TRIPLET *)(rbuf), \
+		(DAT_UINT32)(idata), (DAT_COMPLETION_FLAGS)(flags))
 
 /*
  * Sends a datagram to an address handle of the endpoint.  dat_ib_ud_ah_free() frees an address
@@ -577,8 +577,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_post_send_ud(ep, segments, lbuf, ah, cookie, flags) \
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_SEND_OP, (DAT_COUNT)(segments), \
-	    (DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah), (cookie), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_LMR_TRIPLET *)(lbuf), (DAT_IB_ADDR_HANDLE *)(ah), (cookie), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_post_recv_ud dat_ep_post_recv
 
@@ -586,8 +586,8 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_CM_FREE_OP, (cm))
 
 #define dat_ib_ud_ah_free(ep, ah) \
-	dat_extension_op( \
-	    (DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_AH_FREE_OP, (DAT_IB_ADDR_HANDLE *)(ah))
+	dat_extension_op((DAT_EP_HANDLE)(ep), (DAT_IB_OP)DAT_IB_UD_AH_FREE_OP, \
+		(DAT_IB_ADDR_HANDLE *)(ah))
 
 /*
  * Copies counters of an IA, endpoint or EVD.  The other calls print them, or start and stop those
@@ -619,11 +619,11 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_query_counters(handle, which, out, reset) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_QUERY_COUNTERS_OP, (int)(which), \
-	    (DAT_UINT64 *)(out), (int)(reset))
+		(DAT_UINT64 *)(out), (int)(reset))
 
 #define dat_ib_print_counters(handle, which, reset) \
-	dat_extension_op( \
-	    (DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_PRINT_COUNTERS_OP, (int)(which), (int)(reset))
+	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_PRINT_COUNTERS_OP, (int)(which), \
+		(int)(reset))
 
 #define dat_ib_start_counter(handle, type) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_START_COUNTERS_OP, (int)(type))
@@ -662,11 +662,12 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_open_query(name, ia, ia_mask, ia_attr, provider_mask, provider_attr) \
 	dat_extension_op((DAT_HANDLE)(DAT_HANDLE_NULL), (DAT_IB_OP)DAT_IB_OPEN_QUERY_OP, \
-	    (DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
-	    (DAT_IA_ATTR *)(ia_attr), (DAT_PROVIDER_ATTR_MASK)(provider_mask), \
-	    (DAT_PROVIDER_ATTR *)(provider_attr))
+		(DAT_NAME_PTR)(name), (DAT_HANDLE *)(ia), (DAT_IA_ATTR_MASK)(ia_mask), \
+		(DAT_IA_ATTR *)(ia_attr), (DAT_PROVIDER_ATTR_MASK)(provider_mask), \
+		(DAT_PROVIDER_ATTR *)(provider_attr))
 
-#define dat_ib_close_query(ia) dat_extension_op((DAT_HANDLE)(ia), (DAT_IB_OP)DAT_IB_CLOSE_QUERY_OP)
+#define dat_ib_close_query(ia) \
+	dat_extension_op((DAT_HANDLE)(ia), (DAT_IB_OP)DAT_IB_CLOSE_QUERY_OP)
 
 /*
  * Calls a collective operation, which no provider of Rearm has.
@@ -694,128 +695,131 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  */
 #define dat_ib_collective_create_member(ia, progress, member, size) \
 	dat_extension_op((DAT_IA_HANDLE)(ia), (DAT_IB_OP)DAT_IB_COLLECTIVE_CREATE_MEMBER_OP, \
-	    (void *)(progress), (DAT_IB_COLLECTIVE_MEMBER *)(member), (DAT_UINT32 *)(size))
+		(void *)(progress), (DAT_IB_COLLECTIVE_MEMBER *)(member), (DAT_UINT32 *)(size))
 
 #define dat_ib_collective_free_member(ia, member) \
 	dat_extension_op((DAT_IA_HANDLE)(ia), (DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_MEMBER_OP, \
-	    (DAT_IB_COLLECTIVE_MEMBER)(member))
+		(DAT_IB_COLLECTIVE_MEMBER)(member))
 
 #define dat_ib_collective_create_group(members, size, self, id, info, evd, pz, context) \
 	dat_extension_op((DAT_EVD_HANDLE)(evd), (DAT_IB_OP)DAT_IB_COLLECTIVE_CREATE_GROUP_OP, \
-	    (DAT_IB_COLLECTIVE_MEMBER *)(members), (DAT_COUNT)(size), \
-	    (DAT_IB_COLLECTIVE_RANK)(self), (DAT_IB_COLLECTIVE_ID)(id), \
-	    (DAT_IB_COLLECTIVE_GROUP *)(info), (DAT_PZ_HANDLE)(pz), (context))
+		(DAT_IB_COLLECTIVE_MEMBER *)(members), (DAT_COUNT)(size), \
+		(DAT_IB_COLLECTIVE_RANK)(self), (DAT_IB_COLLECTIVE_ID)(id), \
+		(DAT_IB_COLLECTIVE_GROUP *)(info), (DAT_PZ_HANDLE)(pz), (context))
 
 #define dat_ib_collective_free_group(coll) \
-	dat_extension_op( \
-	    (DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_GROUP_OP)
+	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_FREE_GROUP_OP)
 
 #define dat_ib_collective_set_clock(coll, clock, context) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SET_CLOCK_OP, (DAT_UINT64)(clock), (context))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_SET_CLOCK_OP, (DAT_UINT64)(clock), (context))
 
 #define dat_ib_collective_read_clock(coll, clock) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_READ_CLOCK_OP, (DAT_UINT64 *)(clock))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_READ_CLOCK_OP, (DAT_UINT64 *)(clock))
 
-#define dat_ib_collective_scatter( \
-    coll, sendbuf, sendsize, recvbuf, recvsize, root, context, flags) \
+#define dat_ib_collective_scatter(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, \
+		flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTER_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
-	    (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), \
-	    (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+		(DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_scatterv( \
-    coll, sendbuf, sendsizes, displs, recvbuf, recvsize, root, context, flags) \
+#define dat_ib_collective_scatterv(coll, sendbuf, sendsizes, displs, recvbuf, recvsize, root, \
+		context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTERV_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(displs), (DAT_PVOID)(recvbuf), \
-	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_SCATTERV_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT *)(sendsizes), (DAT_COUNT *)(displs), (DAT_PVOID)(recvbuf), \
+		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_gather(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, flags) \
+#define dat_ib_collective_gather(coll, sendbuf, sendsize, recvbuf, recvsize, root, context, \
+		flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_GATHER_OP, \
-	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_gatherv( \
-    coll, sendbuf, sendsize, recvbuf, recvsizes, displs, root, context, flags) \
+#define dat_ib_collective_gatherv(coll, sendbuf, sendsize, recvbuf, recvsizes, displs, root, \
+		context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_GATHERV_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
-	    (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(displs), \
-	    (DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_GATHERV_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
+		(DAT_COUNT *)(displs), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_allgather(coll, sendbuf, sendsize, recvbuf, recvsize, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHER_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHER_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_allgatherv( \
-    coll, sendbuf, sendsize, recvbuf, recvsizes, displs, context, flags) \
+#define dat_ib_collective_allgatherv(coll, sendbuf, sendsize, recvbuf, recvsizes, displs, context, \
+		flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHERV_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
-	    (DAT_COUNT *)(displs), (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLGATHERV_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
+		(DAT_COUNT *)(displs), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_alltoall(coll, sendbuf, sendsize, recvbuf, recvsize, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALL_OP, (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), \
-	    (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALL_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_alltoallv( \
-    coll, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, recvdispls, context, flags) \
+#define dat_ib_collective_alltoallv(coll, sendbuf, sendsizes, senddispls, recvbuf, recvsizes, \
+		recvdispls, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT *)(sendsizes), (DAT_COUNT *)(senddispls), (DAT_PVOID)(recvbuf), \
-	    (DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), (context), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLTOALLV_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT *)(sendsizes), (DAT_COUNT *)(senddispls), (DAT_PVOID)(recvbuf), \
+		(DAT_COUNT *)(recvsizes), (DAT_COUNT *)(recvdispls), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_reduce( \
-    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, root, context, flags) \
+#define dat_ib_collective_reduce(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, root, \
+		context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_OP, \
-	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
-	    (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
-	    (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
+		(DAT_IB_COLLECTIVE_DATA_TYPE)(type), (DAT_IB_COLLECTIVE_RANK)(root), (context), \
+		(DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_allreduce( \
-    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, flags) \
+#define dat_ib_collective_allreduce(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, \
+		flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_ALLREDUCE_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
-	    (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
-	    (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_ALLREDUCE_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT)(recvsize), \
+		(DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+		(context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_reduce_scatter( \
-    coll, sendbuf, sendsize, recvbuf, recvsizes, op, type, context, flags) \
+#define dat_ib_collective_reduce_scatter(coll, sendbuf, sendsize, recvbuf, recvsizes, op, type, \
+		context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
-	    (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
-	    (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
-	    (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_REDUCE_SCATTER_OP, (DAT_PVOID)(sendbuf), \
+		(DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), (DAT_COUNT *)(recvsizes), \
+		(DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), (DAT_IB_COLLECTIVE_DATA_TYPE)(type), \
+		(context), (DAT_COMPLETION_FLAGS)(flags))
 
-#define dat_ib_collective_scan( \
-    coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, flags) \
+#define dat_ib_collective_scan(coll, sendbuf, sendsize, recvbuf, recvsize, op, type, context, \
+		flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), (DAT_IB_OP)DAT_IB_COLLECTIVE_SCAN_OP, \
-	    (DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
-	    (DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
-	    (DAT_IB_COLLECTIVE_DATA_TYPE)(type), (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_PVOID)(sendbuf), (DAT_COUNT)(sendsize), (DAT_PVOID)(recvbuf), \
+		(DAT_COUNT)(recvsize), (DAT_IB_COLLECTIVE_REDUCE_DATA_OP)(op), \
+		(DAT_IB_COLLECTIVE_DATA_TYPE)(type), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_broadcast(coll, buf, size, root, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_BROADCAST_OP, (DAT_PVOID)(buf), (DAT_COUNT)(size), \
-	    (DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_BROADCAST_OP, (DAT_PVOID)(buf), (DAT_COUNT)(size), \
+		(DAT_IB_COLLECTIVE_RANK)(root), (context), (DAT_COMPLETION_FLAGS)(flags))
 
 #define dat_ib_collective_barrier(coll, context, flags) \
 	dat_extension_op((DAT_IB_COLLECTIVE_HANDLE)(coll), \
-	    (DAT_IB_OP)DAT_IB_COLLECTIVE_BARRIER_OP, (context), (DAT_COMPLETION_FLAGS)(flags))
+		(DAT_IB_OP)DAT_IB_COLLECTIVE_BARRIER_OP, (context), (DAT_COMPLETION_FLAGS)(flags))
 
 /* Older names of the same. */
-#define DAT_ATTR_COUNTERS DAT_IB_ATTR_COUNTERS
-#define dat_query_counters dat_ib_query_counters
-#define dat_print_counters dat_ib_print_counters
+#define DAT_ATTR_COUNTERS     DAT_IB_ATTR_COUNTERS
+#define dat_query_counters    dat_ib_query_counters
+#define dat_print_counters    dat_ib_print_counters
 #define DAT_QUERY_COUNTERS_OP DAT_IB_QUERY_COUNTERS_OP
 #define DAT_PRINT_COUNTERS_OP DAT_IB_PRINT_COUNTERS_OP
 

@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 typedef enum dat_log_level {
-	DAT_LOG_ERROR = 0, /* the reason of a failure */
-	DAT_LOG_DEBUG = 1  /* what the environment asks for: calls, connections, libraries */
+	DAT_LOG_ERROR = 0,		/* the reason of a failure */
+	DAT_LOG_DEBUG = 1		/* what the environment asks for: calls, connections, libraries */
 } DAT_LOG_LEVEL;
 
 /*

@@ -36,7 +36,7 @@ typedef void *DAT_CONST_PVOID;
 #endif
 /* a number of things, or the bytes of private data */
 typedef int DAT_COUNT;
-typedef DAT_UINT64 DAT_PADDR; /* a physical address */
+typedef DAT_UINT64 DAT_PADDR;			/* a physical address */
 
 /* A communicator of a common service point: the arguments of socket(2). */
 typedef struct dat_comm {
@@ -45,11 +45,11 @@ typedef struct dat_comm {
 	int protocol;
 } DAT_COMM;
 
-typedef int DAT_FD; /* a file descriptor */
+typedef int DAT_FD;				/* a file descriptor */
 
 typedef struct sockaddr DAT_SOCK_ADDR;
 typedef struct sockaddr_in6 DAT_SOCK_ADDR6;
-#define DAT_AF_INET AF_INET
+#define DAT_AF_INET  AF_INET
 #define DAT_AF_INET6 AF_INET6
 
 /* An IA handle is a small integer under the registry; these convert it without a warning. */

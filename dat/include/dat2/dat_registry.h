@@ -44,17 +44,17 @@ extern "C" {
  *
  * Threads: any; no lock of the registry is held while init runs.  From: DAT 2.0; headers.
  */
-DAT_RETURN DAT_API dat_registry_add_provider(
-    const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info);
+DAT_RETURN DAT_API dat_registry_add_provider(const DAT_PROVIDER *provider,
+			    const DAT_PROVIDER_INFO *info);
 
 /*
  * The addresses of the handles of a provider, including its IAs: base, base + step, base + 2 *
  * step and so on, below base + size.
  */
 struct dat_handle_range {
-	void *base;	 /* a multiple of step, not below 64 KiB */
-	DAT_UINT64 size; /* in bytes, a multiple of step */
-	DAT_UINT64 step; /* in bytes, a power of two, at least the size of a pointer */
+	void *base;		/* a multiple of step, not below 64 KiB */
+	DAT_UINT64 size;	/* in bytes, a multiple of step */
+	DAT_UINT64 step;	/* in bytes, a power of two, at least the size of a pointer */
 };
 
 /*
@@ -83,7 +83,7 @@ struct dat_handle_range {
  * Threads: any; no lock of the registry is held while init runs.  From: Rearm.
  */
 DAT_RETURN DAT_API dat_registry_add_ranged_provider(const DAT_PROVIDER *provider,
-    const DAT_PROVIDER_INFO *info, const struct dat_handle_range *range);
+			    const DAT_PROVIDER_INFO *info, const struct dat_handle_range *range);
 
 /*
  * Removes a registration.  The caller is dat_provider_fini(), or the program that registered the
@@ -98,20 +98,21 @@ DAT_RETURN DAT_API dat_registry_add_ranged_provider(const DAT_PROVIDER *provider
  *
  * Threads: any.  From: DAT 2.0; headers.
  */
-DAT_RETURN DAT_API dat_registry_remove_provider(
-    const DAT_PROVIDER *provider, const DAT_PROVIDER_INFO *info);
+DAT_RETURN DAT_API dat_registry_remove_provider(const DAT_PROVIDER *provider,
+			    const DAT_PROVIDER_INFO *info);
 
 #define DAT_PROVIDER_INIT_FUNC_NAME dat_provider_init
 #define DAT_PROVIDER_FINI_FUNC_NAME dat_provider_fini
-#define DAT_PROVIDER_INIT_FUNC_STR "dat_provider_init"
-#define DAT_PROVIDER_FINI_FUNC_STR "dat_provider_fini"
+#define DAT_PROVIDER_INIT_FUNC_STR  "dat_provider_init"
+#define DAT_PROVIDER_FINI_FUNC_STR  "dat_provider_fini"
 
 /*
  * init gets the key of the line of dat.conf and its seventh field.  Both are valid during the call
  * only: copy them.  init has no return value; a library that has not registered is unloaded.  fini
  * gets the same key.
  */
-typedef void(DAT_API *DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *info, const char *ia_params);
+typedef void(DAT_API *DAT_PROVIDER_INIT_FUNC)(const DAT_PROVIDER_INFO *info,
+			    const char *ia_params);
 typedef void(DAT_API *DAT_PROVIDER_FINI_FUNC)(const DAT_PROVIDER_INFO *info);
 
 /* A record of dat.conf(5), or the one that is built in.  The texts stay valid. */
@@ -119,13 +120,13 @@ typedef struct dat_rearm_record {
 	const char *name;
 	const char *library;
 	const char *parameters;
-	const char *file; /* NULL: built in */
-	DAT_UINT32 line;  /* of the file; 0: built in */
+	const char *file;			/* NULL: built in */
+	DAT_UINT32 line;			/* of the file; 0: built in */
 	DAT_UINT32 version_major;
 	DAT_UINT32 version_minor;
-	DAT_BOOLEAN for_user_space; /* u, not k */
+	DAT_BOOLEAN for_user_space;		/* u, not k */
 	DAT_BOOLEAN is_thread_safe;
-	DAT_BOOLEAN is_default; /* false: nondefault, switched off */
+	DAT_BOOLEAN is_default;			/* false: nondefault, switched off */
 } DAT_REARM_RECORD;
 
 /*
@@ -144,15 +145,14 @@ typedef struct dat_rearm_record {
  *
  * Threads: any.  From: Rearm.
  */
-DAT_RETURN DAT_API dat_rearm_list_records(
-    DAT_COUNT max, DAT_COUNT *entries, DAT_REARM_RECORD *list);
+DAT_RETURN DAT_API dat_rearm_list_records(DAT_COUNT max, DAT_COUNT *entries, DAT_REARM_RECORD *list);
 
 /* Whether two providers lead to the same adapter. */
 typedef enum dat_ha_relationship {
 	DAT_HA_FALSE = 0,
 	DAT_HA_TRUE = 1,
 	DAT_HA_UNKNOWN = 2,
-	DAT_HA_CONFLICTING = 3, /* the providers disagree */
+	DAT_HA_CONFLICTING = 3,			/* the providers disagree */
 	DAT_HA_EXTENSION_BASE = 4
 } DAT_HA_RELATIONSHIP;
 
@@ -171,8 +171,8 @@ typedef enum dat_ha_relationship {
  *
  * Threads: any.  From: headers; the answer is Rearm.
  */
-DAT_RETURN DAT_API dat_registry_providers_related(
-    const DAT_NAME_PTR a, const DAT_NAME_PTR b, DAT_HA_RELATIONSHIP *answer);
+DAT_RETURN DAT_API dat_registry_providers_related(const DAT_NAME_PTR a, const DAT_NAME_PTR b,
+			    DAT_HA_RELATIONSHIP *answer);
 
 /*
  * Asks the provider of an open IA whether the adapter of another name can take over its
@@ -189,8 +189,8 @@ DAT_RETURN DAT_API dat_registry_providers_related(
  *
  * Threads: any.  From: headers.
  */
-DAT_RETURN DAT_API dat_ia_ha_related(
-    DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer);
+DAT_RETURN DAT_API dat_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name,
+			    DAT_BOOLEAN *answer);
 
 /*
  * Translates an IA handle: the integer of the program to the pointer of the provider, or the

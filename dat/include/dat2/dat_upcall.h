@@ -41,7 +41,7 @@ extern "C" {
 typedef enum dat_upcall_policy {
 	DAT_UPCALL_TEARDOWN = -1,	/* as DISABLE, and waits until no upcall runs */
 	DAT_UPCALL_DISABLE = 0,		/* no upcalls: events stay queued */
-	DAT_UPCALL_SINGLE_INSTANCE = 1, /* one upcall of the EVD at a time, in event order */
+	DAT_UPCALL_SINGLE_INSTANCE = 1,	/* one upcall of the EVD at a time, in event order */
 	DAT_UPCALL_NORIFY = 2,		/* one upcall for all new events; it has no event */
 	DAT_UPCALL_NOTIFY = 2,		/* the same; kDAPL misspells the name */
 	DAT_UPCALL_MANY = 100		/* several at once; Rearm: up to four per IA */
@@ -49,16 +49,16 @@ typedef enum dat_upcall_policy {
 
 /* What dat_evd_modify_upcall() does if events are queued already. */
 typedef enum dat_upcall_flag {
-	DAT_UPCALL_INVOC_NEW = 0, /* fail: the consumer dequeues them first */
-	DAT_UPCALL_INVOC_ANY = 1  /* make upcalls for them */
+	DAT_UPCALL_INVOC_NEW = 0,	/* fail: the consumer dequeues them first */
+	DAT_UPCALL_INVOC_ANY = 1	/* make upcalls for them */
 } DAT_UPCALL_FLAG;
 
 /*
  * `event` is valid until the function returns; it is NULL under NOTIFY.
  * `more_events` is a hint: DAT_TRUE means that at least one more event was queued.
  */
-typedef void (*DAT_UPCALL_FUNC)(
-    DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events);
+typedef void (*DAT_UPCALL_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *event,
+				DAT_BOOLEAN more_events);
 
 typedef struct dat_upcall_object {
 	DAT_PVOID instance_data;
@@ -70,20 +70,20 @@ typedef struct dat_upcall_object {
  * first, at least one and at most `max_events`.  They are valid until the function returns.  Under
  * NOTIFY `events` is NULL and `n_events` is 0.  `more_events` as above.
  */
-typedef void (*DAT_UPCALL_ARRAY_FUNC)(
-    DAT_PVOID instance_data, const DAT_EVENT *events, DAT_COUNT n_events, DAT_BOOLEAN more_events);
+typedef void (*DAT_UPCALL_ARRAY_FUNC)(DAT_PVOID instance_data, const DAT_EVENT *events,
+				      DAT_COUNT n_events, DAT_BOOLEAN more_events);
 
 typedef struct dat_upcall_array_object {
 	DAT_PVOID instance_data;
 	DAT_UPCALL_ARRAY_FUNC upcall_func;
-	DAT_COUNT max_events; /* at least 1; Rearm passes at most 32 */
+	DAT_COUNT max_events;	/* at least 1; Rearm passes at most 32 */
 } DAT_UPCALL_ARRAY_OBJECT;
 
 /* The object without a function. */
 #ifdef __cplusplus
 #define DAT_UPCALL_NULL (DAT_UPCALL_OBJECT())
 #else
-#define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT){ (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
+#define DAT_UPCALL_NULL ((DAT_UPCALL_OBJECT) { (DAT_PVOID)NULL, (DAT_UPCALL_FUNC)NULL })
 #endif
 
 /* In place of an object: keep the installed one. */
@@ -97,9 +97,9 @@ typedef struct dat_upcall_array_object {
  * DAT_EXTENSION_IB.  To find out whether there are upcalls, look for the provider-specific
  * attribute with the name below and the value "TRUE", or try a call.
  */
-#define DAT_EXTENSION_REARM ((DAT_EXTENSION)0x100)
-#define DAT_REARM_EXTENSION_VERSION 3 /* 2: DEQUEUE_N, MODIFY_UPCALL_ARRAY; 3: CNO_TRYWAIT */
-#define DAT_REARM_ATTR_UPCALLS "DAT_REARM_UPCALLS"
+#define DAT_EXTENSION_REARM		((DAT_EXTENSION)0x100)
+#define DAT_REARM_EXTENSION_VERSION	3	/* 2: DEQUEUE_N, MODIFY_UPCALL_ARRAY; 3: CNO_TRYWAIT */
+#define DAT_REARM_ATTR_UPCALLS		"DAT_REARM_UPCALLS"
 
 /*
  * Extended operations: number, handle and further arguments.  The bits 0x1000 and 0x2000 must be
@@ -130,7 +130,7 @@ struct dat_rearm_evd_counters {
 	DAT_UINT64 software_events;
 	DAT_UINT64 async_events;
 	DAT_UINT64 upcalls;
-	DAT_UINT64 notifications; /* read from the device */
+	DAT_UINT64 notifications;		/* read from the device */
 	/*
 	 * Notifications after which the poll for an upcall, a wait or a CNO found no completion,
 	 * and no event was queued.  One that is read while there is none of these may not be
@@ -186,10 +186,10 @@ struct dat_rearm_evd_counters {
  */
 static inline DAT_RETURN
 dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
+		const DAT_UPCALL_OBJECT *upcall, DAT_EVD_FLAGS flags, DAT_EVD_HANDLE *evd)
 {
-	return dat_extension_op(
-	    ia, DAT_REARM_EVD_KCREATE_OP, (int)min_qlen, (int)policy, upcall, (int)flags, evd);
+	return dat_extension_op(ia, DAT_REARM_EVD_KCREATE_OP, (int)min_qlen, (int)policy, upcall,
+				(int)flags, evd);
 }
 
 /*
@@ -231,11 +231,11 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * Threads: any, and from any upcall.  From: headers (kDAPL); the rules on queued events are Rearm.
  */
 static inline DAT_RETURN
-dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *upcall,
-    DAT_UPCALL_FLAG flag)
+dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
+		      const DAT_UPCALL_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	return dat_extension_op(
-	    evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall, (int)flag);
+	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_OP, (int)policy, upcall,
+				(int)flag);
 }
 
 /*
@@ -265,10 +265,10 @@ dat_evd_modify_upcall(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy, const DAT_UP
  */
 static inline DAT_RETURN
 dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
+			    const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	return dat_extension_op(
-	    evd, DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP, (int)policy, upcall, (int)flag);
+	return dat_extension_op(evd, DAT_REARM_EVD_MODIFY_UPCALL_ARRAY_OP, (int)policy, upcall,
+				(int)flag);
 }
 
 /*

@@ -24,7 +24,7 @@
 
 #define REARM_VERSION_AT_LEAST(major, minor, patch) \
 	(REARM_VERSION_MAJOR * 1000000 + REARM_VERSION_MINOR * 1000 + REARM_VERSION_PATCH >= \
-	    (major)*1000000 + (minor)*1000 + (patch))
+	    (major) * 1000000 + (minor) * 1000 + (patch))
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,7 +36,7 @@ extern "C" {
  *
  * Threads: any.  From: Rearm.
  */
-const char *DAT_API dat_rearm_version(void);
+const char * DAT_API dat_rearm_version(void);
 
 #ifdef __cplusplus
 }

@@ -48,10 +48,10 @@ extern "C" {
 #endif
 
 /* Memory that only a kernel can register: the calls below refuse these types. */
-#define DAT_MEM_TYPE_PHYSICAL ((DAT_MEM_TYPE)0x10)
-#define DAT_MEM_TYPE_PLATFORM ((DAT_MEM_TYPE)0x20)
-#define DAT_MEM_TYPE_IA ((DAT_MEM_TYPE)0x40)
-#define DAT_MEM_TYPE_BYPASS ((DAT_MEM_TYPE)0x80)
+#define DAT_MEM_TYPE_PHYSICAL		((DAT_MEM_TYPE)0x10)
+#define DAT_MEM_TYPE_PLATFORM		((DAT_MEM_TYPE)0x20)
+#define DAT_MEM_TYPE_IA			((DAT_MEM_TYPE)0x40)
+#define DAT_MEM_TYPE_BYPASS		((DAT_MEM_TYPE)0x80)
 #define DAT_MEM_TYPE_PHYSICAL_VAR_PAGES ((DAT_MEM_TYPE)0x100)
 
 /* Hints for a registration.  They are accepted and have no effect. */
@@ -94,17 +94,18 @@ typedef enum dat_lmr_scope {
  * Threads: any.  From: headers (kDAPL).
  */
 static inline DAT_RETURN
-dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region, DAT_VLEN length,
-    DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges, DAT_VA_TYPE va_type,
-    DAT_MEM_OPTIMIZE_FLAGS optimize, DAT_LMR_HANDLE *lmr, DAT_LMR_CONTEXT *lmr_context,
-    DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length, DAT_VADDR *registered_address)
+dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region,
+		DAT_VLEN length, DAT_PZ_HANDLE pz, DAT_MEM_PRIV_FLAGS privileges,
+		DAT_VA_TYPE va_type, DAT_MEM_OPTIMIZE_FLAGS optimize, DAT_LMR_HANDLE *lmr,
+		DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context,
+		DAT_VLEN *registered_length, DAT_VADDR *registered_address)
 {
 	if (type != DAT_MEM_TYPE_VIRTUAL && type != DAT_MEM_TYPE_LMR)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	if ((unsigned int)optimize & ~0x7u)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG8);
 	return dat_lmr_create(ia, type, region, length, pz, privileges, va_type, lmr, lmr_context,
-	    rmr_context, registered_length, registered_address);
+			      rmr_context, registered_length, registered_address);
 }
 
 /*
@@ -121,7 +122,8 @@ dat_lmr_kcreate(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regi
  */
 static inline DAT_RETURN
 dat_ia_memtype_hint(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_VLEN length,
-    DAT_MEM_OPTIMIZE_FLAGS optimize, DAT_VLEN *preferred_length, DAT_VADDR *preferred_alignment)
+		    DAT_MEM_OPTIMIZE_FLAGS optimize, DAT_VLEN *preferred_length,
+		    DAT_VADDR *preferred_alignment)
 {
 	DAT_HANDLE_TYPE kind;
 	DAT_RETURN ret;

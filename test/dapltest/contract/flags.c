@@ -402,8 +402,8 @@ START_TEST(unsignalled__that_fails__wakes)
 
 	flagged_pair(&pair, DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG, _i);
 	dt_ok(dat_ep_post_recv(pair.b.ep, 0, NULL, dt_cookie(1), DAT_COMPLETION_UNSIGNALLED_FLAG));
-	dt_ok(dt_try_send(
-	    &pair.b, 0, 0, 4, DAT_COMPLETION_UNSIGNALLED_FLAG)); /* no receive takes it */
+	/* No receive takes it. */
+	dt_ok(dt_try_send(&pair.b, 0, 0, 4, DAT_COMPLETION_UNSIGNALLED_FLAG));
 	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
 	dt_expect_dto(pair.b.request, pair.b.ep, 4, DAT_DTO_ERR_FLUSHED, &event);

@@ -408,8 +408,8 @@ START_TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
 	GOOD(&world, world.a, "1e 00 00 00 01", 0, 0);
 	FAILS(&world, world.b, "1b 00 00 00 02", 0, 0, SENSE_REMOVAL_PREVENTED);
 	GOOD(&world, world.a, "1e 00 00 00 00", 0, 0);
-	GOOD(
-	    &world, world.b, "1b 00 00 00 12", 0, 0); /* with a power condition it does not eject */
+	/* With a power condition it does not eject. */
+	GOOD(&world, world.b, "1b 00 00 00 12", 0, 0);
 	GOOD(&world, world.b, "00", 0, 0);
 	GOOD(&world, world.b, "1b 01 00 00 02", 0, 0);
 	for (size_t i = 0; i < sizeof needing / sizeof needing[0]; i++)

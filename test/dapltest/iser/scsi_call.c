@@ -44,8 +44,8 @@ scsi_world_open(
 	for (unsigned int i = 0; i < BLOCKS / 2; i++)
 		memset(world->data + i * 512, (int)i, 512);
 	ck_assert_int_eq(pwrite(world->fd, world->data, BLOCKS / 2 * 512, 0), BLOCKS / 2 * 512);
-	ck_assert_int_eq(
-	    ftruncate(world->fd, BLOCKS * 512 + 100), 0); /* and a rest that is no block */
+	/* And a rest that is no block. */
+	ck_assert_int_eq(ftruncate(world->fd, BLOCKS * 512 + 100), 0);
 	ck_assert_int_eq(scsi_target_open(&world->target, &target), 0);
 	lun.path = world->path;
 	ck_assert_int_eq(scsi_lun_open(world->target, 0, &lun), 0);

@@ -416,8 +416,8 @@ START_TEST(register_and_move__to_another_port__gives_it_the_reservation)
 	ck_assert_uint_eq(move(&world, 11, 22, 1, PORT_B), SENSE_LIST_FIELD); /* APTPL */
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_A), SENSE_LIST_FIELD); /* itself */
 	ck_assert_uint_eq(move(&world, 11, 22, OTHER_PORT, PORT_B), SENSE_LIST_FIELD);
-	ck_assert_uint_eq(
-	    move(&world, 11, 22, 0, "iqn.2026-11.test:b"), SENSE_LIST_FIELD); /* no port */
+	/* No port. */
+	ck_assert_uint_eq(move(&world, 11, 22, 0, "iqn.2026-11.test:b"), SENSE_LIST_FIELD);
 	ck_assert_uint_eq(move(&world, 11, 22, 0, PORT_B), 0);
 	expect_reservation(&world, 3, 22);
 	expect_keys(&world, 2, 11, 22);
