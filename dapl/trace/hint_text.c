@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * hint_text -- when calls return which codes: written by `make -C doc update-doc` from the public
- * headers
- */
+/* hint_text -- when calls return which codes: `make -C doc update-doc` writes it from dat2/ */
 #include "dapl/trace/hint.h"
 
 /* clang-format off */

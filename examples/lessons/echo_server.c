@@ -8,8 +8,7 @@
  *
  *	echo_server ADAPTER PORT CLIENTS
  *
- * PORT 0 is any free port.  The server ends when CLIENTS clients have come and gone, and rejects
- * further ones.
+ * PORT 0 is any free port.  The server ends when CLIENTS clients have gone, and rejects others.
  */
 #include "common.h"
 

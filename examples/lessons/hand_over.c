@@ -3,9 +3,8 @@
  * hand_over -- upcalls hand their EVD to worker threads, for work that takes long
  *
  * The lesson: an upcall that takes long stalls other EVDs of the adapter.  So it disables its EVD,
- * copies the event, gives both to a worker and returns.  The worker dequeues until the EVD is
- * empty, gives up all that belongs to it, and enables upcalls as its last step: the next upcall may
- * run before that call returns.
+ * gives it and a copy of the event to a worker, and returns.  The worker empties the EVD, gives up
+ * what belongs to it, and enables upcalls last: the next upcall may run before that call returns.
  *
  *	hand_over ADAPTER
  */
