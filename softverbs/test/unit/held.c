@@ -496,6 +496,43 @@ START_TEST(process_that_bound_the_port_is_killed__still_held__and_another_takes_
 }
 END_TEST
 
+static void
+take_the_request_until_killed(void)
+{
+	open_channel();
+	other_hear(&port, sizeof port);
+	other_meet();
+	listener = bound_to(port);
+	ck_assert_int_eq(rdma_listen(listener, 0), 0);
+	next_request();
+	other_meet();
+	for (;;)
+		pause();
+}
+
+/* The time for which it was held, a minute, is over with the request: it is not repeated. */
+START_TEST(listener_comes_and_is_killed_with_the_request__unreachable_at_once)
+{
+	uint64_t killed;
+
+	other_start(take_the_request_until_killed);
+	open_channel();
+	bind_port();
+	drop(listener);
+	other_tell(&port, sizeof port);
+	id = connecting();
+	expect_answered(id);
+	other_meet();
+	other_meet();
+	killed = milliseconds();
+	other_kill();
+	cm_expect(channel, RDMA_CM_EVENT_UNREACHABLE, id);
+	ck_assert_uint_lt(milliseconds() - killed, (uint64_t)runner_stretch(4000));
+	drop(id);
+	close_channel();
+}
+END_TEST
+
 /*
  * How many requests the listener got, once the caller has its answer: the refusal for want of a
  * listener and a request exclude each other.
@@ -603,6 +640,8 @@ soft_held_suite(void)
 	tcase_add_test(tcase, port__holds_so_many__one_more_is_refused_at_once);
 	tcase_add_loop_test(tcase,
 	    process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port, 0, 2);
+	tcase_add_test(
+	    tcase, listener_comes_and_is_killed_with_the_request__unreachable_at_once);
 	tcase_add_test(tcase, listener_comes_when_the_time_ends__exactly_one_answer);
 	return suite;
 }

@@ -130,6 +130,35 @@ START_TEST(ids__of_different_times__leave_in_the_order_of_time)
 }
 END_TEST
 
+/* The end of the shorter wait is not the last one. */
+START_TEST(ids__of_different_times__each_gets_its_exit)
+{
+	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
+	struct rdma_cm_id *slow, *slow_child;
+	struct rdma_cm_event *event;
+	int exits = 0;
+
+	establish();
+	slow = active;
+	slow_child = passive;
+	establish();
+	patience_set("0.3");
+	ck_assert_int_eq(rdma_disconnect(slow), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, slow);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, slow_child);
+	patience_set("0.01");
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	while (exits < 2) {
+		ck_assert_int_eq(poll(&pfd, 1, (int)runner_stretch(10000)), 1);
+		ck_assert_int_eq(rdma_get_cm_event(client, &event), 0);
+		exits += event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT;
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	}
+	cm_forget(&slow);
+	cm_forget(&slow_child);
+}
+END_TEST
+
 START_TEST(connection__that_never_was__has_no_exit)
 {
 	request();
@@ -250,6 +279,7 @@ soft_timewait_suite(void)
 	tcase_add_test(tcase, id__that_still_waits__is_destroyed_at_once);
 	tcase_add_test(tcase, id__with_the_exit_unread__takes_it_along);
 	tcase_add_test(tcase, ids__of_different_times__leave_in_the_order_of_time);
+	tcase_add_test(tcase, ids__of_different_times__each_gets_its_exit);
 	tcase_add_test(tcase, connection__that_never_was__has_no_exit);
 	tcase_add_test(tcase, synchronous_id__disconnects_with_its_event_and_the_exit_comes_later);
 
