@@ -87,10 +87,7 @@ evd_arm_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	return r < 0 ? r : evd_has_enough(evd);
 }
 
-/*
- * The same after a sleep, which a notification may have ended: polls, and arms if there are not
- * enough.
- */
+/* The same after a sleep that a notification may have ended: polls, and arms if more are needed. */
 static int
 evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 {
