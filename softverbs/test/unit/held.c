@@ -640,8 +640,7 @@ soft_held_suite(void)
 	tcase_add_test(tcase, port__holds_so_many__one_more_is_refused_at_once);
 	tcase_add_loop_test(tcase,
 	    process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port, 0, 2);
-	tcase_add_test(
-	    tcase, listener_comes_and_is_killed_with_the_request__unreachable_at_once);
+	tcase_add_test(tcase, listener_comes_and_is_killed_with_the_request__unreachable_at_once);
 	tcase_add_test(tcase, listener_comes_when_the_time_ends__exactly_one_answer);
 	return suite;
 }
