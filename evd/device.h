@@ -55,7 +55,8 @@ typedef void evd_convert(
  * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited
  *          one.  Returns 0 if armed, > 0 if armed and completions may be queued already.  An armed
  *          queue is armed again only to widen the request from solicited completions to all.
- * ack      LOCKED.  Acknowledges n notifications that were read from the channel.
+ * ack      Not always locked.  Acknowledges n notifications that were read from the channel; who
+ *          destroys the EVD waits for it.
  * read     Not locked, the EVD is pinned.  Reads one notification of the private channel without
  *          blocking: 1 if it read one, 0 if there is none, or -errno if the channel can never be
  *          read again.  NULL unless a channel_fd is given.

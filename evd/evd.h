@@ -300,7 +300,7 @@ int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events
  *   -EACCES      an upcall policy is enabled  -EPERM      unwaitable, or became so during the wait
  *   -ECANCELED   freed during the wait        -EOVERFLOW  -EINTR  -ENODEV
  *   -EINVAL      threshold < 1 or > qlen
- *   Any other value is the error of the device from arming or polling.
+ *   Any other value is an error of the device from arming or polling, or of the sleep.
  */
 int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event,
     int *nmore) NO_CORE_LOCK;
@@ -405,13 +405,14 @@ struct evd {
 	bool bare BY_TRIGGER;	    /* alive, and only waits can be served: see evd_set_bare() */
 	bool freed BY_TRIGGER;	    /* evd_free() has begun; destroyed() was not called yet */
 	bool free_on_return BY_TRIGGER; /* the last thread that leaves the EVD destroys it */
-	struct evd_config cfg;		/* constant */
+	/* constant but for qlen, pool and channel_fd, which change in the trigger lock */
+	struct evd_config cfg;
 
 	struct loop_job job BY_TRIGGER;
 	enum evd_job_state job_state BY_TRIGGER; /* only evd_job() and evd_job_queue() change it */
 	/* the next delay; 0: the device has not failed since it worked last */
 	uint64_t backoff_ns BY_TRIGGER;
-	/* set by a successful arm, cleared by evd_notified() only */
+	/* set by a successful arm, cleared by evd_note_notified() alone */
 	enum evd_armed armed BY_TRIGGER;
 	enum evd_attention attention BY_TRIGGER;
 	/*
