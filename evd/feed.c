@@ -96,13 +96,14 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 }
 
 /*
- * Events that waited for a purged barrier count from now on.  `closed`: before the purge some were.
+ * Events that waited for a purged barrier count from now on.  `signalled`: one of them wakes a
+ * sink.
  */
 static void
-evd_end_purge(struct evd *evd, bool closed) REQUIRES(core_locks.trigger)
+evd_end_purge(struct evd *evd, bool signalled) REQUIRES(core_locks.trigger)
 {
 	evd_report_refill(evd);
-	if (closed && evd_queue_count(&evd->queue)) {
+	if (signalled) {
 		evd_attend(evd, EVD_HAS_ENTERED);
 		evd_wake_sink(evd);
 	}
@@ -114,13 +115,12 @@ evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
 {
 	struct evd *evd = evd_enter(ref);
-	bool closed;
+	bool signalled;
 
 	if (!evd)
 		return;
-	closed = evd_queue_has_closed(&evd->queue);
-	evd_queue_purge(&evd->queue, hold, match_record, match_event, key);
-	evd_end_purge(evd, closed);
+	signalled = evd_queue_purge(&evd->queue, hold, match_record, match_event, key);
+	evd_end_purge(evd, signalled);
 	evd_unlock(evd);
 }
 
@@ -128,13 +128,12 @@ void
 evd_purge_endpoint(struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number)
 {
 	struct evd *evd = evd_enter(ref);
-	bool closed;
+	bool signalled;
 
 	if (!evd)
 		return;
-	closed = evd_queue_has_closed(&evd->queue);
-	evd_queue_purge_endpoint(&evd->queue, endpoint, number);
-	evd_end_purge(evd, closed);
+	signalled = evd_queue_purge_endpoint(&evd->queue, endpoint, number);
+	evd_end_purge(evd, signalled);
 	evd_unlock(evd);
 }
 

@@ -58,7 +58,7 @@ struct lead {
  */
 void lead_open(struct lead *lead) EXCLUDES(core_locks.loop);
 
-/* The same for a lead that is not over. */
+/* Gives the channel to the loop, if the lead is not over. */
 void lead_give_up_now(struct lead *lead) EXCLUDES(core_locks.loop);
 
 /*

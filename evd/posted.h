@@ -117,7 +117,7 @@ evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
 	return entry;
 }
 
-/* The same for a closed event. */
+/* Queues a closed event, whose number is yet to come; otherwise as evd_posted_add(). */
 struct evd_posted *evd_posted_add_closed(
     struct evd_posted_queue *p, const struct evd_order *order, uint64_t polled);
 

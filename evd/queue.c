@@ -93,17 +93,23 @@ evd_queue_release(struct evd_queue *q, struct evd_hold *hold)
 	evd_queue_note_depth(q);
 }
 
-void
+bool
 evd_queue_open(struct evd_queue *q, bool device_empty)
 {
 	const struct evd_posted_progress progress = {
 		.polled = q->polled, .depth = q->depth, .device_empty = device_empty
 	};
 	struct evd_posted *entry;
+	bool signalled = false;
 
-	while ((entry = evd_posted_open(&q->posted, &progress, &q->next_seq)))
-		if (entry->hold)
-			evd_queue_release(q, entry->hold);
+	while ((entry = evd_posted_open(&q->posted, &progress, &q->next_seq))) {
+		signalled |= !entry->unsignalled;
+		if (!entry->hold)
+			continue;
+		signalled |= entry->hold->count != 0;
+		evd_queue_release(q, entry->hold);
+	}
+	return signalled;
 }
 
 /*
@@ -121,7 +127,7 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	if (!entry && own.hold)
 		/* the event is lost, its held completions are not */
 		evd_queue_release(q, own.hold);
-	evd_queue_open(q, false);
+	(void)evd_queue_open(q, false);
 	return entry;
 }
 
@@ -305,7 +311,7 @@ queue_purge_ring(struct evd_queue *q,
 		q->ring_first = q->ring;
 }
 
-void
+bool
 evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
@@ -321,15 +327,15 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 	}
 	if (match_record && q->ring)
 		queue_purge_ring(q, match_record, key);
-	if (match_event) {
-		evd_posted_purge(&q->posted, match_event, key);
-		evd_queue_open(q, false); /* events that waited only for a purged barrier */
-	}
+	if (!match_event)
+		return false;
+	evd_posted_purge(&q->posted, match_event, key);
+	return evd_queue_open(q, false); /* events that waited only for a purged barrier */
 }
 
-void
+bool
 evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number)
 {
 	evd_posted_purge_endpoint(&q->posted, endpoint, number);
-	evd_queue_open(q, false);
+	return evd_queue_open(q, false);
 }

@@ -246,7 +246,7 @@ evd_queue_note_depth(struct evd_queue *q)
 		q->max_depth = load;
 }
 
-/* The same for an empty ring. */
+/* As evd_queue_begin_batch(), for an empty ring. */
 static inline void
 evd_queue_begin_first_batch(struct evd_queue *q, unsigned int max, struct evd_batch *batch)
 {
@@ -255,13 +255,19 @@ evd_queue_begin_first_batch(struct evd_queue *q, unsigned int max, struct evd_ba
 	evd_queue_begin_batch(q, max, batch);
 }
 
-/* Opens every closed event that need not wait any longer, and releases its hold. */
-void evd_queue_open(struct evd_queue *q, bool device_empty);
+/*
+ * Opens every closed event that need not wait any longer, and releases its hold.  True if something
+ * that wakes a sink opened.
+ */
+bool evd_queue_open(struct evd_queue *q, bool device_empty);
 
-/* Returns how many were queued. */
+/*
+ * Returns how many were queued.  *signalled: something that wakes a sink was queued, or opened
+ * because of what was polled.
+ */
 static inline unsigned int
-evd_queue_end_batch(
-    struct evd_queue *q, const struct evd_batch *batch, unsigned int polled, bool device_empty)
+evd_queue_end_batch(struct evd_queue *q, const struct evd_batch *batch, unsigned int polled,
+    bool device_empty, bool *signalled)
 {
 	const unsigned int queued = (unsigned int)((batch->order >> 1) - q->next_seq);
 
@@ -270,13 +276,14 @@ evd_queue_end_batch(
 	q->unsignalled += batch->unsignalled;
 	q->next_seq = batch->order >> 1;
 	q->polled += polled;
+	*signalled = queued != batch->unsignalled;
 	if (evd_queue_has_closed(q))
-		evd_queue_open(q, device_empty);
+		*signalled |= evd_queue_open(q, device_empty);
 	evd_queue_note_depth(q);
 	return queued;
 }
 
-/* The same for an event of no endpoint, which has no order but that of its entry. */
+/* As evd_queue_post(), for an event of no endpoint, which has no order but that of its entry. */
 static inline DAT_EVENT *
 evd_queue_post_free(struct evd_queue *q)
 {
@@ -332,7 +339,7 @@ evd_queue_remove_one_of_several(struct evd_queue *q)
 	q->ring_count--;
 }
 
-/* The same for the only record of the ring. */
+/* Removes the only record of the ring.  It wakes a sink. */
 static inline void
 evd_queue_remove_last(struct evd_queue *q)
 {
@@ -366,11 +373,14 @@ evd_queue_take_completion(struct evd_queue *q)
 enum evd_kind evd_queue_take(
     struct evd_queue *q, const struct evd_record **record, const DAT_EVENT **event);
 
-/* Removes posted events; see evd_purge_endpoint(). */
-void evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number);
+/*
+ * Removes posted events; see evd_purge_endpoint().  True if something that wakes a sink opened,
+ * because it waited for one of them only.
+ */
+bool evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number);
 
-/* Removes matching items; see evd_purge(). */
-void evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
+/* Removes matching items; see evd_purge().  True as evd_queue_purge_endpoint(). */
+bool evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
     bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
 

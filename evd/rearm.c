@@ -42,7 +42,7 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 	struct evd_queue *q = &evd->queue;
 	const unsigned int open = q->posted.open.count;
 	unsigned int queued;
-	bool empty, opened;
+	bool empty, opened, signalled;
 
 	if (n < 0) {
 		if (!evd->overflowed)
@@ -58,14 +58,14 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 		return -EIO; /* the device returned more than was requested */
 	evd->calls.polls_found += n > 0;
 	empty = (unsigned int)n < batch->room;
-	queued = evd_queue_end_batch(q, batch, (unsigned int)n, empty);
+	queued = evd_queue_end_batch(q, batch, (unsigned int)n, empty, &signalled);
 	opened = q->posted.open.count != open;
 
 	if (batch->refused)
 		evd_begin_refusal(evd);
 	evd->drained = empty && !batch->refused;
 	evd->counters.dto_events += queued + batch->held;
-	if (queued != batch->unsignalled || opened)
+	if (signalled)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
 	if (n > 0 || opened)

@@ -215,15 +215,30 @@ is_disconnected(const DAT_EVENT *event, const void *key)
 	return script_id(event) == 900;
 }
 
-START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
+static bool
+no_event(const DAT_EVENT *event, const void *key)
+{
+	(void)event;
+	(void)key;
+	return false;
+}
+
+/* Twenty completions of another endpoint, which fill the ring: no poll sees the device empty. */
+static void
+begin_full(void)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete_on(&st.dev, 2, i);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
-	/* The ring is full, so no poll sees the device empty: the barrier stays closed. */
 	ck_assert_int_eq(post_disconnected(), 0);
+	story_expect_nothing(&st);
+}
+
+START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
+{
+	begin_full();
 	ck_assert_int_eq(post_established(), 0); /* of the same endpoint */
 	story_expect_nothing(&st);
 	evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_disconnected, NULL);
@@ -232,6 +247,60 @@ START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 	for (uint64_t i = 1; i <= 16; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 800);
+}
+END_TEST
+
+/* An event of the endpoint of script_barrier that wakes no sink. */
+static int
+post_unsignalled(bool barrier)
+{
+	const struct evd_order order = {
+		.endpoint = &script_barrier, .barrier = barrier, .unsignalled = true
+	};
+	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
+
+	event.event_data.dto_completion_event_data.user_cookie.as_64 = 700;
+	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_DTO, &event, &order);
+}
+
+/* origin: out35.P2 */
+START_TEST(hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified)
+{
+	begin_full();
+	ck_assert_int_eq(post_unsignalled(false), 0); /* behind the barrier */
+	if (_i)
+		evd_purge_endpoint(evd_self(&st.dev.evd), &script_barrier, DAT_SOFTWARE_EVENT);
+	else
+		evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_disconnected, NULL);
+	story_expect_nothing(&st);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+	story_dequeues(&st, 700);
+}
+END_TEST
+
+/* origin: out35.P2 */
+START_TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified)
+{
+	begin_full();
+	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
+	story_expect_nothing(&st);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold, DAT_SOFTWARE_EVENT);
+	story_expect_nothing(&st);
+	for (uint64_t i = 1; i <= 16; i++)
+		story_dequeues(&st, i);
+	story_upcall(&st, TAPE_REPORT); /* what the device held back, and the barrier */
+}
+END_TEST
+
+/* origin: out35.P2 */
+START_TEST(hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified)
+{
+	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(post_unsignalled(true), 0);
+	story_expect_nothing(&st);
+	story_dequeues(&st, 700);
+	story_empty(&st);
 }
 END_TEST
 
@@ -278,14 +347,6 @@ START_TEST(hold__hold_full__the_device_has_failed)
 	story_empty(&st);
 }
 END_TEST
-
-static bool
-no_event(const DAT_EVENT *event, const void *key)
-{
-	(void)event;
-	(void)key;
-	return false;
-}
 
 START_TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 {
@@ -362,6 +423,10 @@ evd_hold_suite(void)
 	tcase_add_test(tc, hold__arrival_of_a_completion__is_its_first_poll);
 	tcase_add_test(tc, hold__endpoint_freed__its_ring_held_and_posted_go);
 	tcase_add_test(tc, hold__purge_opens_what_a_barrier_kept__the_sink_is_notified);
+	tcase_add_loop_test(
+	    tc, hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified, 0, 2);
+	tcase_add_test(tc, hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified);
+	tcase_add_test(tc, hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified);
 	tcase_add_test(tc, hold__effect_of_a_dequeue__unlocked_and_never_a_call_out);
 	tcase_add_test(tc, hold__hold_full__the_device_has_failed);
 	tcase_add_test(tc, hold__purge_finds_nothing__the_barrier_stays_closed);

@@ -37,6 +37,8 @@ room(unsigned int max)
 	return batch.room;
 }
 
+static bool signalled; /* what the last batch said */
+
 static void
 enter(struct evd_batch *batch, uint64_t id)
 {
@@ -54,7 +56,7 @@ polled(uint64_t first, unsigned int n, bool device_empty)
 	ck_assert_uint_ge(batch.room, n);
 	for (unsigned int i = 0; i < n; i++)
 		enter(&batch, first + i);
-	evd_queue_end_batch(&q, &batch, n, device_empty);
+	evd_queue_end_batch(&q, &batch, n, device_empty, &signalled);
 }
 
 /* A poll that gave n completions, none of which stayed. */
@@ -64,7 +66,7 @@ dropped(unsigned int n, bool device_empty)
 	struct evd_batch batch;
 
 	evd_queue_begin_batch(&q, n, &batch);
-	evd_queue_end_batch(&q, &batch, n, device_empty);
+	evd_queue_end_batch(&q, &batch, n, device_empty, &signalled);
 }
 
 /* A polled completion that is held; false if the hold is full. */
@@ -218,7 +220,7 @@ START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
 	enter(&batch, 2);
 	memset(evd_batch_record(&batch), 0xff, sizeof(struct evd_record));
 	enter(&batch, 4);
-	evd_queue_end_batch(&q, &batch, 4, false);
+	evd_queue_end_batch(&q, &batch, 4, false, &signalled);
 	ck_assert_uint_eq(evd_queue_count(&q), 2);
 	ck_assert_uint_eq(taken(), 2);
 	ck_assert_uint_eq(taken(), 4);

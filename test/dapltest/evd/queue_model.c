@@ -127,7 +127,8 @@ static void
 op_poll(void)
 {
 	struct evd_batch batch;
-	bool empty = rand() % 3 == 0;
+	const unsigned int count = evd_queue_count(&q);
+	bool empty = rand() % 3 == 0, signalled;
 
 	evd_queue_begin_batch(&q, 1 + (unsigned int)rand() % 4, &batch);
 	must(batch.room > 0 || model_count(RAW, false) == QLEN);
@@ -146,7 +147,9 @@ op_poll(void)
 			model_append(&item);
 		}
 	}
-	evd_queue_end_batch(&q, &batch, batch.room, empty);
+	evd_queue_end_batch(&q, &batch, batch.room, empty, &signalled);
+	/* The model has nothing that wakes no sink. */
+	must(signalled == (evd_queue_count(&q) != count));
 	polled += batch.room;
 	model_open(empty);
 }

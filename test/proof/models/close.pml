@@ -149,7 +149,7 @@ inline read_b() { b_channel = 0; b_event = 1; printf("| reads a notification of 
 
 /* ---- free ---- */
 
-/* dapl/evd/evd.c: the reference to the CNO is dropped before the wait for upcalls */
+/* dapl/evd/evd_object.c: the reference to the CNO is dropped before the wait for upcalls */
 inline detach_c() { atomic { c_refs = 0; wake_closer() } }
 
 inline close_a_handle()
