@@ -7,7 +7,7 @@
 
 #include "dapl/ep/conn.h"
 #include "dapl/ep/ep.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 
 struct dapl_sp;
 

@@ -10,7 +10,7 @@
 #include "dapl/api.h"
 #include "dapl/object/cancel.h"
 #include "dapl/ep/record.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/trace/err.h"
 
 #define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)

@@ -22,7 +22,7 @@
 #include "dapl/ep/ep_count.h"
 #include "dapl/ep/invalidated.h"
 #include "dapl/state/ep_state.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
 #include "dapl/memory/pz.h"
 #include "dapl/srq/srq.h"

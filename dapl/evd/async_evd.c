@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* async_evd -- which EVD receives the asynchronous events of an adapter */
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/channel.h"
 #include "dapl/ia/cq_arm.h"
 #include "dapl/ia/ia.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_count -- the counters of an EVD in the InfiniBand extension */
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 
 bool
 dapl_evd_counts_copy(DAT_EVD_HANDLE handle, int which, DAT_UINT64 *out, bool reset)

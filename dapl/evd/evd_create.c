@@ -2,7 +2,7 @@
 /* evd_create -- the calls that create and free an EVD */
 #include "dapl/api.h"
 #include "dapl/object/cancel.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
 #include "dapl/trace/hint.h"

@@ -6,7 +6,7 @@
  * The device is armed for the widest need. A completion that was posted as unsignalled still
  * wakes no sink.
  */
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 
 static enum dapl_evd_notice
 notice_of(DAT_COMPLETION_FLAGS flags)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd_report -- reports of failures on an adapter's EVD for asynchronous events */
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/object/registry.h"
 

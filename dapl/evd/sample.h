@@ -3,7 +3,7 @@
 #ifndef REARM_DAPL_SAMPLE_H
 #define REARM_DAPL_SAMPLE_H
 
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 
 struct dapl_evd_sample {
 	DAT_EVD_HANDLE handle;

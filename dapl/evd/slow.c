@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/evd/slow.h"
 
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/object/find.h"
 #include "dapl/trace/callback.h"
 #include "dapl/trace/debug.h"

@@ -25,7 +25,7 @@
 #include "dapl/ia/ia_removal.h"
 #include "dapl/object/counter.h"
 #include "dapl/object/object.h"
-#include "dapl/object/provider.h"
+#include "dapl/object/provider_key.h"
 
 #define DAPL_IA_LOOPS_MAX 32
 #define DAPL_IA_POOL_THREADS 4

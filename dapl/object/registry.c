@@ -4,7 +4,7 @@
 
 #include "dapl/object/handle.h"
 #include "dapl/object/registry.h"
-#include "dapl/object/provider.h"
+#include "dapl/object/provider_key.h"
 
 /*
  * A registry need not be in the global scope: a program may have loaded it privately.  Then it can

@@ -8,7 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "dapl/ep/ep.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/trace/counter_name.h"
 

@@ -21,7 +21,7 @@
 #include "dapl/object/cancel.h"
 #include "dapl/evd/cno.h"
 #include "dapl/trace/err.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
 #include "dapl/provider/kinds.h"
 #include "dapl/stats/publish.h"

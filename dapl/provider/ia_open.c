@@ -7,7 +7,7 @@
 #include "dapl/cm/sp.h"
 #include "dapl/ep/completion.h"
 #include "dapl/ep/ep.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia_count.h"
 #include "dapl/provider/provider.h"
 #include "dapl/stats/publish.h"

@@ -2,7 +2,7 @@
 /* ia_query -- dat_ia_query() */
 #include "dapl/api.h"
 #include "dapl/object/cancel.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
 
 /*

@@ -3,7 +3,7 @@
 
 #include "dapl/api.h"
 #include "dapl/evd/cno.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 
 #define KIND(name, stem) \
 	.kind = DAPL_KIND_##name, .type = DAT_HANDLE_TYPE_##name, \

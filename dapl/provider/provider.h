@@ -6,7 +6,7 @@
 #define REARM_DAPL_PROVIDER_PROVIDER_H
 
 #include "dapl/object/lock.h"
-#include "dapl/object/provider.h"
+#include "dapl/object/provider_key.h"
 
 /* Copies the parameters of the provider's record. */
 void dapl_provider_params(struct dapl_provider *provider, char params[DAPL_PROVIDER_PARAMS_MAX])

@@ -12,7 +12,7 @@
 
 #include "dapl/api.h"
 #include "dapl/trace/debug.h"
-#include "dapl/object/provider.h"
+#include "dapl/object/provider_key.h"
 #include "dapl/provider/users.h"
 #include "dapl/trace/hint.h"
 #include "dapl/trace/trace_line.h"

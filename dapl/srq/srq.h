@@ -30,7 +30,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/memory/pz.h"
 
 #define DAPL_SRQ_BUCKETS 1024u

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/evd/sample.h"
 #include "dapl/ia/ia.h"
 #include "dapl/stats/page.h"

@@ -72,7 +72,7 @@ print_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *q
  * first with lines.
  */
 static void
-text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
+print_text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
 {
 	char path[PATH_MAX], first[PATH_MAX];
 	uint64_t seen[LINES_MAX], offset;
@@ -105,7 +105,7 @@ text_lines(FILE *stream, const struct soft_site *const sites[], size_t count)
  * already.
  */
 static void
-text_wrap(FILE *stream, const char *text, int used, int indent)
+print_text_wrap(FILE *stream, const char *text, int used, int indent)
 {
 	int length;
 
@@ -129,13 +129,13 @@ text_wrap(FILE *stream, const char *text, int used, int indent)
 }
 
 static void
-text_paragraph(FILE *stream, const char *title, const char *text)
+print_text_paragraph(FILE *stream, const char *title, const char *text)
 {
-	text_wrap(stream, text, fprintf(stream, "  %-8s", title), 10);
+	print_text_wrap(stream, text, fprintf(stream, "  %-8s", title), 10);
 }
 
 static void
-text_site(FILE *stream, const char *title, const struct soft_site *site, const char *result)
+print_text_site(FILE *stream, const char *title, const struct soft_site *site, const char *result)
 {
 	char name[NAME_SIZE];
 
@@ -161,7 +161,7 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	fprintf(stream, "softverbs-run --check: %s: completion queue %u of process %d (%s)\n",
 	    text->name, queue->number, (int)getpid(),
 	    soft_show(program, sizeof program, program_invocation_short_name));
-	text_paragraph(stream, "what:", what);
+	print_text_paragraph(stream, "what:", what);
 	fprintf(stream,
 	    "  queue:  cqn %u, %p, context %p, %d entries; %" PRIu32 " to poll, %s, %" PRIu32
 	    " events to read, %u read, %u acknowledged\n",
@@ -169,17 +169,17 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	    armed_names[state->armed], state->unread, queue->events_read,
 	    queue->events_acknowledged);
 	snprintf(found, sizeof found, ": found %d of %d", queue->found, queue->wanted);
-	text_site(stream, "last poll:", &queue->polled, found);
-	text_site(stream, "last arm:", &queue->armed, queue->arm_failed ? ": failed" : "");
-	text_site(stream, "last event:", &queue->event, "");
+	print_text_site(stream, "last poll:", &queue->polled, found);
+	print_text_site(stream, "last arm:", &queue->armed, queue->arm_failed ? ": failed" : "");
+	print_text_site(stream, "last event:", &queue->event, "");
 	if (queue->destroying.thread)
-		text_site(stream, "destroyed:", &queue->destroying, "");
-	text_lines(stream,
+		print_text_site(stream, "destroyed:", &queue->destroying, "");
+	print_text_lines(stream,
 	    (const struct soft_site *const[]){
 		&queue->polled, &queue->armed, &queue->event, &queue->destroying },
 	    4);
-	text_paragraph(stream, "rule:", text->rule);
-	text_paragraph(stream, "mend:", text->mend);
+	print_text_paragraph(stream, "rule:", text->rule);
+	print_text_paragraph(stream, "mend:", text->mend);
 	if (soft_check_settings.replay) {
 		fputs("  replay: ", stream);
 		print_replay(stream, kind, queue, state);
@@ -193,7 +193,7 @@ soft_print_text(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 
 /* The bytes of the character of UTF-8 at `c`, which is not ASCII; 0 if there is none. */
 static int
-json_character(const unsigned char *c)
+print_json_character(const unsigned char *c)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const int length = c[0] < 0xc0 ? 0 :
@@ -215,7 +215,7 @@ json_character(const unsigned char *c)
 
 /* Arguments and names of files have any bytes, JSON has UTF-8. */
 static void
-json_string(FILE *stream, const char *name, const char *value)
+print_json_string(FILE *stream, const char *name, const char *value)
 {
 	int length;
 
@@ -228,7 +228,7 @@ json_string(FILE *stream, const char *name, const char *value)
 			fprintf(stream, "\\u%04x", *c);
 		else if (*c < 0x80)
 			fputc(*c, stream);
-		else if ((length = json_character(c)))
+		else if ((length = print_json_character(c)))
 			fwrite(c, 1, (size_t)length, stream);
 		else {
 			fputs(REPLACEMENT, stream);
@@ -239,7 +239,7 @@ json_string(FILE *stream, const char *name, const char *value)
 }
 
 static void
-json_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
+print_json_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *queue,
     const struct soft_check_state *state) REQUIRES(soft_check_locks.queue)
 {
 	char *text = NULL;
@@ -251,13 +251,13 @@ json_replay(FILE *stream, enum soft_kind kind, const struct soft_check_queue *qu
 	print_replay(line, kind, queue, state);
 	if (!fclose(line)) {
 		fputc(',', stream);
-		json_string(stream, "replay", text);
+		print_json_string(stream, "replay", text);
 	}
 	free(text);
 }
 
 static void
-json_site(FILE *stream, const char *name, const struct soft_site *site)
+print_json_site(FILE *stream, const char *name, const struct soft_site *site)
 {
 	char frame[NAME_SIZE];
 	const char *separator = "";
@@ -272,7 +272,7 @@ json_site(FILE *stream, const char *name, const struct soft_site *site)
 		print_frame_name(site->frames[i], frame);
 		fputs(separator, stream);
 		fputc('{', stream);
-		json_string(stream, "function", frame);
+		print_json_string(stream, "function", frame);
 		fputc('}', stream);
 		separator = ",";
 	}
@@ -286,12 +286,12 @@ soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	const struct soft_kind_text *text = &soft_kinds[kind];
 
 	fputc('{', stream);
-	json_string(stream, "kind", text->name);
+	print_json_string(stream, "kind", text->name);
 	fprintf(stream, ",\"queue\":%u,\"cqn\":%u,\"seed\":%" PRIu64 ",\"process\":%d,",
 	    queue->number, queue->number, soft_check_settings.seed, (int)getpid());
-	json_string(stream, "program", program_invocation_short_name);
+	print_json_string(stream, "program", program_invocation_short_name);
 	fputc(',', stream);
-	json_string(stream, "what", what);
+	print_json_string(stream, "what", what);
 	fprintf(stream, ",\"to_poll\":%" PRIu32 ",\"armed\":%s,\"events_to_read\":%" PRIu32,
 	    state->visible, state->armed == SOFT_UNARMED ? "false" : "true", state->unread);
 	fputs(",\"moves\":[", stream);
@@ -299,19 +299,19 @@ soft_print_json(FILE *stream, enum soft_kind kind, const struct soft_check_queue
 	fprintf(stream,
 	    "],\"events_read\":%u,\"events_acknowledged\":%u,\"last_found\":%d,\"threads\":{",
 	    queue->events_read, queue->events_acknowledged, queue->found);
-	json_site(stream, "poll", &queue->polled);
+	print_json_site(stream, "poll", &queue->polled);
 	fputc(',', stream);
-	json_site(stream, "arm", &queue->armed);
+	print_json_site(stream, "arm", &queue->armed);
 	fputc(',', stream);
-	json_site(stream, "event", &queue->event);
+	print_json_site(stream, "event", &queue->event);
 	fputc(',', stream);
-	json_site(stream, "destroy", &queue->destroying);
+	print_json_site(stream, "destroy", &queue->destroying);
 	fputs("},", stream);
-	json_string(stream, "rule", text->rule);
+	print_json_string(stream, "rule", text->rule);
 	fputc(',', stream);
-	json_string(stream, "mend", text->mend);
+	print_json_string(stream, "mend", text->mend);
 	if (soft_check_settings.replay)
-		json_replay(stream, kind, queue, state);
+		print_json_replay(stream, kind, queue, state);
 	fputs("}\n", stream);
 }
 
@@ -325,11 +325,11 @@ print_object_text(FILE *stream, const struct soft_kind_text *text, const char *o
 
 	fprintf(stream, "softverbs-run --check: %s: %s of process %d (%s)\n", text->name, object,
 	    (int)getpid(), soft_show(program, sizeof program, program_invocation_short_name));
-	text_paragraph(stream, "what:", what);
-	text_site(stream, "destroyed:", destroying, "");
-	text_lines(stream, &destroying, 1);
-	text_paragraph(stream, "rule:", text->rule);
-	text_paragraph(stream, "mend:", text->mend);
+	print_text_paragraph(stream, "what:", what);
+	print_text_site(stream, "destroyed:", destroying, "");
+	print_text_lines(stream, &destroying, 1);
+	print_text_paragraph(stream, "rule:", text->rule);
+	print_text_paragraph(stream, "mend:", text->mend);
 	if (soft_check_settings.replay)
 		fprintf(stream, "  replay: %s%s\n", soft_check_settings.replay,
 		    soft_check_settings.program ? soft_check_settings.program : "");
@@ -342,25 +342,25 @@ print_object_json(FILE *stream, const struct soft_kind_text *text, const char *o
 	char *replay = NULL;
 
 	fputc('{', stream);
-	json_string(stream, "kind", text->name);
+	print_json_string(stream, "kind", text->name);
 	fputc(',', stream);
-	json_string(stream, "object", object);
+	print_json_string(stream, "object", object);
 	fprintf(stream, ",\"seed\":%" PRIu64 ",\"process\":%d,", soft_check_settings.seed,
 	    (int)getpid());
-	json_string(stream, "program", program_invocation_short_name);
+	print_json_string(stream, "program", program_invocation_short_name);
 	fputc(',', stream);
-	json_string(stream, "what", what);
+	print_json_string(stream, "what", what);
 	fputs(",\"threads\":{", stream);
-	json_site(stream, "destroy", destroying);
+	print_json_site(stream, "destroy", destroying);
 	fputs("},", stream);
-	json_string(stream, "rule", text->rule);
+	print_json_string(stream, "rule", text->rule);
 	fputc(',', stream);
-	json_string(stream, "mend", text->mend);
+	print_json_string(stream, "mend", text->mend);
 	if (soft_check_settings.replay &&
 	    asprintf(&replay, "%s%s", soft_check_settings.replay,
 		soft_check_settings.program ? soft_check_settings.program : "") >= 0) {
 		fputc(',', stream);
-		json_string(stream, "replay", replay);
+		print_json_string(stream, "replay", replay);
 		free(replay);
 	}
 	fputs("}\n", stream);

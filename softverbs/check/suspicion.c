@@ -127,7 +127,7 @@ suspicion_outstanding(const struct soft_check_view *view, const struct soft_slee
  * has messages, and the program waits for the channel.
  */
 static struct soft_suspicion
-suspect_visible(struct soft_suspicion result, const struct soft_check_view *view,
+suspicion_visible(struct soft_suspicion result, const struct soft_check_view *view,
     const struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
 {
 	const struct soft_check_state *state = &view->state;
@@ -226,5 +226,5 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 			result.strength = suspicion_outstanding(view, sleepers);
 		return result;
 	}
-	return suspect_visible(result, view, sleepers, sleeper);
+	return suspicion_visible(result, view, sleepers, sleeper);
 }

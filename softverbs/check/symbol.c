@@ -18,13 +18,13 @@ struct file {
 };
 
 static const void *
-file_at(const struct file *file, uint64_t offset, uint64_t size)
+symbol_file_at(const struct file *file, uint64_t offset, uint64_t size)
 {
 	return offset <= file->size && size <= file->size - offset ? file->bytes + offset : NULL;
 }
 
 static bool
-file_map(struct file *file, const char *path)
+symbol_file_map(struct file *file, const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat stat;
@@ -46,8 +46,8 @@ static const ElfW(Shdr) * symbol_section(const struct file *file, const ElfW(Ehd
 	const ElfW(Shdr) * section;
 
 	for (unsigned int i = 0; i < header->e_shnum; i++) {
-		section =
-		    file_at(file, header->e_shoff + (uint64_t)i * sizeof *section, sizeof *section);
+		section = symbol_file_at(
+		    file, header->e_shoff + (uint64_t)i * sizeof *section, sizeof *section);
 		if (section && section->sh_type == SHT_SYMTAB)
 			return section;
 	}
@@ -58,20 +58,20 @@ static const ElfW(Shdr) * symbol_section(const struct file *file, const ElfW(Ehd
 static bool
 symbol_has_section(const struct file *file, const char *wanted)
 {
-	const ElfW(Ehdr) *header = file_at(file, 0, sizeof *header);
+	const ElfW(Ehdr) *header = symbol_file_at(file, 0, sizeof *header);
 	const ElfW(Shdr) * section, *names;
 	const char *name;
 
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
-	names = file_at(
+	names = symbol_file_at(
 	    file, header->e_shoff + (uint64_t)header->e_shstrndx * sizeof *names, sizeof *names);
 	for (unsigned int i = 0; names && i < header->e_shnum; i++) {
-		section =
-		    file_at(file, header->e_shoff + (uint64_t)i * sizeof *section, sizeof *section);
-		name = section ?
-			   file_at(file, names->sh_offset + section->sh_name, strlen(wanted) + 1) :
-			   NULL;
+		section = symbol_file_at(
+		    file, header->e_shoff + (uint64_t)i * sizeof *section, sizeof *section);
+		name = section ? symbol_file_at(file, names->sh_offset + section->sh_name,
+				     strlen(wanted) + 1) :
+				 NULL;
 		if (name && !memcmp(name, wanted, strlen(wanted) + 1))
 			return true;
 	}
@@ -82,7 +82,7 @@ symbol_has_section(const struct file *file, const char *wanted)
 static const char *
 symbol_find(const struct file *file, uint64_t address, uint64_t *begin)
 {
-	const ElfW(Ehdr) *header = file_at(file, 0, sizeof *header);
+	const ElfW(Ehdr) *header = symbol_file_at(file, 0, sizeof *header);
 	const ElfW(Shdr) * table, *names;
 	const ElfW(Sym) * symbol;
 	const char *name;
@@ -92,16 +92,17 @@ symbol_find(const struct file *file, uint64_t address, uint64_t *begin)
 	table = symbol_section(file, header);
 	if (!table)
 		return NULL;
-	names = file_at(
+	names = symbol_file_at(
 	    file, header->e_shoff + (uint64_t)table->sh_link * sizeof *names, sizeof *names);
 	if (!names)
 		return NULL;
 	for (uint64_t i = 0; i < table->sh_size / sizeof *symbol; i++) {
-		symbol = file_at(file, table->sh_offset + i * sizeof *symbol, sizeof *symbol);
+		symbol =
+		    symbol_file_at(file, table->sh_offset + i * sizeof *symbol, sizeof *symbol);
 		if (!symbol || (symbol->st_info & 0xf) != STT_FUNC || address < symbol->st_value ||
 		    address - symbol->st_value >= symbol->st_size)
 			continue;
-		name = file_at(file, names->sh_offset + symbol->st_name, 1);
+		name = symbol_file_at(file, names->sh_offset + symbol->st_name, 1);
 		if (!name || !memchr(name, '\0', file->size - (size_t)(name - file->bytes)))
 			return NULL;
 		*begin = symbol->st_value;
@@ -147,7 +148,7 @@ soft_symbol_name(const void *address, char *name, size_t size)
 	path = *map->l_name ? map->l_name : "/proc/self/exe";
 	module = strrchr(info.dli_fname, '/');
 	module = module ? module + 1 : info.dli_fname;
-	if (file_map(&file, path))
+	if (symbol_file_map(&file, path))
 		function = symbol_find(&file, at - map->l_addr, &begin);
 	if (function)
 		begin += map->l_addr;
@@ -186,7 +187,7 @@ soft_symbol_line_source(const void *address, char *path, size_t size, uint64_t *
 		path[length] = '\0';
 	}
 	*offset = (uintptr_t)address - map->l_addr;
-	if (!file_map(&file, path))
+	if (!symbol_file_map(&file, path))
 		return false;
 	lines = symbol_has_section(&file, ".debug_line");
 	munmap((void *)(uintptr_t)file.bytes, file.size);

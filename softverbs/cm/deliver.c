@@ -19,7 +19,7 @@
 #include <string.h>
 
 static void
-event_fill(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
+deliver_event_fill(struct soft_event *event, const struct soft_cm_message *message, uint8_t padded)
 {
 	struct rdma_conn_param *conn = &event->public.param.conn;
 
@@ -40,7 +40,8 @@ event_fill(struct soft_event *event, const struct soft_cm_message *message, uint
 
 /* The offers and limits of the peer, from which the queue pair is set up. */
 static void
-id_set_peer(struct soft_id *id, const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
+deliver_id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
+    REQUIRES(soft_locks.cm)
 {
 	id->peer_slot = message->from_slot;
 	id->peer_number = message->from;
@@ -90,12 +91,12 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
 	child->public.route.addr.addr.ibaddr.dgid = soft_path_gid();
 	soft_path_give(child, path);
-	id_set_peer(child, message);
+	deliver_id_set_peer(child, message);
 	child->retry_count = message->retry_count;
 	if (soft_id_is_datagram(listener))
 		soft_lookup_fill_event(event, message, false);
 	else
-		event_fill(event, message, soft_cm_request_data(listener->public.ps));
+		deliver_event_fill(event, message, soft_cm_request_data(listener->public.ps));
 	event->child = child;
 	listener->waiting++;
 	soft_event_post(listener, event, RDMA_CM_EVENT_CONNECT_REQUEST, 0);
@@ -149,9 +150,9 @@ deliver_reply(struct soft_id *id, const struct soft_cm_message *message) REQUIRE
 		soft_lookup_found(id, message);
 		return;
 	}
-	id_set_peer(id, message);
+	deliver_id_set_peer(id, message);
 	id->state = SOFT_ID_ACCEPTED;
-	event_fill(&id->answer, message, SOFT_CM_REP_DATA);
+	deliver_event_fill(&id->answer, message, SOFT_CM_REP_DATA);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_CONNECT_RESPONSE, 0);
 }
 
@@ -169,12 +170,12 @@ deliver_rejection(struct soft_id *id, const struct soft_cm_message *message) REQ
 		return;
 	}
 	id->state = SOFT_ID_DISCONNECTED;
-	event_fill(&id->answer, message, SOFT_CM_REJ_DATA);
+	deliver_event_fill(&id->answer, message, SOFT_CM_REJ_DATA);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
 }
 
 static void
-id_post_disconnected(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
+deliver_id_post_disconnected(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
 {
 	id->state = SOFT_ID_DISCONNECTED;
 	soft_event_post(id, &id->disconnected, RDMA_CM_EVENT_DISCONNECTED, status);
@@ -190,7 +191,7 @@ deliver_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm)
 	if (id->state < SOFT_ID_ANSWERED)
 		return;
 	if (!told)
-		id_post_disconnected(id, 0);
+		deliver_id_post_disconnected(id, 0);
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
 }
 
@@ -216,7 +217,7 @@ deliver_without_id(const struct soft_cm_message *message) REQUIRES(soft_locks.cm
 }
 
 static void
-id_lose_peer(struct soft_id *id) REQUIRES(soft_locks.cm)
+deliver_id_lose_peer(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	switch (id->state) {
 	case SOFT_ID_REQUESTING:
@@ -236,7 +237,7 @@ id_lose_peer(struct soft_id *id) REQUIRES(soft_locks.cm)
 	case SOFT_ID_ACCEPTED:
 	case SOFT_ID_CONNECTED:
 	case SOFT_ID_DISCONNECTING:
-		id_post_disconnected(id, 0);
+		deliver_id_post_disconnected(id, 0);
 		break;
 	default:
 		break;
@@ -249,12 +250,12 @@ struct lost {
 };
 
 static void
-id_lose_link(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
+deliver_id_lose_link(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 {
 	const struct lost *lost = arg;
 
 	if (id->peer_slot == lost->slot && id->incoming == lost->incoming)
-		id_lose_peer(id);
+		deliver_id_lose_peer(id);
 }
 
 void
@@ -355,7 +356,7 @@ void
 soft_cm_give_up(struct soft_id *id)
 {
 	if (id->state == SOFT_ID_DISCONNECTING) {
-		id_post_disconnected(id, -ETIMEDOUT);
+		deliver_id_post_disconnected(id, -ETIMEDOUT);
 		return;
 	}
 	soft_cm_disconnect(id);
@@ -403,7 +404,7 @@ soft_cm_deliver(const struct soft_cm_message *message)
 		break;
 	case SOFT_CM_DREP:
 		if (id->state == SOFT_ID_DISCONNECTING)
-			id_post_disconnected(id, 0);
+			deliver_id_post_disconnected(id, 0);
 		break;
 	default:
 		break;
@@ -416,7 +417,7 @@ soft_cm_link_lost(unsigned int slot, bool incoming)
 	struct lost lost = { slot, incoming };
 
 	soft_cm_lock();
-	soft_id_each(id_lose_link, &lost);
+	soft_id_each(deliver_id_lose_link, &lost);
 	soft_cm_unlock();
 }
 

@@ -25,7 +25,7 @@ pack_address(struct soft_wire_address *wire, const struct sockaddr_storage *addr
 }
 
 static bool
-unpack_address(struct sockaddr_storage *address, const struct soft_wire_address *wire)
+pack_read_address(struct sockaddr_storage *address, const struct soft_wire_address *wire)
 {
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)address;
 	struct sockaddr_in *in = (struct sockaddr_in *)address;
@@ -126,6 +126,6 @@ soft_cm_unpack(struct soft_cm_message *message, const struct soft_wire_cm *wire,
 		.data_length = wire->data_length,
 	};
 	memcpy(message->data, wire->data, sizeof message->data);
-	return wire->type != SOFT_CM_REQ || (unpack_address(&message->source, &wire->source) &&
-						unpack_address(&message->target, &wire->target));
+	return wire->type != SOFT_CM_REQ || (pack_read_address(&message->source, &wire->source) &&
+						pack_read_address(&message->target, &wire->target));
 }

@@ -62,7 +62,7 @@ personality_noise(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 /* --- strict: exactly the InfiniBand rule */
 
 static void
-strict_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+personality_strict_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited))
@@ -72,7 +72,7 @@ strict_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 /* --- late: an event also for a completion that came before the arm */
 
 static void
-late_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
+personality_late_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
 {
 	if (there &&
 	    (!solicited_only || (int32_t)(cq->solicited - soft_counter_load(&cq->head)) > 0))
@@ -82,7 +82,7 @@ late_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_l
 /* --- spurious: extra events now and then */
 
 static void
-spurious_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+personality_spurious_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	soft_counter_store(&cq->shown, cq->tail);
 	if (personality_is_armed(cq, solicited))
@@ -92,7 +92,8 @@ spurious_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 }
 
 static void
-spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(soft_locks.cq)
+personality_spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there)
+    REQUIRES(soft_locks.cq)
 {
 	(void)solicited_only, (void)there;
 	if (cq->channel && personality_noise(cq) % SPURIOUS_ARMS == 0)
@@ -106,7 +107,7 @@ spurious_on_arm(struct soft_cq *cq, bool solicited_only, bool there) REQUIRES(so
  * waits.
  */
 static void
-coalescing_add(struct soft_cq *cq, bool solicited, bool at_once) REQUIRES(soft_locks.cq)
+personality_coalescing_add(struct soft_cq *cq, bool solicited, bool at_once) REQUIRES(soft_locks.cq)
 {
 	const bool held = cq->due > 0;
 
@@ -129,9 +130,9 @@ coalescing_add(struct soft_cq *cq, bool solicited, bool at_once) REQUIRES(soft_l
 }
 
 static void
-coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+personality_coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
-	coalescing_add(cq, solicited, false);
+	personality_coalescing_add(cq, solicited, false);
 }
 
 /*
@@ -140,30 +141,30 @@ coalescing_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
  */
 
 static void
-moderated_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+personality_moderated_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
-	coalescing_add(cq, solicited, solicited);
+	personality_coalescing_add(cq, solicited, solicited);
 }
 
 /* --- delayed: completions and events become visible a little later, in order */
 
 static void
-delayed_start_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+personality_delayed_start_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	soft_timer_start(&cq->timer, soft_now() + personality_noise(cq) % DELAY_TIME);
 }
 
 static void
-delayed_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
+personality_delayed_on_entry(struct soft_cq *cq, bool solicited) REQUIRES(soft_locks.cq)
 {
 	(void)solicited; /* cq->solicited has it */
 	if (cq->tail - soft_counter_load(&cq->shown) == 1)
-		delayed_start_timer(cq);
+		personality_delayed_start_timer(cq);
 }
 
 /* Entries up to `end` become visible. */
 static void
-delayed_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
+personality_delayed_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
 {
 	const uint32_t before = soft_counter_load(&cq->shown);
 	const bool solicited =
@@ -176,11 +177,11 @@ delayed_show(struct soft_cq *cq, uint32_t end) REQUIRES(soft_locks.cq)
 	if (!cq->channel)
 		return;
 	cq->due++;
-	delayed_start_timer(cq);
+	personality_delayed_start_timer(cq);
 }
 
 static void
-delayed_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+personality_delayed_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	uint32_t left;
 
@@ -188,39 +189,44 @@ delayed_on_timer(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 	left = cq->tail - soft_counter_load(&cq->shown);
 	if (!left)
 		return;
-	delayed_show(cq, soft_counter_load(&cq->shown) + 1 + personality_noise(cq) % left);
+	personality_delayed_show(
+	    cq, soft_counter_load(&cq->shown) + 1 + personality_noise(cq) % left);
 	if (soft_counter_load(&cq->shown) != cq->tail)
-		delayed_start_timer(cq);
+		personality_delayed_start_timer(cq);
 }
 
 static void
-delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+personality_delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 {
 	if (soft_counter_load(&cq->shown) != cq->tail)
-		delayed_show(cq, cq->tail);
+		personality_delayed_show(cq, cq->tail);
 }
 
 /* Of the queues of a strict device that are moderated. */
 static const struct soft_personality moderated = {
 	.name = "moderated",
 	.timed = true,
-	.on_entry = moderated_on_entry,
+	.on_entry = personality_moderated_on_entry,
 	.on_timer = personality_post_held,
 };
 
 static const struct soft_personality personalities[] = {
-	{ .name = "strict", .on_entry = strict_on_entry },
-	{ .name = "late", .on_entry = strict_on_entry, .on_arm = late_on_arm },
-	{ .name = "spurious", .on_entry = spurious_on_entry, .on_arm = spurious_on_arm },
+	{ .name = "strict", .on_entry = personality_strict_on_entry },
+	{ .name = "late",
+	    .on_entry = personality_strict_on_entry,
+	    .on_arm = personality_late_on_arm },
+	{ .name = "spurious",
+	    .on_entry = personality_spurious_on_entry,
+	    .on_arm = personality_spurious_on_arm },
 	{ .name = "coalescing",
 	    .timed = true,
-	    .on_entry = coalescing_on_entry,
+	    .on_entry = personality_coalescing_on_entry,
 	    .on_timer = personality_post_held },
 	{ .name = "delayed",
 	    .timed = true,
-	    .on_entry = delayed_on_entry,
-	    .on_timer = delayed_on_timer,
-	    .on_show = delayed_on_show },
+	    .on_entry = personality_delayed_on_entry,
+	    .on_timer = personality_delayed_on_timer,
+	    .on_show = personality_delayed_on_show },
 };
 #define PERSONALITIES (sizeof personalities / sizeof personalities[0])
 

@@ -3,21 +3,21 @@
 #include "context.h"
 
 static int
-disowned_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+disown_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	(void)cq, (void)n, (void)wc;
 	return -EIO;
 }
 
 static int
-disowned_req_notify_cq(struct ibv_cq *cq, int solicited_only)
+disown_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	(void)cq, (void)solicited_only;
 	return EIO;
 }
 
 static int
-disowned_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+disown_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	(void)qp;
 	*bad = wr;
@@ -25,7 +25,7 @@ disowned_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr
 }
 
 static int
-disowned_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+disown_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	(void)qp;
 	*bad = wr;
@@ -33,7 +33,7 @@ disowned_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr
 }
 
 static int
-disowned_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+disown_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	(void)srq;
 	*bad = wr;
@@ -41,7 +41,7 @@ disowned_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 }
 
 static int
-disowned_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+disown_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	(void)qp, (void)mw, (void)bind;
 	return EIO;
@@ -52,10 +52,10 @@ soft_context_disown(struct soft_context *ctx)
 {
 	struct ibv_context_ops *ops = &ctx->verbs.context.ops;
 
-	ops->poll_cq = disowned_poll_cq;
-	ops->req_notify_cq = disowned_req_notify_cq;
-	ops->post_send = disowned_post_send;
-	ops->post_recv = disowned_post_recv;
-	ops->bind_mw = disowned_bind_mw;
-	ops->post_srq_recv = disowned_post_srq_recv;
+	ops->poll_cq = disown_poll_cq;
+	ops->req_notify_cq = disown_req_notify_cq;
+	ops->post_send = disown_post_send;
+	ops->post_recv = disown_post_recv;
+	ops->bind_mw = disown_bind_mw;
+	ops->post_srq_recv = disown_post_srq_recv;
 }

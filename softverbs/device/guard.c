@@ -114,7 +114,7 @@ soft_guard_receive(int fd, void *bytes, size_t length)
  * descriptor is not in the table any more then.
  */
 static void *
-closer_run(void *arg)
+guard_closer_run(void *arg)
 {
 	struct closer *closer = arg;
 	const int fd = closer->fd;
@@ -126,7 +126,7 @@ closer_run(void *arg)
 }
 
 static bool
-closer_join(struct closer *closer, uint64_t wait)
+guard_closer_join(struct closer *closer, uint64_t wait)
 {
 	struct timespec until;
 
@@ -144,7 +144,7 @@ closer_join(struct closer *closer, uint64_t wait)
 }
 
 static bool
-closer_start(struct closer *closer, int fd)
+guard_closer_start(struct closer *closer, int fd)
 {
 	sigset_t all, saved;
 	pthread_attr_t attr;
@@ -157,7 +157,7 @@ closer_start(struct closer *closer, int fd)
 	(void)pthread_attr_setstacksize(&attr, STACK);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	r = pthread_create(&closer->thread, &attr, closer_run, closer);
+	r = pthread_create(&closer->thread, &attr, guard_closer_run, closer);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	pthread_attr_destroy(&attr);
 	closer->started = !r;
@@ -167,12 +167,12 @@ closer_start(struct closer *closer, int fd)
 
 /* A closer that is free; if there is none the oldest is interrupted, for the next time. */
 static struct closer *
-closer_find(void)
+guard_closer_find(void)
 {
 	struct closer *oldest = NULL;
 
 	for (unsigned int i = 0; i < CLOSERS; i++) {
-		if (closer_join(&closers[i], 0))
+		if (guard_closer_join(&closers[i], 0))
 			return &closers[i];
 		if (closers[i].begun && !closers[i].cancelled &&
 		    (!oldest || closers[i].number < oldest->number))
@@ -192,11 +192,11 @@ guard_hand_over(int fd)
 	struct closer *closer;
 
 	guard_lock();
-	while (parked_count && (closer = closer_find()) &&
-	       closer_start(closer, parked[parked_count - 1]))
+	while (parked_count && (closer = guard_closer_find()) &&
+	       guard_closer_start(closer, parked[parked_count - 1]))
 		parked_count--;
-	closer = closer_find();
-	if ((!closer || !closer_start(closer, fd)) && parked_count < PARKED_MAX)
+	closer = guard_closer_find();
+	if ((!closer || !guard_closer_start(closer, fd)) && parked_count < PARKED_MAX)
 		parked[parked_count++] = fd;
 	guard_unlock();
 }
@@ -235,7 +235,7 @@ soft_guard_close_listener(int fd)
 }
 
 static bool
-closer_begins(const struct closer *closer)
+guard_closer_begins(const struct closer *closer)
 {
 	const struct timespec pause = { 0, SOFT_MILLISECOND };
 
@@ -246,13 +246,13 @@ closer_begins(const struct closer *closer)
 
 /* Ends those that run; one that cannot be interrupted ends later by itself. */
 static void
-closers_end(void)
+guard_closers_end(void)
 {
 	for (unsigned int i = 0; i < CLOSERS; i++)
-		if (closers[i].started && closer_begins(&closers[i]))
+		if (closers[i].started && guard_closer_begins(&closers[i]))
 			pthread_cancel(closers[i].thread);
 	for (unsigned int i = 0; i < CLOSERS; i++)
-		if (!closer_join(&closers[i], SOFT_SECOND)) {
+		if (!guard_closer_join(&closers[i], SOFT_SECOND)) {
 			pthread_detach(closers[i].thread);
 			closers[i].started = closers[i].cancelled = false;
 		}
@@ -262,10 +262,10 @@ void
 soft_guard_stop(void)
 {
 	guard_lock();
-	closers_end();
-	while (parked_count && closer_start(&closers[0], parked[parked_count - 1])) {
+	guard_closers_end();
+	while (parked_count && guard_closer_start(&closers[0], parked[parked_count - 1])) {
 		parked_count--;
-		closers_end();
+		guard_closers_end();
 	}
 	parked_count = 0;
 	guard_unlock();

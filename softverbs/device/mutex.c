@@ -10,7 +10,7 @@
 
 /* Returns at once if the word has another value, and perhaps for no reason. */
 static void
-word_wait(atomic_uint *word, unsigned int value)
+mutex_word_wait(atomic_uint *word, unsigned int value)
 {
 	const int saved = errno;
 
@@ -23,7 +23,7 @@ word_wait(atomic_uint *word, unsigned int value)
  * again.
  */
 static void
-word_wake(atomic_uint *word, int threads)
+mutex_word_wake(atomic_uint *word, int threads)
 {
 	const int saved = errno;
 
@@ -37,20 +37,20 @@ soft_mutex_wait(struct soft_mutex *mutex)
 {
 	while (atomic_exchange_explicit(
 		   &mutex->state, SOFT_MUTEX_WAITED_FOR, memory_order_acquire) != SOFT_MUTEX_FREE)
-		word_wait(&mutex->state, SOFT_MUTEX_WAITED_FOR);
+		mutex_word_wait(&mutex->state, SOFT_MUTEX_WAITED_FOR);
 }
 
 void
 soft_mutex_wake(struct soft_mutex *mutex)
 {
-	word_wake(&mutex->state, 1);
+	mutex_word_wake(&mutex->state, 1);
 }
 
 /* Readers and the writer wait for one word, so all of them are woken. */
 void
 soft_rwlock_wake(struct soft_rwlock *lock)
 {
-	word_wake(&lock->state, INT_MAX);
+	mutex_word_wake(&lock->state, INT_MAX);
 }
 
 /*
@@ -58,13 +58,13 @@ soft_rwlock_wake(struct soft_rwlock *lock)
  * readers.
  */
 static void
-rwlock_sleep(struct soft_rwlock *lock)
+mutex_rwlock_sleep(struct soft_rwlock *lock)
 {
 	unsigned int state;
 
 	atomic_fetch_add(&lock->sleepers, 1);
 	while ((state = atomic_load(&lock->state)) & SOFT_RWLOCK_WRITER)
-		word_wait(&lock->state, state);
+		mutex_word_wait(&lock->state, state);
 	atomic_fetch_sub(&lock->sleepers, 1);
 }
 
@@ -73,7 +73,7 @@ soft_rwlock_step_back(struct soft_rwlock *lock)
 {
 	do {
 		soft_rwlock_unread(lock);
-		rwlock_sleep(lock);
+		mutex_rwlock_sleep(lock);
 	} while (
 	    atomic_fetch_add_explicit(&lock->state, 1, memory_order_acquire) & SOFT_RWLOCK_WRITER);
 }
@@ -87,7 +87,7 @@ soft_rwlock_write(struct soft_rwlock *lock)
 	atomic_fetch_or_explicit(&lock->state, SOFT_RWLOCK_WRITER, memory_order_relaxed);
 	while ((state = atomic_load_explicit(&lock->state, memory_order_acquire)) !=
 	       SOFT_RWLOCK_WRITER)
-		word_wait(&lock->state, state);
+		mutex_word_wait(&lock->state, state);
 }
 
 void

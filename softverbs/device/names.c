@@ -17,18 +17,18 @@
 static int directory = -1, file = -1;
 
 static off_t
-name_offset(uint32_t entry)
+names_offset(uint32_t entry)
 {
 	return (off_t)entry * (off_t)sizeof(uint16_t);
 }
 
 static int
-name_lock_entry(uint32_t entry, short type)
+names_lock_entry(uint32_t entry, short type)
 {
 	struct flock lock = {
 		.l_type = type,
 		.l_whence = SEEK_SET,
-		.l_start = name_offset(entry),
+		.l_start = names_offset(entry),
 		.l_len = sizeof(uint16_t),
 	};
 
@@ -88,13 +88,13 @@ soft_names_reset(void)
 int
 soft_name_lock(uint32_t entry)
 {
-	return name_lock_entry(entry, F_WRLCK);
+	return names_lock_entry(entry, F_WRLCK);
 }
 
 void
 soft_name_unlock(uint32_t entry)
 {
-	(void)name_lock_entry(entry, F_UNLCK);
+	(void)names_lock_entry(entry, F_UNLCK);
 }
 
 int
@@ -103,7 +103,7 @@ soft_name_write(uint32_t entry, uint16_t value)
 	ssize_t n;
 	int state, r;
 
-	r = soft_size_check((uint64_t)name_offset(entry) + sizeof value);
+	r = soft_size_check((uint64_t)names_offset(entry) + sizeof value);
 	if (r) {
 		soft_complain("cannot write %s: the limit of the size of a file (ulimit -f) is "
 			      "too low",
@@ -111,7 +111,7 @@ soft_name_write(uint32_t entry, uint16_t value)
 		return r;
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	n = pwrite(file, &value, sizeof value, name_offset(entry));
+	n = pwrite(file, &value, sizeof value, names_offset(entry));
 	pthread_setcancelstate(state, NULL);
 	if (n == sizeof value)
 		return 0;
@@ -126,7 +126,7 @@ soft_name_read(uint32_t entry)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	n = pread(file, &value, sizeof value, name_offset(entry));
+	n = pread(file, &value, sizeof value, names_offset(entry));
 	pthread_setcancelstate(state, NULL);
 	return n == sizeof value ? value : 0;
 }

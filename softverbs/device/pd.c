@@ -13,7 +13,7 @@ struct soft_td {
 	(IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
 
 static struct soft_td *
-td_of(struct ibv_td *td)
+pd_td_of(struct ibv_td *td)
 {
 	return soft_container_of(td, struct soft_td, ibv);
 }
@@ -103,7 +103,7 @@ int
 soft_td_free(struct ibv_td *ibv)
 {
 	SOFT_UNCANCELLED;
-	struct soft_td *td = td_of(ibv);
+	struct soft_td *td = pd_td_of(ibv);
 	struct soft_context *ctx = soft_context_of(ibv->context);
 
 	if (soft_context_is_stale(ctx))
@@ -148,7 +148,7 @@ soft_pd_create_parent(struct ibv_context *context, struct ibv_parent_domain_init
 	pd->parent->users++;
 	pd->ibv.handle = attr->pd->handle;
 	if (attr->td) {
-		pd->td = td_of(attr->td);
+		pd->td = pd_td_of(attr->td);
 		pd->td->users++;
 	}
 	return &pd->ibv;

@@ -22,13 +22,13 @@ static _Thread_local bool is_progress_thread __attribute__((tls_model("initial-e
 static pthread_mutex_t control = PTHREAD_MUTEX_INITIALIZER;
 
 static void
-watches_lock(void) ACQUIRE(soft_locks.watches) UNCHECKED
+progress_watches_lock(void) ACQUIRE(soft_locks.watches) UNCHECKED
 {
 	pthread_mutex_lock(&control);
 }
 
 static void
-watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
+progress_watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 {
 	pthread_mutex_unlock(&control);
 }
@@ -65,8 +65,8 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	watches_lock();
-	watches_unlock();
+	progress_watches_lock();
+	progress_watches_unlock();
 	return n == 1;
 }
 
@@ -96,14 +96,14 @@ progress_run(void *unused)
 }
 
 static int
-watch_control(struct soft_watch *watch, int operation, uint32_t events) SOFT_NO_LEAF_LOCK
+progress_watch_control(struct soft_watch *watch, int operation, uint32_t events) SOFT_NO_LEAF_LOCK
 {
 	struct epoll_event event = { .events = events, .data.ptr = watch };
 	int r;
 
-	watches_lock();
+	progress_watches_lock();
 	r = epoll_ctl(epoll_fd, operation, watch->fd, &event) ? -errno : 0;
-	watches_unlock();
+	progress_watches_unlock();
 	return r;
 }
 
@@ -187,19 +187,19 @@ soft_progress_wake(void)
 int
 soft_watch_add(struct soft_watch *watch, uint32_t events)
 {
-	return watch_control(watch, EPOLL_CTL_ADD, events);
+	return progress_watch_control(watch, EPOLL_CTL_ADD, events);
 }
 
 int
 soft_watch_change(struct soft_watch *watch, uint32_t events)
 {
-	return watch_control(watch, EPOLL_CTL_MOD, events);
+	return progress_watch_control(watch, EPOLL_CTL_MOD, events);
 }
 
 void
 soft_watch_remove(struct soft_watch *watch)
 {
-	(void)watch_control(watch, EPOLL_CTL_DEL, 0);
+	(void)progress_watch_control(watch, EPOLL_CTL_DEL, 0);
 }
 
 void

@@ -8,7 +8,7 @@
 
 /* Bytes until the end of the current segment, after skipping empty and finished ones. */
 static uint64_t
-cursor_room(struct soft_cursor *cursor, uint64_t wanted)
+copy_cursor_room(struct soft_cursor *cursor, uint64_t wanted)
 {
 	if (cursor->raw)
 		return wanted;
@@ -21,7 +21,8 @@ cursor_room(struct soft_cursor *cursor, uint64_t wanted)
 }
 
 static void *
-cursor_locate(const struct soft_cursor *cursor, uint64_t length) REQUIRES_SHARED(soft_locks.keys)
+copy_cursor_locate(const struct soft_cursor *cursor, uint64_t length)
+    REQUIRES_SHARED(soft_locks.keys)
 {
 	if (cursor->raw)
 		return cursor->raw;
@@ -30,7 +31,7 @@ cursor_locate(const struct soft_cursor *cursor, uint64_t length) REQUIRES_SHARED
 }
 
 static void
-cursor_advance(struct soft_cursor *cursor, uint64_t length)
+copy_cursor_advance(struct soft_cursor *cursor, uint64_t length)
 {
 	if (cursor->raw)
 		cursor->raw += length;
@@ -162,24 +163,24 @@ copy_held(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 	void *to, *from;
 
 	while (length) {
-		piece = cursor_room(source, length);
-		other = cursor_room(target, length);
+		piece = copy_cursor_room(source, length);
+		other = copy_cursor_room(target, length);
 		if (other < piece)
 			piece = other;
 		if (length < piece)
 			piece = length;
-		from = cursor_locate(source, piece);
+		from = copy_cursor_locate(source, piece);
 		if (!from)
 			return SOFT_SOURCE_FAULT;
-		to = cursor_locate(target, piece);
+		to = copy_cursor_locate(target, piece);
 		if (!to)
 			return SOFT_TARGET_FAULT;
 		if (source->foreign)
 			copy_move_foreign(to, from, piece);
 		else
 			copy_move(to, from, piece);
-		cursor_advance(source, piece);
-		cursor_advance(target, piece);
+		copy_cursor_advance(source, piece);
+		copy_cursor_advance(target, piece);
 		length -= piece;
 	}
 	return SOFT_COPIED;
@@ -203,12 +204,12 @@ copy_pieces(struct soft_cursor *target, uint64_t length, struct iovec *pieces)
 	int n = 0;
 
 	for (; length; length -= pieces[n++].iov_len) {
-		room = cursor_room(target, length);
+		room = copy_cursor_room(target, length);
 		pieces[n].iov_len = length < room ? length : room;
-		pieces[n].iov_base = cursor_locate(target, pieces[n].iov_len);
+		pieces[n].iov_base = copy_cursor_locate(target, pieces[n].iov_len);
 		if (!pieces[n].iov_base)
 			return -1;
-		cursor_advance(target, pieces[n].iov_len);
+		copy_cursor_advance(target, pieces[n].iov_len);
 	}
 	return n;
 }

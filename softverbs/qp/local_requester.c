@@ -8,7 +8,7 @@
 #include "stall.h"
 
 static struct soft_qp *
-sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
+local_sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	if (!qp->sq.peer)
 		qp->sq.peer = soft_qp_table_find(qp->attr.dest_qp_num);
@@ -30,7 +30,7 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 		if (soft_opcode_is_local(send->opcode)) {
 			status = soft_mw_execute(qp, send);
 		} else if (status == IBV_WC_SUCCESS) {
-			peer = sq_find_peer(qp);
+			peer = local_sq_find_peer(qp);
 			verdict =
 			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :
 				   SOFT_NOT_CONNECTED;

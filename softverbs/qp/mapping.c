@@ -26,7 +26,7 @@ struct maps {
 };
 
 static bool
-maps_refill(struct maps *maps)
+mapping_refill(struct maps *maps)
 {
 	long n;
 
@@ -39,13 +39,13 @@ maps_refill(struct maps *maps)
 }
 
 static bool
-maps_next_line(struct maps *maps)
+mapping_next_line(struct maps *maps)
 {
 	size_t length = 0;
 	char c;
 
 	for (;;) {
-		if (maps->at == maps->filled && !maps_refill(maps))
+		if (maps->at == maps->filled && !mapping_refill(maps))
 			return false;
 		c = maps->input[maps->at++];
 		if (c == '\n')
@@ -95,7 +95,7 @@ mapping_is_of_file(const char *fields)
 
 /* Applies a line "start-end perms offset device inode path": 0, -EFAULT, or 1 if there is more. */
 static int
-range_apply_line(const char *line, struct range *range)
+mapping_range_apply_line(const char *line, struct range *range)
 {
 	char *rest;
 	const uintptr_t start = strtoul(line, &rest, 16);
@@ -115,7 +115,7 @@ range_apply_line(const char *line, struct range *range)
 
 /* Where the table cannot be read: brings the pages in, as a device does that pins them. */
 static int
-range_populate(const struct range *range)
+mapping_range_populate(const struct range *range)
 {
 	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = range->at & ~(page - 1);
 	const int advice = range->write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ;
@@ -136,12 +136,12 @@ soft_mapping_check(const void *address, size_t length, bool write)
 	if (!length)
 		return 0;
 	maps.fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	if (maps.fd < 0 || !maps_next_line(&maps)) {
-		r = range_populate(&range);
+	if (maps.fd < 0 || !mapping_next_line(&maps)) {
+		r = mapping_range_populate(&range);
 	} else {
 		do
-			r = range_apply_line(maps.line, &range);
-		while (r > 0 && maps_next_line(&maps));
+			r = mapping_range_apply_line(maps.line, &range);
+		while (r > 0 && mapping_next_line(&maps));
 	}
 	if (maps.fd >= 0)
 		soft_close(maps.fd);

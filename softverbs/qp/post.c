@@ -27,7 +27,7 @@ static const struct {
 };
 
 static void
-sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
+post_sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 {
 	for (; n > 0; n--, sge++) {
 		if (!sge->length)
@@ -39,7 +39,7 @@ sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 
 /* `windows`: the type that a bind may name. */
 static int
-sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_type windows)
+post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_type windows)
     REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
@@ -79,7 +79,7 @@ sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_type win
 	send->compare_add = wr->wr.atomic.compare_add;
 	send->swap = wr->wr.atomic.swap;
 	if (wr->send_flags & IBV_SEND_INLINE)
-		sq_copy_inline((char *)send->sge, wr->sg_list, wr->num_sge);
+		post_sq_copy_inline((char *)send->sge, wr->sg_list, wr->num_sge);
 	else
 		for (int i = 0; i < wr->num_sge; i++)
 			send->sge[i] = wr->sg_list[i];
@@ -113,7 +113,7 @@ qp_resume_requester(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK
 
 /* A queue pair that waits although there is a receive, or NULL. */
 static struct soft_qp *
-srq_next_starved(struct soft_srq *srq) SOFT_NO_SRQ_LOCK
+post_srq_next_starved(struct soft_srq *srq) SOFT_NO_SRQ_LOCK
 {
 	struct soft_qp *qp = NULL;
 
@@ -143,7 +143,7 @@ qp_post(struct ibv_qp *ibv, struct ibv_send_wr *wr, struct ibv_send_wr **bad,
 	if (qp->state < IBV_QPS_RTS)
 		r = -EINVAL;
 	while (!r && wr) {
-		r = sq_append(qp, wr, windows);
+		r = post_sq_append(qp, wr, windows);
 		if (!r)
 			wr = wr->next;
 	}
@@ -235,7 +235,7 @@ soft_srq_post_recv(
 	}
 	starved = !TAILQ_EMPTY(&srq->starved);
 	soft_srq_unlock(srq);
-	while (starved && (qp = srq_next_starved(srq))) {
+	while (starved && (qp = post_srq_next_starved(srq))) {
 		qp_resume_requester(qp);
 		soft_qp_put(qp);
 	}

@@ -17,16 +17,16 @@
 	(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 
 static struct soft_batch *
-batch_of(struct ibv_qp_ex *ex)
+qp_ex_batch_of(struct ibv_qp_ex *ex)
 {
 	return soft_qp_of(&ex->qp_base)->batch;
 }
 
 /* The batch will not be posted. */
 static void
-batch_fail(struct ibv_qp_ex *ex, int error)
+qp_ex_batch_fail(struct ibv_qp_ex *ex, int error)
 {
-	struct soft_batch *batch = batch_of(ex);
+	struct soft_batch *batch = qp_ex_batch_of(ex);
 
 	if (!batch->error)
 		batch->error = error;
@@ -35,14 +35,14 @@ batch_fail(struct ibv_qp_ex *ex, int error)
 
 /* A new request, or NULL after an error. */
 static struct ibv_send_wr *
-batch_add(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode)
+qp_ex_batch_add(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode)
 {
-	struct soft_batch *batch = batch_of(ex);
+	struct soft_batch *batch = qp_ex_batch_of(ex);
 
 	if (!(batch->operations & operation))
-		batch_fail(ex, EOPNOTSUPP);
+		qp_ex_batch_fail(ex, EOPNOTSUPP);
 	else if (batch->count == batch->size)
-		batch_fail(ex, ENOMEM);
+		qp_ex_batch_fail(ex, ENOMEM);
 	if (batch->error)
 		return NULL;
 	batch->last = soft_batch_at(batch, batch->count++);
@@ -60,13 +60,14 @@ batch_add(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode)
 static void
 qp_ex_send(struct ibv_qp_ex *ex)
 {
-	(void)batch_add(ex, IBV_QP_EX_WITH_SEND, IBV_WR_SEND);
+	(void)qp_ex_batch_add(ex, IBV_QP_EX_WITH_SEND, IBV_WR_SEND);
 }
 
 static void
 qp_ex_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 {
-	struct ibv_send_wr *wr = batch_add(ex, IBV_QP_EX_WITH_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM);
+	struct ibv_send_wr *wr =
+	    qp_ex_batch_add(ex, IBV_QP_EX_WITH_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM);
 
 	if (wr)
 		wr->imm_data = imm_data;
@@ -75,17 +76,18 @@ qp_ex_send_imm(struct ibv_qp_ex *ex, __be32 imm_data)
 static void
 qp_ex_send_inv(struct ibv_qp_ex *ex, uint32_t key)
 {
-	struct ibv_send_wr *wr = batch_add(ex, IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV);
+	struct ibv_send_wr *wr =
+	    qp_ex_batch_add(ex, IBV_QP_EX_WITH_SEND_WITH_INV, IBV_WR_SEND_WITH_INV);
 
 	if (wr)
 		wr->invalidate_rkey = key;
 }
 
 static struct ibv_send_wr *
-batch_add_rdma(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode, uint32_t rkey,
-    uint64_t address)
+qp_ex_batch_add_rdma(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode,
+    uint32_t rkey, uint64_t address)
 {
-	struct ibv_send_wr *wr = batch_add(ex, operation, opcode);
+	struct ibv_send_wr *wr = qp_ex_batch_add(ex, operation, opcode);
 
 	if (wr) {
 		wr->wr.rdma.remote_addr = address;
@@ -97,13 +99,13 @@ batch_add_rdma(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opco
 static void
 qp_ex_rdma_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address)
 {
-	(void)batch_add_rdma(ex, IBV_QP_EX_WITH_RDMA_WRITE, IBV_WR_RDMA_WRITE, rkey, address);
+	(void)qp_ex_batch_add_rdma(ex, IBV_QP_EX_WITH_RDMA_WRITE, IBV_WR_RDMA_WRITE, rkey, address);
 }
 
 static void
 qp_ex_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, __be32 imm_data)
 {
-	struct ibv_send_wr *wr = batch_add_rdma(
+	struct ibv_send_wr *wr = qp_ex_batch_add_rdma(
 	    ex, IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM, rkey, address);
 
 	if (wr)
@@ -113,14 +115,14 @@ qp_ex_rdma_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, __be
 static void
 qp_ex_rdma_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address)
 {
-	(void)batch_add_rdma(ex, IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ, rkey, address);
+	(void)qp_ex_batch_add_rdma(ex, IBV_QP_EX_WITH_RDMA_READ, IBV_WR_RDMA_READ, rkey, address);
 }
 
 static void
-batch_add_atomic(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode, uint32_t rkey,
-    uint64_t address, uint64_t compare_add, uint64_t swap)
+qp_ex_batch_add_atomic(struct ibv_qp_ex *ex, uint64_t operation, enum ibv_wr_opcode opcode,
+    uint32_t rkey, uint64_t address, uint64_t compare_add, uint64_t swap)
 {
-	struct ibv_send_wr *wr = batch_add(ex, operation, opcode);
+	struct ibv_send_wr *wr = qp_ex_batch_add(ex, operation, opcode);
 
 	if (!wr)
 		return;
@@ -134,21 +136,21 @@ static void
 qp_ex_atomic_cmp_swp(
     struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, uint64_t compare, uint64_t swap)
 {
-	batch_add_atomic(ex, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP, rkey,
-	    address, compare, swap);
+	qp_ex_batch_add_atomic(ex, IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP,
+	    rkey, address, compare, swap);
 }
 
 static void
 qp_ex_atomic_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, uint64_t add)
 {
-	batch_add_atomic(ex, IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD, rkey,
-	    address, add, 0);
+	qp_ex_batch_add_atomic(ex, IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD,
+	    rkey, address, add, 0);
 }
 
 static void
 qp_ex_local_inv(struct ibv_qp_ex *ex, uint32_t key)
 {
-	struct ibv_send_wr *wr = batch_add(ex, IBV_QP_EX_WITH_LOCAL_INV, IBV_WR_LOCAL_INV);
+	struct ibv_send_wr *wr = qp_ex_batch_add(ex, IBV_QP_EX_WITH_LOCAL_INV, IBV_WR_LOCAL_INV);
 
 	if (wr)
 		wr->invalidate_rkey = key;
@@ -158,7 +160,7 @@ static void
 qp_ex_bind_mw(
     struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	struct ibv_send_wr *wr = batch_add(ex, IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW);
+	struct ibv_send_wr *wr = qp_ex_batch_add(ex, IBV_QP_EX_WITH_BIND_MW, IBV_WR_BIND_MW);
 
 	if (!wr)
 		return;
@@ -172,7 +174,7 @@ qp_ex_send_tso(struct ibv_qp_ex *ex, void *header, uint16_t size, uint16_t mss)
 {
 	(void)header, (void)size, (void)mss;
 	SOFT_UNSERVED("ibv_wr_send_tso");
-	batch_fail(ex, EOPNOTSUPP);
+	qp_ex_batch_fail(ex, EOPNOTSUPP);
 }
 
 static void
@@ -180,7 +182,7 @@ qp_ex_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, const 
 {
 	(void)rkey, (void)address, (void)value;
 	SOFT_UNSERVED("ibv_wr_atomic_write");
-	batch_fail(ex, EOPNOTSUPP);
+	qp_ex_batch_fail(ex, EOPNOTSUPP);
 }
 
 /* ---- members of the last request ---- */
@@ -188,11 +190,11 @@ qp_ex_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t address, const 
 static void
 qp_ex_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
-	struct soft_entry *last = batch_of(ex)->last;
+	struct soft_entry *last = qp_ex_batch_of(ex)->last;
 
 	/* In a request of a connection the address of the data has this place. */
 	if (!last || ex->qp_base.qp_type != IBV_QPT_UD) {
-		batch_fail(ex, EINVAL);
+		qp_ex_batch_fail(ex, EINVAL);
 		return;
 	}
 	last->wr.wr.ud.ah = ah;
@@ -205,16 +207,16 @@ qp_ex_set_xrc_srqn(struct ibv_qp_ex *ex, uint32_t srqn)
 {
 	(void)srqn;
 	SOFT_UNSERVED("ibv_wr_set_xrc_srqn");
-	batch_fail(ex, EOPNOTSUPP);
+	qp_ex_batch_fail(ex, EOPNOTSUPP);
 }
 
 static void
 qp_ex_set_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
-	struct soft_entry *last = batch_of(ex)->last;
+	struct soft_entry *last = qp_ex_batch_of(ex)->last;
 
 	if (!last || n > soft_qp_of(&ex->qp_base)->sq.max_sge) {
-		batch_fail(ex, EINVAL);
+		qp_ex_batch_fail(ex, EINVAL);
 		return;
 	}
 	memcpy(last->sge, list, n * sizeof *list);
@@ -233,7 +235,7 @@ static void
 qp_ex_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data_buf *list)
 {
 	const uint32_t most = soft_qp_of(&ex->qp_base)->sq.max_inline;
-	struct soft_entry *last = batch_of(ex)->last;
+	struct soft_entry *last = qp_ex_batch_of(ex)->last;
 	size_t length = 0;
 
 	if (n > SOFT_MAX_INLINE)
@@ -248,7 +250,7 @@ qp_ex_set_inline_data_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_data
 		length += list[i].length;
 	}
 	if (!last) {
-		batch_fail(ex, EINVAL);
+		qp_ex_batch_fail(ex, EINVAL);
 		return;
 	}
 	last->copy = (struct ibv_sge){ .addr = (uintptr_t)last->sge, .length = (uint32_t)length };
@@ -270,7 +272,7 @@ qp_ex_set_inline_data(struct ibv_qp_ex *ex, void *address, size_t length)
 static void
 qp_ex_start(struct ibv_qp_ex *ex)
 {
-	struct soft_batch *batch = batch_of(ex);
+	struct soft_batch *batch = qp_ex_batch_of(ex);
 
 	soft_mutex_lock(&batch->lock);
 	batch->count = 0;
@@ -281,13 +283,13 @@ qp_ex_start(struct ibv_qp_ex *ex)
 static void
 qp_ex_abort(struct ibv_qp_ex *ex)
 {
-	soft_mutex_unlock(&batch_of(ex)->lock);
+	soft_mutex_unlock(&qp_ex_batch_of(ex)->lock);
 }
 
 static int
 qp_ex_complete(struct ibv_qp_ex *ex) SOFT_NO_SEND_LOCK
 {
-	struct soft_batch *batch = batch_of(ex);
+	struct soft_batch *batch = qp_ex_batch_of(ex);
 	int r = batch->error;
 
 	if (!r && batch->count) {

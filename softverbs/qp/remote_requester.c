@@ -19,7 +19,7 @@
 
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
 static int
-send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset,
+remote_send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t offset,
     uint32_t length, struct iovec *iov) REQUIRES_SHARED(soft_locks.keys)
 {
 	uint32_t piece;
@@ -50,7 +50,7 @@ send_gather(const struct soft_qp *qp, const struct soft_send *send, uint32_t off
 
 /* Makes the addresses of the data the payload of the frame. */
 static int
-send_addresses(struct soft_sq *sq, struct soft_frame *frame, struct iovec *iov, int n,
+remote_send_addresses(struct soft_sq *sq, struct soft_frame *frame, struct iovec *iov, int n,
     struct soft_wire_segment *segments) REQUIRES(soft_locks.send) REQUIRES_SHARED(soft_locks.keys)
 {
 	soft_grant_touch(iov, n);
@@ -113,10 +113,10 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
 	soft_keys_lock_shared();
-	n = length ? send_gather(qp, send, sq->offset, length, iov) : 0;
+	n = length ? remote_send_gather(qp, send, sq->offset, length, iov) : 0;
 	if (n > 0 && length >= PULL_MIN && link->pulled && !sq->carrying &&
 	    !(send->flags & IBV_SEND_INLINE))
-		n = send_addresses(sq, &frame, iov, n, segments);
+		n = remote_send_addresses(sq, &frame, iov, n, segments);
 	r = n < 0 ? -EFAULT : soft_link_send(link, &frame, iov, n);
 	soft_keys_unlock_shared();
 	if (r)

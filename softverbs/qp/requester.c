@@ -8,7 +8,7 @@
 
 /* Without a timeout no request is given up. */
 static bool
-sq_counts_tries(const struct soft_qp *qp) REQUIRES(soft_locks.send)
+requester_sq_counts_tries(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->attr.timeout;
 }
@@ -44,10 +44,10 @@ soft_sq_timer(struct soft_timer *timer)
 	tell = soft_sq_is_to_be_told(qp);
 	if (!sq->stall || soft_now() < sq->deadline) {
 		/* resumed while this callback was starting */
-	} else if (sq_counts_tries(qp) && !sq->tries) {
+	} else if (requester_sq_counts_tries(qp) && !sq->tries) {
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
 	} else {
-		if (sq_counts_tries(qp))
+		if (requester_sq_counts_tries(qp))
 			sq->tries--;
 		sq->stall = SOFT_RUNNING;
 		soft_sq_run(qp, &deferred);

@@ -16,7 +16,8 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 }
 
 static enum ibv_wc_status
-message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive)
 {
 	struct soft_message *message = &qp->message;
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
@@ -101,7 +102,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	message->length = send->length;
 	message->received = 0;
 	if (send_like) {
-		*status = message_begin_send(qp, deferred);
+		*status = responder_message_begin_send(qp, deferred);
 		return SOFT_ANSWERED;
 	}
 	message->remote = (struct ibv_sge){ send->remote_addr, send->length, send->rkey };
@@ -118,7 +119,8 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 
 /* The window is invalid before the message is acknowledged, and before its receive completes. */
 static enum ibv_wc_status
-message_invalidate(struct soft_qp *qp, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+responder_message_invalidate(struct soft_qp *qp, struct soft_deferred *deferred)
+    REQUIRES(soft_locks.receive)
 {
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_REM_INV_REQ_ERR };
 
@@ -139,7 +141,7 @@ soft_message_data(
 	switch (soft_copy(&message->target, source, length)) {
 	case SOFT_COPIED:
 		if (message->opcode == IBV_WR_SEND_WITH_INV && message->received == message->length)
-			return message_invalidate(qp, deferred);
+			return responder_message_invalidate(qp, deferred);
 		return IBV_WC_SUCCESS;
 	case SOFT_SOURCE_FAULT:
 		/* An incomplete message: its receive is used for the next one, or flushed. */

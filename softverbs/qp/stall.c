@@ -36,7 +36,7 @@ sq_stall(struct soft_qp *qp, enum soft_stall why) REQUIRES(soft_locks.send)
 
 /* The oldest request finds no receive for the first time. */
 static void
-sq_starve(struct soft_qp *qp) REQUIRES(soft_locks.send)
+stall_sq_starve(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	qp->sq.rnr_tries = qp->attr.rnr_retry;
 	qp->sq.starved_since = soft_now();
@@ -57,7 +57,7 @@ soft_sq_is_to_be_told(struct soft_qp *qp)
 
 /* The times of the NAK do not depend on SOFTVERBS_TIME_FACTOR. */
 static uint64_t
-rnr_time(uint8_t code)
+stall_rnr_time(uint8_t code)
 {
 	return (uint64_t)rnr_times[code & SOFT_TIMER_CODE_MASK] * SOFT_MICROSECOND;
 }
@@ -79,15 +79,15 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	struct soft_sq *sq = &qp->sq;
 
 	if (!sq->rnr_tried)
-		sq_starve(qp);
+		stall_sq_starve(qp);
 	sq->rnr_tried = true;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
 		soft_sq_start_timer(
-		    qp, soft_settings_rnr_timer() ? rnr_time(rnr_timer) : RNR_PATIENCE);
+		    qp, soft_settings_rnr_timer() ? stall_rnr_time(rnr_timer) : RNR_PATIENCE);
 	} else if (sq->rnr_tries) {
 		sq->rnr_tries--;
-		soft_sq_start_timer(qp, rnr_time(rnr_timer));
+		soft_sq_start_timer(qp, stall_rnr_time(rnr_timer));
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}

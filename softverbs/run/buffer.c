@@ -53,7 +53,7 @@ int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf);
 struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr);
 
 static void *
-fail(int error)
+buffer_fail(int error)
 {
 	errno = error;
 	return NULL;
@@ -67,14 +67,14 @@ ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
 	void *addr;
 
 	if (!pd || !size || !buf)
-		return fail(EINVAL);
+		return buffer_fail(EINVAL);
 	made = malloc(sizeof *made);
 	if (!made)
 		return NULL;
 	addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (addr == MAP_FAILED) {
 		free(made);
-		return fail(ENOMEM);
+		return buffer_fail(ENOMEM);
 	}
 	*made = (struct ibv_buf){ .pd = pd, .addr = addr, .size = size };
 	*buf = made;
@@ -93,7 +93,7 @@ ibv_free_buf(struct ibv_buf *buf)
 
 /* All of the region is in the buffer. */
 static int
-is_within(const struct ibv_buf *buf, const void *addr, size_t length)
+buffer_is_within(const struct ibv_buf *buf, const void *addr, size_t length)
 {
 	const uintptr_t offset = (uintptr_t)addr - (uintptr_t)buf->addr;
 
@@ -105,8 +105,8 @@ struct ibv_mr *
 ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
 {
 	SOFT_UNCANCELLED;
-	if (!buf || buf->pd != pd || !is_within(buf, addr, length))
-		return fail(EINVAL);
+	if (!buf || buf->pd != pd || !buffer_is_within(buf, addr, length))
+		return buffer_fail(EINVAL);
 	return ibv_reg_mr(pd, addr, length, access);
 }
 
@@ -127,22 +127,22 @@ ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
 
 	if (mask &
 	    ~(uint64_t)(MASK_IOVA | MASK_ADDR | MASK_FD | MASK_FD_OFFSET | MASK_DMAH | MASK_BUF))
-		return fail(EOPNOTSUPP);
+		return buffer_fail(EOPNOTSUPP);
 	if (mask & MASK_BUF) {
 		if (!(mask & MASK_ADDR) || mask & (MASK_FD | MASK_FD_OFFSET))
-			return fail(EINVAL);
+			return buffer_fail(EINVAL);
 		if (!attr->buf || attr->buf->pd != pd ||
-		    !is_within(attr->buf, attr->addr, attr->length))
-			return fail(EINVAL);
+		    !buffer_is_within(attr->buf, attr->addr, attr->length))
+			return buffer_fail(EINVAL);
 	}
 	/*
 	 * As the other ways to register memory of dma-bufs, and steering tags, which this device
 	 * does not have.
 	 */
 	if (mask & (MASK_FD | MASK_FD_OFFSET | MASK_DMAH))
-		return fail(EOPNOTSUPP);
+		return buffer_fail(EOPNOTSUPP);
 	if (!(mask & MASK_ADDR))
-		return fail(EINVAL);
+		return buffer_fail(EINVAL);
 	if (mask & MASK_IOVA)
 		return ibv_reg_mr_iova2(
 		    pd, attr->addr, attr->length, attr->iova, (unsigned int)attr->access);

@@ -16,7 +16,7 @@ extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 /* `size` bytes of the file, or NULL; all structures of the format are aligned. */
 static const void *
-at_offset(const struct soft_elf *elf, size_t offset, size_t size)
+elf_at_offset(const struct soft_elf *elf, size_t offset, size_t size)
 {
 	if (offset > elf->size || size > elf->size - offset || offset % sizeof(ElfW(Half)))
 		return NULL;
@@ -25,7 +25,7 @@ at_offset(const struct soft_elf *elf, size_t offset, size_t size)
 
 /* The same for an address of the image, with the number of bytes that follow in the file. */
 static const void *
-at_address(const struct soft_elf *elf, size_t address, size_t size, size_t *left)
+elf_at_address(const struct soft_elf *elf, size_t address, size_t size, size_t *left)
 {
 	for (size_t i = 0; i < elf->segment_count; i++) {
 		const ElfW(Phdr) *segment = &elf->segments[i];
@@ -39,14 +39,14 @@ at_address(const struct soft_elf *elf, size_t address, size_t size, size_t *left
 		if (segment->p_offset > elf->size ||
 		    segment->p_filesz > elf->size - segment->p_offset)
 			return NULL;
-		return at_offset(elf, segment->p_offset + within, size);
+		return elf_at_offset(elf, segment->p_offset + within, size);
 	}
 	return NULL;
 }
 
 /* The value of the first entry with this tag: false if there is none. */
 static bool
-entry_value(const struct soft_elf *elf, ElfW(Sxword) tag, size_t *value)
+elf_entry_value(const struct soft_elf *elf, ElfW(Sxword) tag, size_t *value)
 {
 	for (size_t i = 0; i < elf->dynamic_count && elf->dynamic[i].d_tag != DT_NULL; i++)
 		if (elf->dynamic[i].d_tag == tag) {
@@ -57,7 +57,7 @@ entry_value(const struct soft_elf *elf, ElfW(Sxword) tag, size_t *value)
 }
 
 static const char *
-string(const struct soft_elf *elf, size_t offset)
+elf_string(const struct soft_elf *elf, size_t offset)
 {
 	if (!elf->strings || offset >= elf->string_size ||
 	    !memchr(elf->strings + offset, '\0', elf->string_size - offset))
@@ -67,10 +67,10 @@ string(const struct soft_elf *elf, size_t offset)
 
 /* The last chain of the table ends with the last symbol. */
 static size_t
-count_by_gnu_hash(const struct soft_elf *elf, size_t address)
+elf_count_by_gnu_hash(const struct soft_elf *elf, size_t address)
 {
 	size_t left, buckets, last = 0, words;
-	const uint32_t *table = at_address(elf, address, 4 * sizeof *table, &left);
+	const uint32_t *table = elf_at_address(elf, address, 4 * sizeof *table, &left);
 
 	if (!table)
 		return 0;
@@ -90,57 +90,59 @@ count_by_gnu_hash(const struct soft_elf *elf, size_t address)
 }
 
 static size_t
-count_symbols(const struct soft_elf *elf)
+elf_count_symbols(const struct soft_elf *elf)
 {
 	const uint32_t *table;
 	size_t address;
 
-	if (entry_value(elf, DT_GNU_HASH, &address))
-		return count_by_gnu_hash(elf, address);
-	if (!entry_value(elf, DT_HASH, &address))
+	if (elf_entry_value(elf, DT_GNU_HASH, &address))
+		return elf_count_by_gnu_hash(elf, address);
+	if (!elf_entry_value(elf, DT_HASH, &address))
 		return 0;
-	table = at_address(elf, address, 2 * sizeof *table, NULL);
+	table = elf_at_address(elf, address, 2 * sizeof *table, NULL);
 	return table ? table[1] : 0;
 }
 
 /* Finds the tables that are there. */
 static void
-find_tables(struct soft_elf *elf)
+elf_find_tables(struct soft_elf *elf)
 {
 	size_t address;
 
-	if (entry_value(elf, DT_STRSZ, &elf->string_size) && entry_value(elf, DT_STRTAB, &address))
-		elf->strings = at_address(elf, address, elf->string_size, NULL);
-	elf->symbol_count = count_symbols(elf);
-	if (entry_value(elf, DT_SYMTAB, &address) && elf->symbol_count < elf->size)
+	if (elf_entry_value(elf, DT_STRSZ, &elf->string_size) &&
+	    elf_entry_value(elf, DT_STRTAB, &address))
+		elf->strings = elf_at_address(elf, address, elf->string_size, NULL);
+	elf->symbol_count = elf_count_symbols(elf);
+	if (elf_entry_value(elf, DT_SYMTAB, &address) && elf->symbol_count < elf->size)
 		elf->symbols =
-		    at_address(elf, address, elf->symbol_count * sizeof *elf->symbols, NULL);
+		    elf_at_address(elf, address, elf->symbol_count * sizeof *elf->symbols, NULL);
 	if (!elf->symbols)
 		elf->symbol_count = 0;
-	if (entry_value(elf, DT_VERSYM, &address))
+	if (elf_entry_value(elf, DT_VERSYM, &address))
 		elf->indices =
-		    at_address(elf, address, elf->symbol_count * sizeof *elf->indices, NULL);
+		    elf_at_address(elf, address, elf->symbol_count * sizeof *elf->indices, NULL);
 }
 
 /* The headers: false if the file is of another kind. */
 static bool
-read_headers(struct soft_elf *elf)
+elf_read_headers(struct soft_elf *elf)
 {
-	const ElfW(Ehdr) *header = at_offset(elf, 0, sizeof *header);
+	const ElfW(Ehdr) *header = elf_at_offset(elf, 0, sizeof *header);
 
 	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
 	    header->e_ident[EI_CLASS] != OWN_CLASS || header->e_machine != __ehdr_start.e_machine ||
 	    header->e_phentsize != sizeof *elf->segments)
 		return false;
-	elf->segments = at_offset(elf, header->e_phoff, header->e_phnum * sizeof *elf->segments);
+	elf->segments =
+	    elf_at_offset(elf, header->e_phoff, header->e_phnum * sizeof *elf->segments);
 	if (!elf->segments)
 		return false;
 	elf->segment_count = header->e_phnum;
 	for (size_t i = 0; i < elf->segment_count; i++)
 		if (elf->segments[i].p_type == PT_DYNAMIC) {
 			elf->dynamic_count = elf->segments[i].p_filesz / sizeof *elf->dynamic;
-			elf->dynamic =
-			    at_offset(elf, elf->segments[i].p_offset, elf->segments[i].p_filesz);
+			elf->dynamic = elf_at_offset(
+			    elf, elf->segments[i].p_offset, elf->segments[i].p_filesz);
 		}
 	if (!elf->dynamic)
 		elf->dynamic_count = 0;
@@ -164,11 +166,11 @@ soft_elf_open(struct soft_elf *elf, const char *path)
 		return false;
 	elf->map = map;
 	elf->size = (size_t)file.st_size;
-	if (!read_headers(elf)) {
+	if (!elf_read_headers(elf)) {
 		soft_elf_close(elf);
 		return false;
 	}
-	find_tables(elf);
+	elf_find_tables(elf);
 	return true;
 }
 
@@ -191,7 +193,7 @@ soft_elf_defined(const struct soft_elf *elf, size_t index, struct soft_elf_symbo
 	    (entry->st_other & 3) != STV_DEFAULT)
 		return false;
 	version = elf->indices ? elf->indices[index] : 1;
-	symbol->name = string(elf, entry->st_name);
+	symbol->name = elf_string(elf, entry->st_name);
 	symbol->version = version & 0x7fff;
 	symbol->hidden = version >> 15;
 	symbol->type = entry->st_info & 15;
@@ -205,13 +207,13 @@ static const ElfW(Verdef) *
     next_version(const struct soft_elf *elf, const ElfW(Verdef) * before, size_t *address)
 {
 	if (!before)
-		return entry_value(elf, DT_VERDEF, address) ?
-			   at_address(elf, *address, sizeof *before, NULL) :
+		return elf_entry_value(elf, DT_VERDEF, address) ?
+			   elf_at_address(elf, *address, sizeof *before, NULL) :
 			   NULL;
 	if (!before->vd_next)
 		return NULL;
 	*address += before->vd_next;
-	return at_address(elf, *address, sizeof *before, NULL);
+	return elf_at_address(elf, *address, sizeof *before, NULL);
 }
 
 const char *
@@ -224,8 +226,8 @@ soft_elf_version(const struct soft_elf *elf, unsigned int index)
 	     v = next_version(elf, v, &address)) {
 		if (v->vd_ndx != index || v->vd_flags & VER_FLG_BASE)
 			continue;
-		name = at_address(elf, address + v->vd_aux, sizeof *name, NULL);
-		return name ? string(elf, name->vda_name) : NULL;
+		name = elf_at_address(elf, address + v->vd_aux, sizeof *name, NULL);
+		return name ? elf_string(elf, name->vda_name) : NULL;
 	}
 	return NULL;
 }
@@ -251,15 +253,15 @@ static const ElfW(Vernaux) *
 	const char *name;
 	size_t at;
 
-	if (!entry_value(elf, DT_VERNEED, &at))
+	if (!elf_entry_value(elf, DT_VERNEED, &at))
 		return NULL;
-	for (need = at_address(elf, at, sizeof *need, NULL); need;
-	     need = need->vn_next ? at_address(elf, at += need->vn_next, sizeof *need, NULL) :
+	for (need = elf_at_address(elf, at, sizeof *need, NULL); need;
+	     need = need->vn_next ? elf_at_address(elf, at += need->vn_next, sizeof *need, NULL) :
 				    NULL) {
-		name = string(elf, need->vn_file);
+		name = elf_string(elf, need->vn_file);
 		if (name && !strcmp(name, library)) {
 			*address = at + need->vn_aux;
-			return at_address(elf, *address, sizeof(ElfW(Vernaux)), NULL);
+			return elf_at_address(elf, *address, sizeof(ElfW(Vernaux)), NULL);
 		}
 	}
 	return NULL;
@@ -274,11 +276,11 @@ soft_elf_needed_version(const struct soft_elf *elf, const char *library, size_t 
 
 	for (; entry && n > 0; n--)
 		entry = entry->vna_next ?
-			    at_address(elf, at += entry->vna_next, sizeof *entry, NULL) :
+			    elf_at_address(elf, at += entry->vna_next, sizeof *entry, NULL) :
 			    NULL;
 	if (!entry)
 		return false;
-	*version = string(elf, entry->vna_name);
+	*version = elf_string(elf, entry->vna_name);
 	*index = entry->vna_other & 0x7fff;
 	return *version;
 }
@@ -290,7 +292,7 @@ soft_elf_needed(const struct soft_elf *elf, size_t index, unsigned int *version)
 	    !elf->indices)
 		return NULL;
 	*version = elf->indices[index] & 0x7fff;
-	return string(elf, elf->symbols[index].st_name);
+	return elf_string(elf, elf->symbols[index].st_name);
 }
 
 const char *
@@ -298,15 +300,16 @@ soft_elf_entry(const struct soft_elf *elf, ElfW(Sxword) tag)
 {
 	size_t offset;
 
-	return entry_value(elf, tag, &offset) ? string(elf, offset) : NULL;
+	return elf_entry_value(elf, tag, &offset) ? elf_string(elf, offset) : NULL;
 }
 
 bool
 soft_elf_has(const struct soft_elf *elf, ElfW(Sxword) tag, const char *text)
 {
 	for (size_t i = 0; i < elf->dynamic_count && elf->dynamic[i].d_tag != DT_NULL; i++) {
-		const char *here =
-		    elf->dynamic[i].d_tag == tag ? string(elf, elf->dynamic[i].d_un.d_val) : NULL;
+		const char *here = elf->dynamic[i].d_tag == tag ?
+				       elf_string(elf, elf->dynamic[i].d_un.d_val) :
+				       NULL;
 
 		if (here && !strcmp(here, text))
 			return true;
@@ -316,9 +319,9 @@ soft_elf_has(const struct soft_elf *elf, ElfW(Sxword) tag, const char *text)
 
 /* A name in the table of strings of a section, or NULL. */
 static const char *
-section_string(const struct soft_elf *elf, const ElfW(Shdr) * strings, size_t offset)
+elf_section_string(const struct soft_elf *elf, const ElfW(Shdr) * strings, size_t offset)
 {
-	const char *text = at_offset(elf, strings->sh_offset & ~(size_t)1, strings->sh_size);
+	const char *text = elf_at_offset(elf, strings->sh_offset & ~(size_t)1, strings->sh_size);
 
 	if (!text || offset >= strings->sh_size ||
 	    !memchr(text + offset, '\0', strings->sh_size - offset))
@@ -329,23 +332,24 @@ section_string(const struct soft_elf *elf, const ElfW(Shdr) * strings, size_t of
 bool
 soft_elf_contains(const struct soft_elf *elf, const char *function)
 {
-	const ElfW(Ehdr) *header = at_offset(elf, 0, sizeof *header);
+	const ElfW(Ehdr) *header = elf_at_offset(elf, 0, sizeof *header);
 	const ElfW(Shdr) *sections =
-	    at_offset(elf, header->e_shoff, header->e_shnum * sizeof *sections);
+	    elf_at_offset(elf, header->e_shoff, header->e_shnum * sizeof *sections);
 
 	for (size_t i = 0; sections && i < header->e_shnum; i++) {
 		const size_t count = sections[i].sh_size / sizeof(ElfW(Sym));
 		const ElfW(Sym) *symbols =
-		    at_offset(elf, sections[i].sh_offset, sections[i].sh_size);
+		    elf_at_offset(elf, sections[i].sh_offset, sections[i].sh_size);
 
 		if (sections[i].sh_type != SHT_SYMTAB || !symbols ||
 		    sections[i].sh_link >= header->e_shnum)
 			continue;
 		for (size_t s = 0; s < count; s++) {
-			const char *name = symbols[s].st_shndx == SHN_UNDEF ?
-					       NULL :
-					       section_string(elf, &sections[sections[i].sh_link],
-						   symbols[s].st_name);
+			const char *name =
+			    symbols[s].st_shndx == SHN_UNDEF ?
+				NULL :
+				elf_section_string(
+				    elf, &sections[sections[i].sh_link], symbols[s].st_name);
 
 			if (name && !strcmp(name, function))
 				return true;

@@ -25,7 +25,7 @@ struct image {
 
 /* FNV-1a: names the folder, and protects nothing. */
 static uint64_t
-sum(uint64_t hash, const unsigned char *bytes, size_t size)
+folder_sum(uint64_t hash, const unsigned char *bytes, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		hash = (hash ^ bytes[i]) * 0x100000001b3;
@@ -35,7 +35,7 @@ sum(uint64_t hash, const unsigned char *bytes, size_t size)
 /* ---- one file ---- */
 
 static bool
-is_written(int folder, const struct image *image)
+folder_is_written(int folder, const struct image *image)
 {
 	const int fd = openat(folder, image->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	unsigned char *there = malloc(image->size + 1);
@@ -51,13 +51,13 @@ is_written(int folder, const struct image *image)
 
 /* Under another name first, so that no program sees a part of it: 0 or -errno. */
 static int
-write_image(int folder, const struct image *image)
+folder_write_image(int folder, const struct image *image)
 {
 	char name[64];
 	int fd, r = 0;
 	ssize_t written;
 
-	if (is_written(folder, image))
+	if (folder_is_written(folder, image))
 		return 0;
 	snprintf(name, sizeof name, ".%s.%ld", image->name, (long)getpid());
 	(void)unlinkat(folder, name, 0);
@@ -78,7 +78,7 @@ write_image(int folder, const struct image *image)
 
 /* The name that dlopen() is called with, too. */
 static int
-link_image(int folder, const struct image *image)
+folder_link_image(int folder, const struct image *image)
 {
 	char name[64];
 
@@ -93,7 +93,7 @@ link_image(int folder, const struct image *image)
  * and why.
  */
 static int
-open_own(int parent, const char *name, const char **why)
+folder_open_own(int parent, const char *name, const char **why)
 {
 	struct statvfs system;
 	struct stat st;
@@ -121,7 +121,7 @@ open_own(int parent, const char *name, const char **why)
 
 /* Makes the folder in `parent`: its path, or NULL and why. */
 static char *
-make_in(const char *parent, const struct image images[LIBRARIES], const char **why)
+folder_make_in(const char *parent, const struct image images[LIBRARIES], const char **why)
 {
 	const int top = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	uint64_t hash = 0xcbf29ce484222325;
@@ -129,17 +129,17 @@ make_in(const char *parent, const struct image images[LIBRARIES], const char **w
 	int user = -1, folder = -1, r;
 
 	for (int i = 0; i < LIBRARIES; i++)
-		hash = sum(hash, images[i].bytes, images[i].size);
+		hash = folder_sum(hash, images[i].bytes, images[i].size);
 	snprintf(own, sizeof own, "softverbs-libraries-%u", (unsigned int)geteuid());
 	snprintf(name, sizeof name, "%016llx", (unsigned long long)hash);
 	*why = NULL;
-	r = top < 0 ? -errno : (user = open_own(top, own, why));
+	r = top < 0 ? -errno : (user = folder_open_own(top, own, why));
 	if (user >= 0)
-		r = folder = open_own(user, name, why);
+		r = folder = folder_open_own(user, name, why);
 	for (int i = 0; i < LIBRARIES && r >= 0; i++) {
-		r = write_image(folder, &images[i]);
+		r = folder_write_image(folder, &images[i]);
 		if (!r)
-			r = link_image(folder, &images[i]);
+			r = folder_link_image(folder, &images[i]);
 	}
 	if (r >= 0 && asprintf(&path, "%s/%s/%s", parent, own, name) < 0) {
 		path = NULL;
@@ -158,7 +158,7 @@ make_in(const char *parent, const struct image images[LIBRARIES], const char **w
 
 /* In the first of these that can have it; the message names all. */
 static char *
-make(const struct image images[LIBRARIES])
+folder_make(const struct image images[LIBRARIES])
 {
 	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp",
 		getenv("HOME") };
@@ -168,7 +168,7 @@ make(const struct image images[LIBRARIES])
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (!places[i] || *places[i] != '/' || !soft_reach_can_name(places[i]))
 			continue;
-		path = make_in(places[i], images, &why[i]);
+		path = folder_make_in(places[i], images, &why[i]);
 		if (path)
 			return path;
 	}
@@ -202,7 +202,7 @@ soft_folder_make(const char *library, const char *program)
 		made = made && images[i].bytes;
 	}
 	if (made)
-		path = make(images);
+		path = folder_make(images);
 	else
 		fprintf(stderr, "softverbs-run: %s: %s\n", library, strerror(errno));
 	for (int i = 0; i < LIBRARIES; i++) {

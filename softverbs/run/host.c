@@ -14,7 +14,7 @@
 
 /* The length of "$ORIGIN" or "${ORIGIN}" at the start, or 0. */
 static size_t
-origin_length(const char *text)
+host_origin_length(const char *text)
 {
 	if (!strncmp(text, "${ORIGIN}", strlen("${ORIGIN}")))
 		return strlen("${ORIGIN}");
@@ -31,7 +31,7 @@ soft_host_find(const char *folders, const char *program, const char *name, char 
 
 	for (;; folders += length + 1) {
 		length = strcspn(folders, ":;");
-		skip = origin_length(folders);
+		skip = host_origin_length(folders);
 		printed = snprintf(path, size, "%.*s%.*s/%s", skip ? own : 0, program,
 		    (int)(length - skip), folders + skip, name);
 		if (length && printed > 0 && (size_t)printed < size && !access(path, R_OK))
@@ -42,7 +42,7 @@ soft_host_find(const char *folders, const char *program, const char *name, char 
 }
 
 static void
-add_file(struct soft_interface *interface, const char *path, const struct soft_elf *served)
+host_add_file(struct soft_interface *interface, const char *path, const struct soft_elf *served)
 {
 	struct soft_elf library;
 
@@ -56,20 +56,20 @@ add_file(struct soft_interface *interface, const char *path, const struct soft_e
  * What the dynamic linker finds.  Only if no folder of the library path has it: that could be ours.
  */
 static void
-add_installed(struct soft_interface *interface, const struct soft_elf *served)
+host_add_installed(struct soft_interface *interface, const struct soft_elf *served)
 {
 	void *library = dlopen(interface->soname, RTLD_LAZY | RTLD_LOCAL);
 	struct link_map *map;
 
 	if (library && !dlinfo(library, RTLD_DI_LINKMAP, &map))
-		add_file(interface, map->l_name, served);
+		host_add_file(interface, map->l_name, served);
 	if (library)
 		dlclose(library);
 }
 
 /* What the program was linked with, and brings. */
 static void
-add_program(struct soft_interface *interface, const char *path, const struct soft_elf *program,
+host_add_program(struct soft_interface *interface, const char *path, const struct soft_elf *program,
     const struct soft_elf *served)
 {
 	const char *folders = soft_elf_entry(program, DT_RUNPATH);
@@ -77,12 +77,12 @@ add_program(struct soft_interface *interface, const char *path, const struct sof
 
 	/* First: it has types and sizes. */
 	if (folders && soft_host_find(folders, path, interface->soname, library, sizeof library))
-		add_file(interface, library, served);
+		host_add_file(interface, library, served);
 	soft_interface_add_needs(interface, program, served);
 }
 
 static void
-add_built_with(struct soft_interface *interface)
+host_add_built_with(struct soft_interface *interface)
 {
 	static const char *const versions[][2] = { SOFT_VERSIONS };
 
@@ -113,12 +113,12 @@ soft_host_read(struct soft_interface *interfaces, size_t count, const char *serv
 
 		if (folders &&
 		    soft_host_find(folders, path, interface->soname, library, sizeof library))
-			add_file(interface, library, &served);
+			host_add_file(interface, library, &served);
 		else
-			add_installed(interface, &served);
+			host_add_installed(interface, &served);
 		if (is_program)
-			add_program(interface, path, &program, &served);
-		add_built_with(interface);
+			host_add_program(interface, path, &program, &served);
+		host_add_built_with(interface);
 		with_memory = with_memory && !interface->without_memory;
 	}
 	soft_elf_close(&served);

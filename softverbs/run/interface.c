@@ -19,7 +19,7 @@ soft_interface_free(struct soft_interface *interface)
 
 /* The array with room for one entry more, or NULL and a note. */
 static void *
-grow(struct soft_interface *interface, void *array, size_t count, size_t size)
+interface_grow(struct soft_interface *interface, void *array, size_t count, size_t size)
 {
 	void *larger = reallocarray(array, count + 1, size);
 
@@ -30,7 +30,7 @@ grow(struct soft_interface *interface, void *array, size_t count, size_t size)
 
 /* The index of the version, or -1. */
 static unsigned int
-find_version(const struct soft_interface *interface, const char *version)
+interface_find_version(const struct soft_interface *interface, const char *version)
 {
 	for (size_t i = 0; version && i < interface->version_count; i++)
 		if (!strcmp(interface->versions[i], version))
@@ -43,9 +43,10 @@ soft_interface_add_version(struct soft_interface *interface, const char *version
 {
 	char **versions, *copy;
 
-	if (find_version(interface, version) != -1u)
+	if (interface_find_version(interface, version) != -1u)
 		return;
-	versions = grow(interface, interface->versions, interface->version_count, sizeof *versions);
+	versions = interface_grow(
+	    interface, interface->versions, interface->version_count, sizeof *versions);
 	if (!versions)
 		return;
 	interface->versions = versions;
@@ -57,7 +58,7 @@ soft_interface_add_version(struct soft_interface *interface, const char *version
 }
 
 static bool
-has_symbol(const struct soft_interface *interface, const char *name, unsigned int version)
+interface_has_symbol(const struct soft_interface *interface, const char *name, unsigned int version)
 {
 	for (size_t i = 0; i < interface->symbol_count; i++)
 		if (interface->symbols[i].version == version &&
@@ -67,15 +68,16 @@ has_symbol(const struct soft_interface *interface, const char *name, unsigned in
 }
 
 static void
-add_symbol(
+interface_add_symbol(
     struct soft_interface *interface, const struct soft_elf_symbol *symbol, unsigned int version)
 {
 	struct soft_stub_symbol *symbols;
 	char *name;
 
-	if (has_symbol(interface, symbol->name, version))
+	if (interface_has_symbol(interface, symbol->name, version))
 		return;
-	symbols = grow(interface, interface->symbols, interface->symbol_count, sizeof *symbols);
+	symbols =
+	    interface_grow(interface, interface->symbols, interface->symbol_count, sizeof *symbols);
 	if (!symbols)
 		return;
 	interface->symbols = symbols;
@@ -92,7 +94,7 @@ add_symbol(
 
 /* True if the file defines the name for programs that are linked today. */
 static bool
-defines(const struct soft_elf *elf, const char *name)
+interface_defines(const struct soft_elf *elf, const char *name)
 {
 	struct soft_elf_symbol symbol;
 
@@ -108,7 +110,7 @@ defines(const struct soft_elf *elf, const char *name)
  * is refused.
  */
 static bool
-is_stub(const struct soft_elf *library)
+interface_is_stub(const struct soft_elf *library)
 {
 	const char *needed = soft_elf_entry(library, DT_NEEDED);
 	const char *slash = needed ? strrchr(needed, '/') : NULL;
@@ -120,7 +122,7 @@ void
 soft_interface_add_library(
     struct soft_interface *interface, const struct soft_elf *library, const struct soft_elf *served)
 {
-	const bool stub = is_stub(library);
+	const bool stub = interface_is_stub(library);
 	struct soft_elf_symbol symbol;
 	const char *version;
 
@@ -132,11 +134,11 @@ soft_interface_add_library(
 		if (!soft_elf_defined(library, i, &symbol))
 			continue;
 		/* A hidden one beside one of today is the same call with other structures. */
-		if (defines(served, symbol.name) &&
-		    !(symbol.hidden && (stub || defines(library, symbol.name))))
+		if (interface_defines(served, symbol.name) &&
+		    !(symbol.hidden && (stub || interface_defines(library, symbol.name))))
 			continue;
-		add_symbol(interface, &symbol,
-		    find_version(interface, soft_elf_version(library, symbol.version)));
+		interface_add_symbol(interface, &symbol,
+		    interface_find_version(interface, soft_elf_version(library, symbol.version)));
 	}
 }
 
@@ -145,15 +147,16 @@ soft_interface_add_library(
  * the host has, if any.
  */
 static void
-add_needed_symbols(struct soft_interface *interface, const struct soft_elf *program,
+interface_add_needed_symbols(struct soft_interface *interface, const struct soft_elf *program,
     const struct soft_elf *served, unsigned int index, unsigned int version)
 {
 	for (size_t i = 0; i < program->symbol_count; i++) {
 		unsigned int needed;
 		const char *name = soft_elf_needed(program, i, &needed);
 
-		if (name && needed == index && !defines(served, name))
-			add_symbol(interface, &(struct soft_elf_symbol){ .name = name }, version);
+		if (name && needed == index && !interface_defines(served, name))
+			interface_add_symbol(
+			    interface, &(struct soft_elf_symbol){ .name = name }, version);
 	}
 }
 
@@ -167,7 +170,7 @@ soft_interface_add_needs(
 	for (size_t n = 0; soft_elf_needed_version(program, interface->soname, n, &version, &index);
 	     n++) {
 		soft_interface_add_version(interface, version);
-		add_needed_symbols(
-		    interface, program, served, index, find_version(interface, version));
+		interface_add_needed_symbols(
+		    interface, program, served, index, interface_find_version(interface, version));
 	}
 }

@@ -132,7 +132,7 @@ struct idle {
 };
 
 static void
-idle_begin(struct idle *idle)
+keeper_idle_begin(struct idle *idle)
 {
 	const char *timeout = getenv("SOFTVERBS_CHECK_TIMEOUT");
 	const double seconds = timeout ? strtod(timeout, NULL) : DEFAULT_TIMEOUT;
@@ -145,7 +145,7 @@ idle_begin(struct idle *idle)
  * longer tick was spent without the processor, or stopped.
  */
 static bool
-idle_is_over(struct idle *idle, const struct soft_tally *tally)
+keeper_idle_is_over(struct idle *idle, const struct soft_tally *tally)
 {
 	const uint64_t now = keeper_now(), passed = now - idle->before;
 	const unsigned int progress = tally->progress, ended = tally->ended;
@@ -213,7 +213,7 @@ soft_keeper_run(const struct soft_run *run)
 		soft_parent_fail("fork");
 	if (!program)
 		keeper_exec(run, own);
-	idle_begin(&idle);
+	keeper_idle_begin(&idle);
 	while (program) {
 		keeper_wait(run, program);
 		keeper_reap(run, &program);
@@ -222,7 +222,7 @@ soft_keeper_run(const struct soft_run *run)
 			unlink(run->path);
 			_exit(EXIT_USAGE);
 		}
-		if (program && idle_is_over(&idle, run->tally)) {
+		if (program && keeper_idle_is_over(&idle, run->tally)) {
 			run->outcome->ended = true;
 			keeper_end_all(run, &program);
 			keeper_say(&idle);

@@ -42,7 +42,7 @@ soft_parent_exec_failed(const char *program, int error)
 
 /* Ends this process by the signal that ended the program; a core dump has been written. */
 static void
-die_of(int number)
+parent_die_of(int number)
 {
 	const struct rlimit none = { 0, 0 };
 	sigset_t set;
@@ -60,7 +60,7 @@ die_of(int number)
  * was.
  */
 static bool
-keep_status_of_children(void)
+parent_keep_status_of_children(void)
 {
 	struct sigaction old;
 
@@ -73,7 +73,7 @@ keep_status_of_children(void)
  * ours.
  */
 static void
-wait_for(pid_t keeper, const sigset_t *signals)
+parent_wait_for(pid_t keeper, const sigset_t *signals)
 {
 	siginfo_t info;
 	int number;
@@ -103,7 +103,7 @@ soft_parent_run(char **argv, char **program)
 	run.tally = soft_tally_file_create(&path);
 	run.path = path;
 	run.alive = ends[0];
-	run.ignores_children = keep_status_of_children();
+	run.ignores_children = parent_keep_status_of_children();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < FORWARDED; i++)
@@ -122,7 +122,7 @@ soft_parent_run(char **argv, char **program)
 		soft_keeper_run(&run);
 	}
 	close(ends[0]);
-	wait_for(keeper, &signals);
+	parent_wait_for(keeper, &signals);
 	unlink(path);
 	free(path);
 	reported = run.tally->reports > 0;
@@ -137,7 +137,7 @@ soft_parent_run(char **argv, char **program)
 		return EXIT_REPORTED;
 	status = run.outcome->status;
 	if (WIFSIGNALED(status)) {
-		die_of(WTERMSIG(status));
+		parent_die_of(WTERMSIG(status));
 		return 128 + WTERMSIG(status);
 	}
 	if (!WEXITSTATUS(status) && reported)

@@ -21,7 +21,7 @@
 
 /* A file that execvp() starts; any file with this name else. */
 static bool
-is_program(const char *path)
+reach_is_program(const char *path)
 {
 	struct stat file;
 
@@ -36,14 +36,14 @@ soft_reach_find(const char *program, char path[PATH_MAX])
 	size_t length;
 
 	if (strchr(program, '/'))
-		return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX && is_program(path);
+		return snprintf(path, PATH_MAX, "%s", program) < PATH_MAX && reach_is_program(path);
 	if (!folder)
 		folder = "/bin:/usr/bin";
 	for (;; folder += length + 1) {
 		length = strcspn(folder, ":");
 		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, folder, length ? "/" : "",
 			program) < PATH_MAX &&
-		    is_program(path))
+		    reach_is_program(path))
 			return true;
 		if (!folder[length])
 			return false;
@@ -55,7 +55,7 @@ soft_reach_find(const char *program, char path[PATH_MAX])
  * library path.
  */
 static bool
-is_static(const char *path, const struct soft_elf *elf)
+reach_is_static(const char *path, const struct soft_elf *elf)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 
@@ -69,7 +69,7 @@ is_static(const char *path, const struct soft_elf *elf)
 
 /* The file gives its program capabilities that this process does not pass on anyway. */
 static bool
-has_capabilities(const char *path)
+reach_has_capabilities(const char *path)
 {
 	struct vfs_ns_cap_data data;
 	const ssize_t size = getxattr(path, "security.capability", &data, sizeof data);
@@ -87,14 +87,14 @@ has_capabilities(const char *path)
  * path; or NULL.
  */
 static const char *
-secure_mode(const char *path)
+reach_secure_mode(const char *path)
 {
 	struct stat file;
 	struct statvfs system;
 
 	if (stat(path, &file) || (!statvfs(path, &system) && system.f_flag & ST_NOSUID))
 		return NULL;
-	if (has_capabilities(path))
+	if (reach_has_capabilities(path))
 		return "has file capabilities";
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
 		return NULL;
@@ -110,7 +110,7 @@ secure_mode(const char *path)
  * library path.
  */
 static bool
-hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_MAX])
+reach_hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_MAX])
 {
 	const char *folders =
 	    soft_elf_entry(elf, DT_RUNPATH) ? NULL : soft_elf_entry(elf, DT_RPATH);
@@ -121,11 +121,11 @@ hidden_by_path(const char *path, const struct soft_elf *elf, char library[PATH_M
 
 /* Prints why the program, or a part of it, runs on other libraries.  False if all of it does. */
 static bool
-check_file(const char *program, const char *path, const struct soft_elf *elf)
+reach_check_file(const char *program, const char *path, const struct soft_elf *elf)
 {
 	char library[PATH_MAX];
 
-	if (hidden_by_path(path, elf, library)) {
+	if (reach_hidden_by_path(path, elf, library)) {
 		fprintf(stderr,
 		    "softverbs-run: %s: its DT_RPATH leads to %s, before softverbs; run a copy "
 		    "with "
@@ -133,7 +133,7 @@ check_file(const char *program, const char *path, const struct soft_elf *elf)
 		    program, library);
 		return false;
 	}
-	if (is_static(path, elf))
+	if (reach_is_static(path, elf))
 		fprintf(stderr,
 		    "softverbs-run: %s: a program that is static does not run on softverbs\n",
 		    program);
@@ -157,7 +157,7 @@ soft_reach_check(const char *program)
 
 	if (!soft_reach_find(program, path))
 		return true;
-	why = secure_mode(path);
+	why = reach_secure_mode(path);
 	if (why) {
 		fprintf(stderr,
 		    "softverbs-run: %s: it %s, so the dynamic linker gives it the libraries of the "
@@ -167,14 +167,14 @@ soft_reach_check(const char *program)
 	}
 	if (!soft_elf_open(&elf, path))
 		return true;
-	reached = check_file(program, path, &elf);
+	reached = reach_check_file(program, path, &elf);
 	soft_elf_close(&elf);
 	return reached;
 }
 
 /* What the dynamic linker replaces in a library path, behind a "$" or in braces. */
 static bool
-is_token(const char *text)
+reach_is_token(const char *text)
 {
 	static const char *const tokens[] = { "ORIGIN", "LIB", "PLATFORM" };
 
@@ -189,7 +189,7 @@ bool
 soft_reach_has_token(const char *path)
 {
 	for (const char *c = strchr(path, '$'); c; c = strchr(c + 1, '$'))
-		if (is_token(c + 1))
+		if (reach_is_token(c + 1))
 			return true;
 	return false;
 }

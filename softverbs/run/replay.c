@@ -21,7 +21,7 @@
  * last ones.
  */
 static void
-set_words(const char *variable, const char *first, char **word, char **end)
+replay_set_words(const char *variable, const char *first, char **word, char **end)
 {
 	char *text = NULL;
 	size_t size = 0, left = WORDS_MAX, size_of_word;
@@ -59,7 +59,7 @@ soft_replay_set(char **argv, char **program)
 		program--;
 	if (!named)
 		soft_parent_set("SOFTVERBS_CHECK_SEED", DEFAULT_SEED);
-	set_words("SOFTVERBS_CHECK_REPLAY",
+	replay_set_words("SOFTVERBS_CHECK_REPLAY",
 	    named ? "softverbs-run" : "softverbs-run --seed " DEFAULT_SEED, argv + 1, program);
-	set_words("SOFTVERBS_CHECK_PROGRAM", "", program, end);
+	replay_set_words("SOFTVERBS_CHECK_PROGRAM", "", program, end);
 }

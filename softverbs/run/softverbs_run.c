@@ -80,7 +80,7 @@ static const struct argp_option options[] = {
 };
 
 static void
-set(const char *variable, const char *value)
+run_set(const char *variable, const char *value)
 {
 	if (setenv(variable, value, 1)) {
 		fprintf(stderr, "softverbs-run: %s: %s\n", variable, strerror(errno));
@@ -89,14 +89,14 @@ set(const char *variable, const char *value)
 }
 
 static void
-set_personality(const char *name, struct argp_state *state)
+run_set_personality(const char *name, struct argp_state *state)
 {
 	static const char *const names[] = { "strict", "late", "spurious", "coalescing",
 		"delayed" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i])) {
-			set("SOFTVERBS_PERSONALITY", name);
+			run_set("SOFTVERBS_PERSONALITY", name);
 			return;
 		}
 	argp_error(state, "--personality=%s: not one of " PERSONALITIES, name);
@@ -104,7 +104,7 @@ set_personality(const char *name, struct argp_state *state)
 
 /* A decimal number with a point or without: its value, or -1. */
 static double
-read_decimal(const char *value)
+run_read_decimal(const char *value)
 {
 	const size_t length = strspn(value, "0123456789.");
 	char *end;
@@ -115,43 +115,44 @@ read_decimal(const char *value)
 
 /* The device reads three places at most. */
 static void
-set_factor(const char *value, struct argp_state *state)
+run_set_factor(const char *value, struct argp_state *state)
 {
 	const char *point = strchr(value, '.');
-	const double factor = read_decimal(value);
+	const double factor = run_read_decimal(value);
 
 	if (factor < 0.01 || factor > 100 || (point && strlen(point + 1) > 3))
 		argp_error(state,
 		    "--time-factor=%s: not a number from 0.01 to 100 with at most three places",
 		    value);
-	set("SOFTVERBS_TIME_FACTOR", value);
+	run_set("SOFTVERBS_TIME_FACTOR", value);
 }
 
 static void
-set_seconds(const char *option, const char *variable, const char *value, struct argp_state *state)
+run_set_seconds(
+    const char *option, const char *variable, const char *value, struct argp_state *state)
 {
-	const double seconds = read_decimal(value);
+	const double seconds = run_read_decimal(value);
 
 	if (seconds < 0 || seconds > SECONDS_MAX)
 		argp_error(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
 		    SECONDS_MAX);
-	set(variable, value);
+	run_set(variable, value);
 }
 
 static void
-set_seed(const char *value, struct argp_state *state)
+run_set_seed(const char *value, struct argp_state *state)
 {
 	errno = 0;
 	(void)strtoull(value, NULL, 10);
 	if (!*value || value[strspn(value, "0123456789")] || errno)
 		argp_error(
 		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
-	set("SOFTVERBS_CHECK_SEED", value);
+	run_set("SOFTVERBS_CHECK_SEED", value);
 }
 
 /* FILE as other folders see it, as children may change theirs. */
 static void
-set_report(const char *file, struct argp_state *state)
+run_set_report(const char *file, struct argp_state *state)
 {
 	char *folder, *path;
 
@@ -159,20 +160,20 @@ set_report(const char *file, struct argp_state *state)
 		argp_error(state, "--report=: no name of a file");
 	report = file;
 	if (*file == '/') {
-		set("SOFTVERBS_CHECK_REPORT", file);
+		run_set("SOFTVERBS_CHECK_REPORT", file);
 		return;
 	}
 	folder = getcwd(NULL, 0);
 	if (!folder || asprintf(&path, "%s/%s", folder, file) < 0)
 		argp_failure(state, EXIT_USAGE, errno, "%s", file);
 	else
-		set("SOFTVERBS_CHECK_REPORT", path);
+		run_set("SOFTVERBS_CHECK_REPORT", path);
 	free(folder);
 }
 
 /* A pipe is not opened: its reader would read the end of it before the first report. */
 static bool
-report_can_be_opened(void)
+run_report_can_be_opened(void)
 {
 	struct stat there;
 	int fd;
@@ -185,52 +186,52 @@ report_can_be_opened(void)
 
 /* What is known when all options were read. */
 static void
-check_options(struct argp_state *state)
+run_check_options(struct argp_state *state)
 {
 	if (check_option && !check)
 		argp_error(state, "%s needs --check", check_option);
-	if (report && !report_can_be_opened())
+	if (report && !run_report_can_be_opened())
 		argp_failure(state, EXIT_USAGE, errno, "--report=%s", report);
 }
 
 static void
-set_schedule(const char *list, struct argp_state *state)
+run_set_schedule(const char *list, struct argp_state *state)
 {
 	struct soft_moves moves;
 	char error[256];
 
 	if (!soft_moves_read(list, &moves, error, sizeof error))
 		argp_error(state, "--schedule=%s: %s", list, error);
-	set("SOFTVERBS_CHECK_SCHEDULE", list);
+	run_set("SOFTVERBS_CHECK_SCHEDULE", list);
 }
 
 static error_t
-parse_check(int key, char *arg, struct argp_state *state)
+run_parse_check(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case SEED:
 		check_option = "--seed";
-		set_seed(arg, state);
+		run_set_seed(arg, state);
 		return 0;
 	case SCHEDULE:
 		check_option = "--schedule";
-		set_schedule(arg, state);
+		run_set_schedule(arg, state);
 		return 0;
 	case STRANDED_AFTER:
 		check_option = "--stranded-after";
-		set_seconds(check_option, "SOFTVERBS_CHECK_STRANDED", arg, state);
+		run_set_seconds(check_option, "SOFTVERBS_CHECK_STRANDED", arg, state);
 		return 0;
 	case TIMEOUT:
 		check_option = "--timeout";
-		set_seconds(check_option, "SOFTVERBS_CHECK_TIMEOUT", arg, state);
+		run_set_seconds(check_option, "SOFTVERBS_CHECK_TIMEOUT", arg, state);
 		return 0;
 	case FAIL_ARMS:
 		check_option = "--fail-arms";
-		set("SOFTVERBS_CHECK_ARM", "1");
+		run_set("SOFTVERBS_CHECK_ARM", "1");
 		return 0;
 	case REPORT:
 		check_option = "--report";
-		set_report(arg, state);
+		run_set_report(arg, state);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -238,22 +239,22 @@ parse_check(int key, char *arg, struct argp_state *state)
 }
 
 static error_t
-parse(int key, char *arg, struct argp_state *state)
+run_parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case 'p':
-		set_personality(arg, state);
+		run_set_personality(arg, state);
 		return 0;
 	case 't':
-		set_factor(arg, state);
+		run_set_factor(arg, state);
 		return 0;
 	case 'm':
-		set("SOFTVERBS_MEMLOCK", "1");
+		run_set("SOFTVERBS_MEMLOCK", "1");
 		return 0;
 	case CHECK:
 		if (arg && strcmp(arg, "json") != 0)
 			argp_error(state, "--check=%s: only json is possible", arg);
-		set("SOFTVERBS_CHECK", arg ? arg : "text");
+		run_set("SOFTVERBS_CHECK", arg ? arg : "text");
 		check = true;
 		return 0;
 	case ARGP_KEY_ARGS:
@@ -263,16 +264,16 @@ parse(int key, char *arg, struct argp_state *state)
 		argp_error(state, "no program to run");
 		return 0;
 	case ARGP_KEY_END:
-		check_options(state);
+		run_check_options(state);
 		return 0;
 	default:
-		return parse_check(key, arg, state);
+		return run_parse_check(key, arg, state);
 	}
 }
 
 static const struct argp argp = {
 	.options = options,
-	.parser = parse,
+	.parser = run_parse,
 	.args_doc = "PROGRAM [ARGUMENT...]",
 	.doc = "Run PROGRAM, which uses libibverbs and librdmacm, on softverbs, an RDMA device "
 	       "made of memory and "
@@ -285,7 +286,7 @@ static const struct argp argp = {
 };
 
 static void
-fail(const char *what, int error)
+run_fail(const char *what, int error)
 {
 	fprintf(stderr, "softverbs-run: %s: %s\n", what, strerror(error));
 	exit(EXIT_USAGE);
@@ -293,7 +294,7 @@ fail(const char *what, int error)
 
 /* The folder that the program itself is in, or "". */
 static void
-own_folder(char folder[PATH_MAX])
+run_own_folder(char folder[PATH_MAX])
 {
 	ssize_t length = readlink("/proc/self/exe", folder, PATH_MAX - 1);
 	char *slash;
@@ -306,33 +307,33 @@ own_folder(char folder[PATH_MAX])
 
 /* The path of libsoftverbs.so, of the build tree or installed. */
 static void
-library_path(char path[PATH_MAX])
+run_library_path(char path[PATH_MAX])
 {
 	char own[PATH_MAX];
 
-	own_folder(own);
+	run_own_folder(own);
 	if ((size_t)snprintf(path, PATH_MAX, "%s/" LIBRARY_IN_BUILD_TREE, own) < PATH_MAX &&
 	    !access(path, R_OK))
 		return;
 	strcpy(path, SOFTVERBSDIR "/" LIBRARY);
 	if (access(path, R_OK))
-		fail(path, errno);
+		run_fail(path, errno);
 }
 
 /* The child's library path: the folder, and what the user has. */
 static void
-set_library_path(const char *folder)
+run_set_library_path(const char *folder)
 {
 	const char *path = getenv("LD_LIBRARY_PATH");
 	char *joined;
 
 	if (!path || !*path) {
-		set("LD_LIBRARY_PATH", folder);
+		run_set("LD_LIBRARY_PATH", folder);
 		return;
 	}
 	if (asprintf(&joined, "%s:%s", folder, path) < 0)
-		fail("LD_LIBRARY_PATH", ENOMEM);
-	set("LD_LIBRARY_PATH", joined);
+		run_fail("LD_LIBRARY_PATH", ENOMEM);
+	run_set("LD_LIBRARY_PATH", joined);
 	free(joined);
 }
 
@@ -345,7 +346,7 @@ main(int argc, char **argv)
 	/* The options of the program are its own. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
-	library_path(library);
+	run_library_path(library);
 	if (soft_reach_has_token(library)) {
 		fprintf(stderr,
 		    "softverbs-run: %s: the dynamic linker replaces the part of this name with "
@@ -358,13 +359,13 @@ main(int argc, char **argv)
 	folder = soft_folder_make(library, program[0]);
 	if (!folder)
 		return EXIT_USAGE;
-	set_library_path(folder);
+	run_set_library_path(folder);
 	free(folder);
 	/* As an adapter does. */
 	if (!getenv(LISTENERS_RETURN))
-		set(LISTENERS_RETURN, "1");
+		run_set(LISTENERS_RETURN, "1");
 	if (!getenv(RNR_TIMER))
-		set(RNR_TIMER, "1");
+		run_set(RNR_TIMER, "1");
 	if (check)
 		return soft_parent_run(argv, program);
 	execvp(program[0], program);

@@ -57,14 +57,14 @@ struct layout {
 };
 
 static size_t
-up(size_t value, size_t unit)
+stub_up(size_t value, size_t unit)
 {
 	return (value + unit - 1) / unit * unit;
 }
 
 /* The second part has addresses of its own page. */
 static size_t
-address(size_t offset, const struct layout *layout)
+stub_address(size_t offset, const struct layout *layout)
 {
 	return offset < layout->part[DYNAMIC] ? offset : offset + PAGE;
 }
@@ -76,7 +76,7 @@ address(size_t offset, const struct layout *layout)
 
 /* endbr64; lea record(%rip), %rdi; jmp *slot(%rip) */
 static bool
-write_code(unsigned char *code, size_t at, size_t record, size_t slot)
+stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
 	static const unsigned char text[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0, 0, 0, 0,
 		0xff, 0x25, 0, 0, 0, 0 };
@@ -95,7 +95,7 @@ write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 
 /* adrp of a register: the page of `to` as seen from `at` */
 static uint32_t
-adrp(unsigned int reg, size_t at, size_t to)
+stub_adrp(unsigned int reg, size_t at, size_t to)
 {
 	const uint32_t pages = (uint32_t)((to >> 12) - (at >> 12));
 
@@ -104,10 +104,10 @@ adrp(unsigned int reg, size_t at, size_t to)
 
 /* bti c; adrp, add x0, record; adrp, ldr x16, slot; br x16 */
 static bool
-write_code(unsigned char *code, size_t at, size_t record, size_t slot)
+stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
-	const uint32_t text[] = { 0xd503245f, adrp(0, at + 4, record),
-		0x91000000u | (uint32_t)(record & 0xfff) << 10, adrp(16, at + 12, slot),
+	const uint32_t text[] = { 0xd503245f, stub_adrp(0, at + 4, record),
+		0x91000000u | (uint32_t)(record & 0xfff) << 10, stub_adrp(16, at + 12, slot),
 		0xf9400210u | (uint32_t)((slot & 0xfff) >> 3) << 10, 0xd61f0200 };
 
 	if (code)
@@ -118,7 +118,7 @@ write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 #define GLOB_DAT 0
 
 static bool
-write_code(unsigned char *code, size_t at, size_t record, size_t slot)
+stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
 	(void)code, (void)at, (void)record, (void)slot;
 	return false;
@@ -126,16 +126,16 @@ write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 #endif
 
 static bool
-is_there(const struct soft_stub_symbol *symbol)
+stub_is_there(const struct soft_stub_symbol *symbol)
 {
-	return symbol->data || write_code(NULL, 0, 0, 0);
+	return symbol->data || stub_write_code(NULL, 0, 0, 0);
 }
 
 /* ---- the tables ---- */
 
 /* Of the gABI. */
 static uint32_t
-hash(const char *name)
+stub_hash(const char *name)
 {
 	uint32_t h = 0;
 
@@ -156,7 +156,7 @@ static ElfW(Word) add_string(struct layout *layout, const char *text)
 }
 
 static void
-add_version(struct layout *layout, size_t i, const char *name, bool last)
+stub_add_version(struct layout *layout, size_t i, const char *name, bool last)
 {
 	struct {
 		ElfW(Verdef) version;
@@ -166,7 +166,7 @@ add_version(struct layout *layout, size_t i, const char *name, bool last)
 		    .vd_flags = i ? 0 : VER_FLG_BASE,
 		    .vd_ndx = (ElfW(Half))(i + 1),
 		    .vd_cnt = 1,
-		    .vd_hash = hash(name),
+		    .vd_hash = stub_hash(name),
 		    .vd_aux = sizeof entry.version,
 		    .vd_next = last ? 0 : sizeof entry },
 		.name = { .vda_name = add_string(layout, name) },
@@ -176,17 +176,17 @@ add_version(struct layout *layout, size_t i, const char *name, bool last)
 }
 
 static void
-add_to_hash(struct layout *layout, size_t index, const char *name)
+stub_add_to_hash(struct layout *layout, size_t index, const char *name)
 {
 	uint32_t *table = (void *)(layout->image + layout->part[HASH]);
-	uint32_t *bucket = &table[2 + hash(name) % BUCKETS], *chain = table + 2 + BUCKETS;
+	uint32_t *bucket = &table[2 + stub_hash(name) % BUCKETS], *chain = table + 2 + BUCKETS;
 
 	chain[index] = *bucket;
 	*bucket = (uint32_t)index;
 }
 
 static void
-add_symbol(struct layout *layout, size_t index, const struct soft_stub_symbol *symbol)
+stub_add_symbol(struct layout *layout, size_t index, const struct soft_stub_symbol *symbol)
 {
 	const size_t code = layout->part[CODE] + index * ENTRY_SIZE, record = layout->record;
 	ElfW(Sym) entry = { .st_name = add_string(layout, symbol->name),
@@ -204,29 +204,29 @@ add_symbol(struct layout *layout, size_t index, const struct soft_stub_symbol *s
 		entry.st_info = STB_GLOBAL << 4 | STT_OBJECT;
 		entry.st_shndx = RECORDS + 1;
 		entry.st_size = symbol->data;
-		entry.st_value = address(layout->zeros, layout);
-		layout->zeros += up(symbol->data, 64);
+		entry.st_value = stub_address(layout->zeros, layout);
+		layout->zeros += stub_up(symbol->data, 64);
 	} else {
 		/* a byte that is 0 until the function was called, and the name */
 		strcpy((char *)layout->image + record + 1, symbol->name);
 		layout->record += strlen(symbol->name) + 2;
-		write_code(layout->image + code, code, address(record, layout),
-		    address(layout->part[SLOT], layout));
+		stub_write_code(layout->image + code, code, stub_address(record, layout),
+		    stub_address(layout->part[SLOT], layout));
 	}
 	memcpy(layout->image + layout->part[SYMBOLS] + SYMBOL(index) * sizeof entry, &entry,
 	    sizeof entry);
 	memcpy(layout->image + layout->part[INDICES] + SYMBOL(index) * sizeof version, &version,
 	    sizeof version);
-	add_to_hash(layout, SYMBOL(index), symbol->name);
+	stub_add_to_hash(layout, SYMBOL(index), symbol->name);
 }
 
 static void
-write_tables(struct layout *layout)
+stub_write_tables(struct layout *layout)
 {
 	const struct soft_stub *stub = layout->stub;
 	const ElfW(Sym) refuse = { .st_name = add_string(layout, REFUSE),
 		.st_info = STB_GLOBAL << 4 | STT_FUNC };
-	const ElfW(Rela) relocation = { .r_offset = address(layout->part[SLOT], layout),
+	const ElfW(Rela) relocation = { .r_offset = stub_address(layout->part[SLOT], layout),
 		.r_info = (ElfW(Xword))1 << (sizeof(void *) == 8 ? 32 : 8) | GLOB_DAT };
 	const ElfW(Half) global = 1;
 	uint32_t *table = (void *)(layout->image + layout->part[HASH]);
@@ -235,21 +235,21 @@ write_tables(struct layout *layout)
 	table[1] = (uint32_t)SYMBOL(stub->symbol_count);
 	memcpy(layout->image + layout->part[SYMBOLS] + sizeof refuse, &refuse, sizeof refuse);
 	memcpy(layout->image + layout->part[INDICES] + sizeof global, &global, sizeof global);
-	add_to_hash(layout, 1, REFUSE);
-	if (write_code(NULL, 0, 0, 0))
+	stub_add_to_hash(layout, 1, REFUSE);
+	if (stub_write_code(NULL, 0, 0, 0))
 		memcpy(layout->image + layout->part[RELOCATION], &relocation, sizeof relocation);
-	add_version(layout, 0, stub->soname, false);
-	add_version(layout, 1, FIRST_VERSION, !stub->version_count);
+	stub_add_version(layout, 0, stub->soname, false);
+	stub_add_version(layout, 1, FIRST_VERSION, !stub->version_count);
 	for (size_t i = 0; i < stub->version_count; i++)
-		add_version(
+		stub_add_version(
 		    layout, i + OWN_VERSIONS, stub->versions[i], i + 1 == stub->version_count);
 	for (size_t i = 0; i < stub->symbol_count; i++)
-		if (is_there(&stub->symbols[i]))
-			add_symbol(layout, i, &stub->symbols[i]);
+		if (stub_is_there(&stub->symbols[i]))
+			stub_add_symbol(layout, i, &stub->symbols[i]);
 }
 
 static void
-write_dynamic(struct layout *layout)
+stub_write_dynamic(struct layout *layout)
 {
 	const struct {
 		ElfW(Sxword) tag;
@@ -266,7 +266,7 @@ write_dynamic(struct layout *layout)
 		{ DT_VERDEF, layout->part[VERSIONS] },
 		{ DT_VERDEFNUM, layout->stub->version_count + OWN_VERSIONS },
 		{ DT_RELA, layout->part[RELOCATION] },
-		{ DT_RELASZ, write_code(NULL, 0, 0, 0) ? sizeof(ElfW(Rela)) : 0 },
+		{ DT_RELASZ, stub_write_code(NULL, 0, 0, 0) ? sizeof(ElfW(Rela)) : 0 },
 		{ DT_RELAENT, sizeof(ElfW(Rela)) },
 		{ DT_NULL, 0 },
 	};
@@ -301,7 +301,7 @@ static const struct {
 #define SECTION(part) ((unsigned int)(part) + 1) /* the first is empty */
 
 static void
-write_sections(struct layout *layout)
+stub_write_sections(struct layout *layout)
 {
 	ElfW(Shdr) *headers = (void *)(layout->image + layout->headers);
 	char *names = (char *)layout->image + layout->part[NAMES];
@@ -313,8 +313,9 @@ write_sections(struct layout *layout)
 		*header = (ElfW(Shdr)){ .sh_name = (ElfW(Word))name,
 			.sh_type = sections[i].type,
 			.sh_flags = sections[i].flags,
-			.sh_addr =
-			    sections[i].flags & SHF_ALLOC ? address(layout->part[i], layout) : 0,
+			.sh_addr = sections[i].flags & SHF_ALLOC ?
+				       stub_address(layout->part[i], layout) :
+				       0,
 			.sh_offset = layout->part[i],
 			.sh_size = layout->size[i],
 			.sh_link = sections[i].linked < 0 ? 0 : SECTION(sections[i].linked),
@@ -328,7 +329,7 @@ write_sections(struct layout *layout)
 }
 
 static void
-write_headers(struct layout *layout)
+stub_write_headers(struct layout *layout)
 {
 	const size_t second = layout->part[DYNAMIC];
 	const ElfW(Phdr) segments[SEGMENTS] = {
@@ -375,7 +376,7 @@ write_headers(struct layout *layout)
 
 /* Where everything goes. */
 static void
-lay_out(struct layout *layout)
+stub_lay_out(struct layout *layout)
 {
 	const struct soft_stub *stub = layout->stub;
 	const size_t symbols = SYMBOL(stub->symbol_count);
@@ -403,15 +404,15 @@ lay_out(struct layout *layout)
 	size[NAMES] = NAMES_SIZE;
 	layout->end = sizeof(ElfW(Ehdr)) + SEGMENTS * sizeof(ElfW(Phdr));
 	for (int i = 0; i < PARTS; i++) {
-		layout->part[i] = up(layout->end, 32);
+		layout->part[i] = stub_up(layout->end, 32);
 		layout->end = layout->part[i] + size[i];
 	}
-	layout->headers = up(layout->end, 32);
+	layout->headers = stub_up(layout->end, 32);
 	layout->end = layout->headers + (PARTS + 1) * sizeof(ElfW(Shdr));
 	layout->string = 1;
 	layout->record = layout->part[RECORDS];
 	/* after what is in the file: the segment has all of it */
-	layout->zeros = up(layout->end, 64);
+	layout->zeros = stub_up(layout->end, 64);
 }
 
 unsigned char *
@@ -419,14 +420,14 @@ soft_stub_image(const struct soft_stub *stub, size_t *size)
 {
 	struct layout layout = { .stub = stub };
 
-	lay_out(&layout);
+	stub_lay_out(&layout);
 	layout.image = calloc(1, layout.end);
 	if (!layout.image)
 		return NULL;
-	write_tables(&layout);
-	write_dynamic(&layout);
-	write_sections(&layout);
-	write_headers(&layout);
+	stub_write_tables(&layout);
+	stub_write_dynamic(&layout);
+	stub_write_sections(&layout);
+	stub_write_headers(&layout);
 	*size = layout.end;
 	return layout.image;
 }

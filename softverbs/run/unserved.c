@@ -221,7 +221,7 @@ long soft_refused(struct refused *function);
 
 /* Names of functions that return an object, or NULL. */
 static bool
-makes_object(const char *name)
+unserved_makes_object(const char *name)
 {
 	static const char *const verbs[] = { "alloc_", "create_", "import_", "open_", "reg_" };
 
@@ -244,7 +244,7 @@ soft_refused(struct refused *function)
 	if (!strncmp(function->name, "verbs_register_driver_", strlen("verbs_register_driver_")))
 		return 0;
 	soft_unserved(&function->printed, function->name);
-	if (makes_object(function->name))
+	if (unserved_makes_object(function->name))
 		return 0;
 	return function->name[0] == 'r' ? -1 : EOPNOTSUPP;
 }

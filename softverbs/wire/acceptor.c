@@ -41,7 +41,7 @@ static struct soft_watch acceptor = { -1, acceptor_accept };
 static struct soft_timer clock_timer = { .fn = acceptor_timer_expired };
 
 static bool
-caller_said_hello(const struct caller *caller)
+acceptor_caller_said_hello(const struct caller *caller)
 {
 	return caller->filled == sizeof caller->hello;
 }
@@ -52,13 +52,13 @@ acceptor_oldest_silent(void)
 	struct caller *caller;
 
 	TAILQ_FOREACH (caller, &callers, link)
-		if (!caller_said_hello(caller))
+		if (!acceptor_caller_said_hello(caller))
 			return caller;
 	return NULL;
 }
 
 static void
-caller_remove(struct caller *caller)
+acceptor_caller_remove(struct caller *caller)
 {
 	TAILQ_REMOVE(&callers, caller, link);
 	caller_count--;
@@ -66,13 +66,13 @@ caller_remove(struct caller *caller)
 }
 
 static void
-caller_close(struct caller *caller, const char *why)
+acceptor_caller_close(struct caller *caller, const char *why)
 {
 	int fd = caller->watch.fd;
 
 	soft_debug("connection %d closed: %s", fd, why);
 	soft_watch_remove(&caller->watch);
-	caller_remove(caller);
+	acceptor_caller_remove(caller);
 	soft_guard_close(fd);
 }
 
@@ -98,13 +98,13 @@ acceptor_pause(void)
 
 /* The whole hello has come. */
 static void
-caller_greet(struct caller *caller)
+acceptor_caller_greet(struct caller *caller)
 {
 	int fd = caller->watch.fd, r;
 
 	if (!soft_frame_valid(&caller->hello.frame) ||
 	    caller->hello.frame.type != SOFT_FRAME_HELLO) {
-		caller_close(caller, "no hello");
+		acceptor_caller_close(caller, "no hello");
 		return;
 	}
 	soft_watch_remove(&caller->watch);
@@ -115,14 +115,14 @@ caller_greet(struct caller *caller)
 		acceptor_pause();
 		return;
 	}
-	caller_remove(caller);
+	acceptor_caller_remove(caller);
 	if (r)
 		soft_guard_close(fd);
 }
 
 /* Reads exactly a hello; what follows is for the link. */
 static void
-caller_read(struct soft_watch *watch, uint32_t events)
+acceptor_caller_read(struct soft_watch *watch, uint32_t events)
 {
 	struct caller *caller = soft_container_of(watch, struct caller, watch);
 	const ssize_t n = soft_guard_receive(watch->fd, (char *)&caller->hello + caller->filled,
@@ -132,13 +132,13 @@ caller_read(struct soft_watch *watch, uint32_t events)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (n <= 0) {
-		caller_close(
+		acceptor_caller_close(
 		    caller, n < 0 && errno == EBADMSG ? "it sent a descriptor" : "it hung up");
 		return;
 	}
 	caller->filled += (size_t)n;
-	if (caller_said_hello(caller))
-		caller_greet(caller);
+	if (acceptor_caller_said_hello(caller))
+		acceptor_caller_greet(caller);
 }
 
 static void
@@ -158,13 +158,13 @@ acceptor_timer_expired(struct soft_timer *timer)
 	/* Input that has arrived is read first, because this process may not have run in time. */
 	for (caller = TAILQ_FIRST(&callers); caller; caller = next) {
 		next = TAILQ_NEXT(caller, link);
-		if (caller_said_hello(caller) && pause_over)
-			caller_greet(caller);
-		else if (!caller_said_hello(caller) && caller->deadline <= now)
-			caller_read(&caller->watch, 0);
+		if (acceptor_caller_said_hello(caller) && pause_over)
+			acceptor_caller_greet(caller);
+		else if (!acceptor_caller_said_hello(caller) && caller->deadline <= now)
+			acceptor_caller_read(&caller->watch, 0);
 	}
 	while ((caller = TAILQ_FIRST(&callers)) && caller->deadline <= now)
-		caller_close(caller, "it said nothing");
+		acceptor_caller_close(caller, "it said nothing");
 	acceptor_start_timer();
 }
 
@@ -178,7 +178,7 @@ acceptor_no_descriptor(int error)
 	struct caller *oldest = acceptor_oldest_silent();
 
 	if (oldest) {
-		caller_close(oldest, "its descriptor is needed");
+		acceptor_caller_close(oldest, "its descriptor is needed");
 		return;
 	}
 	soft_debug("no connection is accepted: errno %d", error);
@@ -188,13 +188,13 @@ acceptor_no_descriptor(int error)
 }
 
 static struct caller *
-caller_open(int fd)
+acceptor_caller_open(int fd)
 {
 	struct caller *caller = calloc(1, sizeof *caller);
 
 	if (!caller)
 		return NULL;
-	caller->watch = (struct soft_watch){ fd, caller_read };
+	caller->watch = (struct soft_watch){ fd, acceptor_caller_read };
 	caller->deadline = soft_now() + soft_settings_scale_time(SOFT_ANSWER_TIME);
 	if (soft_watch_add(&caller->watch, EPOLLIN)) {
 		free(caller);
@@ -217,14 +217,14 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 		return;
 	}
 	soft_guard_accepted(fd);
-	caller = soft_peer_trusted(fd) ? caller_open(fd) : NULL;
+	caller = soft_peer_trusted(fd) ? acceptor_caller_open(fd) : NULL;
 	if (!caller) {
 		soft_guard_close(fd);
 		return;
 	}
 	if (caller_count == CALLERS_MAX) {
 		oldest = acceptor_oldest_silent();
-		caller_close(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
+		acceptor_caller_close(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
 	}
 	TAILQ_INSERT_TAIL(&callers, caller, link);
 	caller_count++;
@@ -247,7 +247,7 @@ soft_acceptor_close(void)
 
 	(void)soft_timer_stop(&clock_timer);
 	while ((caller = TAILQ_FIRST(&callers)))
-		caller_close(caller, "the device is closed");
+		acceptor_caller_close(caller, "the device is closed");
 }
 
 void

@@ -24,13 +24,13 @@
 static struct soft_mutex places = SOFT_MUTEX_INITIALIZER;
 
 static void
-turns_lock(void) ACQUIRE(soft_locks.turns) UNCHECKED
+link_lock_turns(void) ACQUIRE(soft_locks.turns) UNCHECKED
 {
 	soft_mutex_lock(&places);
 }
 
 static void
-turns_unlock(void) RELEASE(soft_locks.turns) UNCHECKED
+link_unlock_turns(void) RELEASE(soft_locks.turns) UNCHECKED
 {
 	soft_mutex_unlock(&places);
 }
@@ -220,13 +220,13 @@ static void
 link_queue_turn(struct soft_link *link, struct soft_turns *turns, const struct soft_turn_ops *ops,
     struct soft_turn *turn) REQUIRES(soft_locks.link) SOFT_NO_LEAF_LOCK
 {
-	turns_lock();
+	link_lock_turns();
 	if (!link->dead && !turn->queued) {
 		turn->queued = true;
 		ops->get(turn);
 		TAILQ_INSERT_TAIL(turns, turn, link);
 	}
-	turns_unlock();
+	link_unlock_turns();
 }
 
 static struct soft_turn *
@@ -234,13 +234,13 @@ link_next_turn(struct soft_turns *turns) SOFT_NO_LEAF_LOCK
 {
 	struct soft_turn *turn;
 
-	turns_lock();
+	link_lock_turns();
 	turn = TAILQ_FIRST(turns);
 	if (turn) {
 		TAILQ_REMOVE(turns, turn, link);
 		turn->queued = false;
 	}
-	turns_unlock();
+	link_unlock_turns();
 	return turn;
 }
 
@@ -249,9 +249,9 @@ link_has_turns(const struct soft_link *link) SOFT_NO_LEAF_LOCK
 {
 	bool waits;
 
-	turns_lock();
+	link_lock_turns();
 	waits = !TAILQ_EMPTY(&link->requesters) || !TAILQ_EMPTY(&link->responders);
-	turns_unlock();
+	link_unlock_turns();
 	return waits;
 }
 

@@ -26,13 +26,13 @@ static TAILQ_HEAD(links, soft_link) links = TAILQ_HEAD_INITIALIZER(links);
 static atomic_uint link_count;
 
 static void
-peers_lock(void) ACQUIRE(soft_locks.peers) SOFT_NO_LINK_LOCK UNCHECKED
+peer_lock_list(void) ACQUIRE(soft_locks.peers) SOFT_NO_LINK_LOCK UNCHECKED
 {
 	soft_mutex_lock(&lock);
 }
 
 static void
-peers_unlock(void) RELEASE(soft_locks.peers) UNCHECKED
+peer_unlock_list(void) RELEASE(soft_locks.peers) UNCHECKED
 {
 	soft_mutex_unlock(&lock);
 }
@@ -74,11 +74,11 @@ peer_find(struct soft_link *const *links_of, unsigned int slot) SOFT_NO_PEERS_LO
 
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
-	peers_lock();
+	peer_lock_list();
 	link = links_of[slot];
 	if (link)
 		soft_link_get(link);
-	peers_unlock();
+	peer_unlock_list();
 	return link;
 }
 
@@ -105,7 +105,7 @@ peer_inode(int fd)
 
 /* Processes of other PID namespaces may have no number here: all of them have 0. */
 static bool
-peers_are_one(int a, int b)
+peer_is_same(int a, int b)
 {
 	struct ucred one, other;
 	ino_t inode;
@@ -133,7 +133,7 @@ peer_check_owner(int fd, unsigned int slot)
 		return -EAGAIN;
 	if (owner_fd < 0)
 		return owner_fd;
-	same = peers_are_one(fd, owner_fd);
+	same = peer_is_same(fd, owner_fd);
 	soft_guard_close(owner_fd);
 	return same ? 0 : -EACCES;
 }
@@ -250,13 +250,13 @@ soft_peer_outgoing(unsigned int slot)
 	errno = EINVAL;
 	if (slot < SOFT_SLOT_MIN || slot > SOFT_SLOT_MAX)
 		return NULL;
-	peers_lock();
+	peer_lock_list();
 	if (!outgoing[slot])
 		outgoing[slot] = peer_open_link(slot);
 	link = outgoing[slot];
 	if (link)
 		soft_link_get(link);
-	peers_unlock();
+	peer_unlock_list();
 	return link;
 }
 
@@ -278,7 +278,7 @@ soft_peers_pending(struct soft_link **out, unsigned int max)
 	struct soft_link *link;
 	unsigned int n = 0;
 
-	peers_lock();
+	peer_lock_list();
 	TAILQ_FOREACH (link, &links, all) {
 		if (!soft_link_has_input(link) && !link->owed)
 			continue;
@@ -291,7 +291,7 @@ soft_peers_pending(struct soft_link **out, unsigned int max)
 		TAILQ_REMOVE(&links, out[i], all);
 		TAILQ_INSERT_TAIL(&links, out[i], all);
 	}
-	peers_unlock();
+	peer_unlock_list();
 	return n;
 }
 
@@ -300,11 +300,11 @@ soft_peers_have_input(void)
 {
 	struct soft_link *link;
 
-	peers_lock();
+	peer_lock_list();
 	TAILQ_FOREACH (link, &links, all)
 		if (soft_link_seems_to_have_input(link) || link->owed)
 			break;
-	peers_unlock();
+	peer_unlock_list();
 	return link != NULL;
 }
 
@@ -313,11 +313,11 @@ soft_peers_arm(enum soft_ring_alarm alarm, bool keep)
 {
 	struct soft_link *link;
 
-	peers_lock();
+	peer_lock_list();
 	TAILQ_FOREACH (link, &links, all)
 		if (link->ringed && !(keep && soft_ring_armed(&link->in) == SOFT_ALARM_WAITER))
 			soft_ring_arm(&link->in, alarm);
-	peers_unlock();
+	peer_unlock_list();
 }
 
 static int
@@ -354,11 +354,11 @@ soft_peer_accept(int fd, const struct soft_wire_hello *hello)
 		soft_close(offer.memory);
 	if (!link)
 		return peer_refuse(fd, slot, "no memory");
-	peers_lock();
+	peer_lock_list();
 	TAILQ_INSERT_HEAD(&links, link, all);
 	link_count++;
 	incoming[slot] = link;
-	peers_unlock();
+	peer_unlock_list();
 	return 0;
 }
 
@@ -370,7 +370,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 	bool gone;
 
 	soft_link_get(link);
-	peers_lock();
+	peer_lock_list();
 	TAILQ_REMOVE(&links, link, all);
 	link_count--;
 	if (outgoing[slot] == link)
@@ -381,7 +381,7 @@ soft_peer_lost(struct soft_link *link, bool misbehaved)
 		other = link->outgoing ? incoming[slot] : outgoing[slot];
 	if (other)
 		soft_link_get(other);
-	peers_unlock();
+	peer_unlock_list();
 	soft_link_close(link);
 	if (misbehaved) {
 		soft_debug("link of slot %u closed: it sent what makes no sense", slot);

@@ -44,7 +44,7 @@ _Static_assert(2 * sizeof(struct soft_ring_shared) <= TOKEN_AT, "the counters fi
 _Static_assert(SOFT_WIRE_PAYLOAD % LINE == 0, "the longest frame is not rounded up");
 
 static bool
-rings_map(char *at, size_t length, int fd, size_t offset)
+ring_map_file(char *at, size_t length, int fd, size_t offset)
 {
 	return mmap(at, length, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
 		   (off_t)offset) != MAP_FAILED;
@@ -52,7 +52,7 @@ rings_map(char *at, size_t length, int fd, size_t offset)
 
 /* `first`: whether this side writes to the first of the two. */
 static int
-rings_map_all(struct soft_rings *rings, int fd, bool first)
+ring_map_all(struct soft_rings *rings, int fd, bool first)
 {
 	struct soft_ring *one = first ? &rings->out : &rings->in;
 	struct soft_ring *two = first ? &rings->in : &rings->out;
@@ -64,10 +64,10 @@ rings_map_all(struct soft_rings *rings, int fd, bool first)
 		return -errno;
 	*one = (struct soft_ring){ .shared = (void *)area, .bytes = area + HEADER };
 	*two = (struct soft_ring){ .shared = one->shared + 1, .bytes = one->bytes + 2 * BYTES };
-	if (rings_map(area, HEADER, fd, 0) && rings_map(one->bytes, BYTES, fd, HEADER) &&
-	    rings_map(one->bytes + BYTES, BYTES, fd, HEADER) &&
-	    rings_map(two->bytes, BYTES, fd, HEADER + BYTES) &&
-	    rings_map(two->bytes + BYTES, BYTES, fd, HEADER + BYTES) &&
+	if (ring_map_file(area, HEADER, fd, 0) && ring_map_file(one->bytes, BYTES, fd, HEADER) &&
+	    ring_map_file(one->bytes + BYTES, BYTES, fd, HEADER) &&
+	    ring_map_file(two->bytes, BYTES, fd, HEADER + BYTES) &&
+	    ring_map_file(two->bytes + BYTES, BYTES, fd, HEADER + BYTES) &&
 	    !madvise(area, length, MADV_DONTFORK)) {
 		rings->area = area;
 		return 0;
@@ -78,7 +78,7 @@ rings_map_all(struct soft_rings *rings, int fd, bool first)
 }
 
 static _Atomic(uint64_t) *
-rings_token(const struct soft_rings *rings)
+ring_token(const struct soft_rings *rings)
 {
 	return (void *)(rings->area + TOKEN_AT);
 }
@@ -95,12 +95,12 @@ soft_rings_create(struct soft_rings *rings)
 	if (!r)
 		r = ftruncate(fd, TOTAL) || fcntl(fd, F_ADD_SEALS, SEALS) ? -errno : 0;
 	if (!r)
-		r = rings_map_all(rings, fd, true);
+		r = ring_map_all(rings, fd, true);
 	if (r) {
 		soft_close(fd);
 		return r;
 	}
-	*rings_token(rings) = rings->token = (uint64_t)soft_random32() << 32 | soft_random32();
+	*ring_token(rings) = rings->token = (uint64_t)soft_random32() << 32 | soft_random32();
 	soft_ring_arm(&rings->in, SOFT_ALARM_PROGRESS);
 	soft_ring_arm(&rings->out, SOFT_ALARM_PROGRESS); /* for the other side, until it is there */
 	return fd;
@@ -115,8 +115,8 @@ soft_rings_attach(struct soft_rings *rings, int fd, uint64_t token)
 
 	if (seals < 0 || (seals & SEALS) != SEALS || fstat(fd, &st) || st.st_size != TOTAL)
 		return -EPROTO;
-	r = rings_map_all(rings, fd, false);
-	if (r || *rings_token(rings) == token)
+	r = ring_map_all(rings, fd, false);
+	if (r || *ring_token(rings) == token)
 		return r;
 	soft_rings_unmap(rings);
 	return -EPROTO;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static bool
-frame_has_segments(const struct soft_frame *frame)
+wire_frame_has_segments(const struct soft_frame *frame)
 {
 	const uint32_t segment = sizeof(struct soft_wire_segment);
 
@@ -13,7 +13,7 @@ frame_has_segments(const struct soft_frame *frame)
 }
 
 static bool
-frame_request_valid(const struct soft_frame *frame)
+wire_frame_request_valid(const struct soft_frame *frame)
 {
 	const unsigned int both = SOFT_FRAME_FIRST | SOFT_FRAME_LAST;
 	const bool whole = (frame->flags & both) == both;
@@ -25,7 +25,7 @@ frame_request_valid(const struct soft_frame *frame)
 	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
-		return pull ? frame_has_segments(frame) : frame->length <= frame->total;
+		return pull ? wire_frame_has_segments(frame) : frame->length <= frame->total;
 	case IBV_WR_RDMA_READ:
 		return whole && !frame->length;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -38,7 +38,7 @@ frame_request_valid(const struct soft_frame *frame)
 
 /* Whether a responder may send this NAK. */
 static bool
-frame_nak_valid(const struct soft_frame *frame)
+wire_frame_nak_valid(const struct soft_frame *frame)
 {
 	switch (frame->opcode) {
 	case SOFT_NAK_NOT_PULLED:
@@ -55,7 +55,7 @@ frame_nak_valid(const struct soft_frame *frame)
 
 /* The flags that a type of frame may have. */
 static unsigned int
-frame_flags_known(uint8_t type)
+wire_frame_flags_known(uint8_t type)
 {
 	switch (type) {
 	case SOFT_FRAME_REQUEST:
@@ -73,7 +73,7 @@ bool
 soft_frame_valid(const struct soft_frame *frame)
 {
 	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG || frame->zero ||
-	    frame->psn > SOFT_PSN_MASK || frame->flags & ~frame_flags_known(frame->type))
+	    frame->psn > SOFT_PSN_MASK || frame->flags & ~wire_frame_flags_known(frame->type))
 		return false;
 	switch (frame->type) {
 	case SOFT_FRAME_HELLO:
@@ -81,14 +81,14 @@ soft_frame_valid(const struct soft_frame *frame)
 	case SOFT_FRAME_CM:
 		return frame->length == sizeof(struct soft_wire_cm);
 	case SOFT_FRAME_REQUEST:
-		return frame_request_valid(frame);
+		return wire_frame_request_valid(frame);
 	case SOFT_FRAME_RESPONSE:
-		return frame->flags & SOFT_FRAME_PULL ? frame_has_segments(frame) :
+		return frame->flags & SOFT_FRAME_PULL ? wire_frame_has_segments(frame) :
 							frame->length <= frame->total;
 	case SOFT_FRAME_PULLED:
 		return !frame->length && frame->opcode <= SOFT_NOT_PULLED;
 	case SOFT_FRAME_NAK:
-		return frame_nak_valid(frame);
+		return wire_frame_nak_valid(frame);
 	case SOFT_FRAME_DATAGRAM:
 		return frame->length <= SOFT_MTU && frame->length == frame->total &&
 		       (frame->opcode == IBV_WR_SEND || frame->opcode == IBV_WR_SEND_WITH_IMM);

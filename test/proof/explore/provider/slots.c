@@ -10,7 +10,7 @@
 #include "dapl/cm/sp.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/hint.h"
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/ia/address.h"
 #include "dapl/ia/ia.h"
 #include "dapl/object/registry.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evd -- an EVD as a DAT object: created, closed, freed */
-#include "dapl/evd/evd.h"
+#include "dapl/evd/evd_object.h"
 #include "dapl/evd/slow.h"
 
 #include "dapl/evd/cno.h"

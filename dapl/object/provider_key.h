@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * provider -- one key of dat.conf whose record names this library
+ * provider_key -- one key of dat.conf whose record names this library
  *
  * A key is an interface name, an API version and a thread safety.  Each key has its own table
  * and parameters.  A registry passes only the name to ia_open.  Several keys can have the same
@@ -10,8 +10,8 @@
  * Made by dat_provider_init() and never freed: registries follow the first word of any handle they
  * are given, also of a freed one, to the table.
  */
-#ifndef REARM_DAPL_PROVIDER_H
-#define REARM_DAPL_PROVIDER_H
+#ifndef REARM_DAPL_PROVIDER_KEY_H
+#define REARM_DAPL_PROVIDER_KEY_H
 
 #include <stdbool.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dapl/evd/evd.h -- an EVD as a DAT object: the dispatcher's queue with a completion queue under it
+ * evd_object -- an EVD as a DAT object: the dispatcher's queue with a completion queue under it
  */
-#ifndef REARM_DAPL_EVD_H
-#define REARM_DAPL_EVD_H
+#ifndef REARM_DAPL_EVD_OBJECT_H
+#define REARM_DAPL_EVD_OBJECT_H
 
 #include <stdatomic.h>
 
