@@ -16,7 +16,7 @@ STREAMS = ["dequeue", "dequeue-merged", "dequeue-n-16", "dequeue-n-16-merged", "
            "post-send"]
 UPCALLS = ["upcall-single", "upcall-single-merged", "upcall-array-16", "upcall-array-16-merged", "upcall-many", "upcall-single-idle-1", "upcall-single-idle-16",
            "upcall-many-idle-1", "upcall-notify-idle-1", "upcall-notify-idle-16", "switching-1", "switching-8",
-           "switching-64", "switching-1000", "switching-8-merged"]
+           "switching-64", "switching-1000", "switching-private-1", "switching-8-merged"]
 SLEEPS = ["wait", "cno-1", "cno-16", "cno-256"]
 MANY = ["many-1", "many-100", "many-10000"]
 PINGS = [("time-ping", "raw16"), ("time-ping", "dapl"), ("time-ping", "rearm"), ("time-ping", "rearm:spin=0"),

@@ -62,10 +62,11 @@ evd_lose_channel(struct evd *evd)
 void
 evd_settle_channel(struct evd *evd)
 {
-	enum evd_sink sink = evd_sink(evd);
-	bool watch = sink == EVD_SINK_UPCALL || sink == EVD_SINK_CNO;
+	const enum evd_sink sink = evd_sink(evd);
+	const bool watch = sink != EVD_SINK_WAITER;
 
-	if (watch != evd->channel_watched) {
+	/* A consumer that disables its policy often enables it again soon: nothing changes. */
+	if (sink != EVD_SINK_NONE && watch != evd->channel_watched) {
 		loop_watch(evd->cfg.loop, &evd->channel, watch);
 		evd->channel_watched = watch;
 	}

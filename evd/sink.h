@@ -138,7 +138,10 @@ evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
  */
 void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
-/* Whether the loop watches the channel of an EVD that it has as a source. */
+/*
+ * Who watches the channel of an EVD that the loop has as a source: a thread that waits, for itself;
+ * for any other sink the loop.  Without a sink it stays as it is.
+ */
 void evd_settle_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /* Gives the shared channel to the loop if the sink needs that. */

@@ -58,6 +58,7 @@ static const struct workload {
 	{ "switching-8", upcall_switching, REARM, QUEUE_PLAIN, 8 },
 	{ "switching-64", upcall_switching, REARM, QUEUE_PLAIN, 64 },
 	{ "switching-1000", upcall_switching, REARM, QUEUE_PLAIN, 1000 },
+	{ "switching-private-1", upcall_switching_private, REARM, QUEUE_PLAIN, 1 },
 	{ "switching-8-merged", upcall_switching, REARM, QUEUE_MERGED, 8 },
 	{ "wait", sleep_wait, ALL, QUEUE_PLAIN, 0 },
 	{ "wait-merged", sleep_wait, REARM, QUEUE_MERGED, 0 },

@@ -109,6 +109,22 @@ upcall_open(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_FUNC f
 	engine->feed(&queue, ENDPOINTS);
 }
 
+/* The same for an EVD that was created without a CNO, to be waited on: its channel is its own. */
+static void
+upcall_open_private(const struct engine *engine, DAT_UPCALL_FUNC function)
+{
+	const DAT_UPCALL_OBJECT object = { NULL, function };
+
+	engine->open();
+	queue.kind = QUEUE_PLAIN;
+	queue.cq = device_cqs();
+	dat_must("dat_evd_create", dat_evd_create(engine_ia, 4 * WINDOW, DAT_HANDLE_NULL,
+				       engine_dat_flags(QUEUE_PLAIN), &queue.evd));
+	dat_must("dat_evd_modify_upcall",
+	    dat_evd_modify_upcall(queue.evd, DAT_UPCALL_DISABLE, &object, DAT_UPCALL_INVOC_ANY));
+	engine->feed(&queue, ENDPOINTS);
+}
+
 static void
 upcall_policy_array(DAT_UPCALL_POLICY policy)
 {
@@ -186,13 +202,11 @@ upcall_backlog_array(const struct engine *engine, enum queue_kind kind, unsigned
 
 /* Bursts of n; each comes when all threads of the provider sleep. */
 static void
-upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n,
-    DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC function)
+upcall_bursts(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY policy)
 {
 	const unsigned int bursts = POSTED / n > BURSTS ? BURSTS : POSTED / n;
 	uint64_t until = 0;
 
-	upcall_open(engine, kind, function);
 	upcall_policy(policy);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		upcall_post(engine, bursts * n);
@@ -209,6 +223,14 @@ upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n,
 		measure_end();
 		measure_events(bursts * n);
 	}
+}
+
+static void
+upcall_idle(const struct engine *engine, enum queue_kind kind, unsigned int n,
+    DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC function)
+{
+	upcall_open(engine, kind, function);
+	upcall_bursts(engine, n, policy);
 }
 
 void
@@ -233,4 +255,12 @@ void
 upcall_switching(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	upcall_idle(engine, kind, n, DAT_UPCALL_SINGLE_INSTANCE, upcall_switch);
+}
+
+void
+upcall_switching_private(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	(void)kind;
+	upcall_open_private(engine, upcall_switch);
+	upcall_bursts(engine, n, DAT_UPCALL_SINGLE_INSTANCE);
 }

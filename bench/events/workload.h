@@ -16,7 +16,7 @@ workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream
 
 /* upcall.c: with upcalls, so with Rearm only */
 workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;
-workload_run upcall_backlog_array, upcall_idle_notify, upcall_switching;
+workload_run upcall_backlog_array, upcall_idle_notify, upcall_switching, upcall_switching_private;
 
 /* sleep.c */
 workload_run sleep_wait, sleep_cno;

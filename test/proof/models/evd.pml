@@ -417,7 +417,7 @@ inline settle()
 {
 	NOTE_CHANGE
 #if defined(PRIVATE) && !defined(UNWATCHED)
-	watched = (SINK_UPCALL || SINK_CNO);
+	watched = (SINK_UPCALL || SINK_CNO || (watched && !waiting));
 #endif
 #ifndef UNSEEN_FORGOTTEN
 	SET_UNSEEN(SIGNALLED > 0)
