@@ -137,6 +137,23 @@ START_TEST(objects__each_kind__counts_its_creation_and_its_end)
 }
 END_TEST
 
+/*
+ * Both ends have counted all of it, which may be after the event: what is counted next begins from
+ * there.
+ */
+static void
+establish(void)
+{
+	begin();
+	dt_connect_pair(&pair);
+	ADDS("established", 0, { DCNT_IA_CM_REQ_TX, 1 }, { DCNT_IA_CM_REP_RX, 1 },
+	    { DCNT_IA_CM_RTU_TX, 1 }, { DCNT_IA_CM_ACTIVE_EST, 1 });
+	ADDS("established", 1, { DCNT_IA_CM_REQ_RX, 1 }, { DCNT_IA_SP_CR, 1 },
+	    { DCNT_IA_SP_CR_ACCEPTED, 1 }, { DCNT_IA_CM_REP_TX, 1 }, { DCNT_IA_CM_RTU_RX, 1 },
+	    { DCNT_IA_CM_PASSIVE_EST, 1 });
+	begin();
+}
+
 static void
 end_connection(void)
 {
@@ -169,20 +186,12 @@ START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
 	DAT_EVENT event;
 
 	open_pair();
-	begin();
-	dt_connect_pair(&pair);
-	ADDS("established", 0, { DCNT_IA_CM_REQ_TX, 1 }, { DCNT_IA_CM_REP_RX, 1 },
-	    { DCNT_IA_CM_RTU_TX, 1 }, { DCNT_IA_CM_ACTIVE_EST, 1 });
-	ADDS("established", 1, { DCNT_IA_CM_REQ_RX, 1 }, { DCNT_IA_SP_CR, 1 },
-	    { DCNT_IA_SP_CR_ACCEPTED, 1 }, { DCNT_IA_CM_REP_TX, 1 }, { DCNT_IA_CM_RTU_RX, 1 },
-	    { DCNT_IA_CM_PASSIVE_EST, 1 });
-	begin();
+	establish();
 	end_connection();
 	ADDS("disconnected", 0, { DCNT_IA_CM_DREQ_TX, 1 });
 	ADDS("disconnected", 1, { DCNT_IA_CM_DREQ_RX, 1 });
 	/* By the end that was asked, and gracefully. */
-	dt_connect_pair(&pair);
-	begin();
+	establish();
 	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG));
 	dt_expect_disconnected(&pair.a);
 	dt_expect_disconnected(&pair.b);
@@ -231,8 +240,11 @@ START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
 
 	/* A request whose sender has gone is accepted all the same, and not answered. */
 	pair.b.ep = dt_ep(&pair.b, NULL);
+	begin();
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	cr = dt_request(&pair.b);
+	ADDS("asked", 0, { DCNT_IA_CM_REQ_TX, 1 });
+	ADDS("asked", 1, { DCNT_IA_CM_REQ_RX, 1 }, { DCNT_IA_SP_CR, 1 });
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	ends(DAT_CONNECTION_EVENT_DISCONNECTED);
 	dt_nap_ms(20); /* so that the other end knows */
@@ -259,9 +271,12 @@ START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
 	dt_ok(dat_psp_free(psp));
 	dt_ok(dat_rsp_create(pair.b.ia, qual, pair.b.ep, evd, &rsp));
 	pair.b.qual = qual;
+	begin();
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	dt_expect(evd, DAT_CONNECTION_REQUEST_EVENT, &event);
 	pair.a.ep = dt_ep(&pair.a, NULL);
+	ADDS("queued", 0, { DCNT_IA_CM_REQ_TX, 1 }, { DCNT_IA_EP_CREATE, 1 });
+	ADDS("queued", 1, { DCNT_IA_CM_REQ_RX, 1 }, { DCNT_IA_SP_CR, 1 });
 	begin();
 	dt_connect(&pair.a, &pair.b, NULL, 0);
 	ends(DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
@@ -315,12 +330,12 @@ START_TEST(errors_of_the_device__each_counts_by_its_object)
 	DAT_EVENT event;
 
 	open_pair();
-	dt_connect_pair(&pair); /* that of b is the last that was made */
-	begin();
+	establish(); /* the queue pair of b is the last that was made */
 	fault_raise(IBV_EVENT_QP_FATAL, fault_qp_last());
 	dt_expect(pair.b.async, DAT_ASYNC_ERROR_EP_BROKEN, &event);
 	dt_expect(pair.b.connect, DAT_CONNECTION_EVENT_BROKEN, &event);
 	dt_next(pair.a.connect, &event);
+	ADDS("queue pair", 0, { DCNT_IA_CM_DREQ_RX, 1 });
 	ADDS("queue pair", 1, { DCNT_IA_ASYNC_ERROR, 1 }, { DCNT_IA_ASYNC_QP_ERROR, 1 });
 	evd = dt_evd(&pair.b, DAT_EVD_DTO_FLAG, 4);
 	begin();
