@@ -6,6 +6,7 @@
 #include "softverbs/cq/personality.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/qp/datagram.h"
+#include "softverbs/qp/key.h"
 #include "softverbs/qp/memlock.h"
 #include "softverbs/qp/qp_table.h"
 #include "softverbs/qp/remote.h"
@@ -49,6 +50,7 @@ static void
 compose_reset_qp(void)
 {
 	soft_memlock_reset();
+	soft_keys_reset();
 	soft_qp_table_reset();
 }
 

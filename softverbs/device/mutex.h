@@ -82,6 +82,14 @@ struct soft_rwlock {
 		0, 0, SOFT_MUTEX_INITIALIZER \
 	}
 
+static inline void
+soft_rwlock_init(struct soft_rwlock *lock)
+{
+	atomic_init(&lock->state, 0);
+	atomic_init(&lock->sleepers, 0);
+	soft_mutex_init(&lock->writers);
+}
+
 /* A reader has counted itself and found a writer; the last reader has left a writer that waits. */
 void soft_rwlock_step_back(struct soft_rwlock *lock);
 void soft_rwlock_wake(struct soft_rwlock *lock);
@@ -153,6 +161,12 @@ struct soft_rwlock {
 	{ \
 		PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP \
 	}
+
+static inline void
+soft_rwlock_init(struct soft_rwlock *lock)
+{
+	*lock = (struct soft_rwlock)SOFT_RWLOCK_INITIALIZER;
+}
 
 static inline void
 soft_rwlock_read(struct soft_rwlock *lock)

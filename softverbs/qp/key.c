@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "key.h"
 #include "softverbs/device/mutex.h"
+#include "softverbs/device/runtime.h"
 
 #include <stdlib.h>
 
@@ -135,4 +136,14 @@ soft_key_translate(const struct ibv_pd *pd, const struct soft_qp *qp, uint32_t v
 	if (offset > key->length || length > key->length - offset)
 		return NULL;
 	return key->bytes + offset;
+}
+
+/* A thread of the parent may have had the lock, and the table half changed. */
+void
+soft_keys_reset(void) UNCHECKED
+{
+	soft_rwlock_init(&lock);
+	soft_runtime_leak(buckets);
+	buckets = NULL;
+	bucket_mask = count = 0;
 }

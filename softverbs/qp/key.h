@@ -46,6 +46,8 @@ void soft_keys_unlock_shared(void) RELEASE_SHARED(soft_locks.keys);
 void soft_keys_lock(void) ACQUIRE(soft_locks.keys) SOFT_NO_CQ_LOCK;
 void soft_keys_unlock(void) RELEASE(soft_locks.keys);
 
+void soft_keys_reset(void); /* in a forked child */
+
 /* Assigns a value: 0, or -ENOMEM.  Removing needs no memory. */
 int soft_key_add(struct soft_key *key) REQUIRES(soft_locks.keys);
 void soft_key_remove(struct soft_key *key) REQUIRES(soft_locks.keys);

@@ -35,6 +35,12 @@ link_unlock_turns(void) RELEASE(soft_locks.turns) UNCHECKED
 	soft_mutex_unlock(&places);
 }
 
+void
+soft_links_reset(void)
+{
+	soft_mutex_init(&places);
+}
+
 static void
 link_lock(struct soft_link *link) ACQUIRE(soft_locks.link) SOFT_NO_LEAF_LOCK UNCHECKED
 {

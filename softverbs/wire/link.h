@@ -207,5 +207,6 @@ void soft_link_notify_of_room(struct soft_link *link);
 
 /* For peer.c, on the progress thread: closes the descriptor and drops queued frames. */
 void soft_link_close(struct soft_link *link) SOFT_NO_LINK_LOCK;
+void soft_links_reset(void); /* in a forked child */
 
 #endif

@@ -424,6 +424,7 @@ soft_peers_reset(void) UNCHECKED
 	struct soft_link *link;
 
 	soft_mutex_init(&lock);
+	soft_links_reset();
 	TAILQ_FOREACH (link, &links, all) {
 		soft_close(link->watch.fd);
 		if (link->memory >= 0)

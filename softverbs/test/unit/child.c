@@ -6,6 +6,7 @@
 #include "story.h"
 #include "lib/feature.h"
 
+#include "softverbs/qp/key.h"
 #include "softverbs/qp/qp.h"
 #include "softverbs/qp/qp_table.h"
 
@@ -81,6 +82,7 @@ in_a_child(void (*body)(void))
 	int status;
 
 	make_objects();
+	soft_keys_lock();
 	pthread_mutex_lock(&a.cq->mutex);
 	child = fork();
 	if (child == 0) {
@@ -88,6 +90,7 @@ in_a_child(void (*body)(void))
 		_exit(0);
 	}
 	pthread_mutex_unlock(&a.cq->mutex);
+	soft_keys_unlock();
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	side_receive(&b, 1, 0, 8);
@@ -220,6 +223,7 @@ begin_again(void)
 		use_a_device();
 }
 
+/* origin: out33.E5 */
 START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
 {
 	in_a_child(begin_again);
