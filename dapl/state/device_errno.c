@@ -10,7 +10,8 @@
 	{ call, EIO, DAPL_MEANS_FAILED, "ucma.c ucma_get_ctx(): the device was removed" }, \
 	{ call, EINVAL, DAPL_MEANS_FAILED, "cma.c: the state of the id does not allow the call" }, \
 	{ call, ENODATA, DAPL_MEANS_FAILED, "librdmacm cma.c: the kernel took a part of the command" }, \
-	{ call, ENOMEM, DAPL_MEANS_FULL, "ucma.c, cma.c, librdmacm cma.c: no memory" }
+	{ call, ENOMEM, DAPL_MEANS_FULL, "ucma.c, cma.c, librdmacm cma.c: no memory" }, \
+	{ call, ENOSPC, DAPL_MEANS_FULL, "softverbs: the file system of its folder is full, or the user's limit of epoll" }
 
 /* Of every call that makes an object of a device, or changes one. */
 #define UVERBS(call) \
