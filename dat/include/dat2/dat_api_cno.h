@@ -3,8 +3,8 @@
  * dat_api_cno.h -- consumer notification objects: one wait for many EVDs
  *
  * An event triggers the CNO of its EVD if the EVD is enabled, no thread waits on the EVD itself,
- * and no upcall policy is enabled.  A triggered CNO releases one waiter, or calls its proxy agent
- * once.
+ * and no upcall policy is enabled.  A triggered CNO releases one waiter, which may come later, and
+ * calls its proxy agent once, if it has one.
  *
  * Which EVDs to dequeue from after a wake-up: DAT 2.0 lets a provider combine the triggers of
  * several EVDs, so a program for every provider dequeues from every EVD of the CNO until it is

@@ -196,8 +196,8 @@ DAT_RETURN DAT_API dat_ep_get_status(DAT_EP_HANDLE ep, DAT_EP_STATE *state,
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory
  *	DAT_MODEL_NOT_SUPPORTED			a quality of service that is not in the attribute
  *						dat_qos_supported (a provider of Rearm has best
- *						effort alone), or a multipath flag that the
- *						provider does not have
+ *						effort alone), or several paths are required and the
+ *						provider has one
  *
  * Threads: any.  From: DAT 2.0.
  */
