@@ -351,7 +351,7 @@ dat_cno_trywait(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
  *	`done`		output: how many descriptors it has read and jobs it has run, or NULL
  *
  *	DAT_SUCCESS				*done is set
- *	DAT_INVALID_HANDLE/HANDLE1, IA		ia is not an open IA
+ *	DAT_INVALID_HANDLE			ia is not an open IA
  *	DAT_INVALID_STATE			the IA has threads
  *	DAT_NOT_IMPLEMENTED			the provider has no such call
  *
