@@ -26,6 +26,7 @@ struct caller {
 	struct soft_watch watch;
 	TAILQ_ENTRY(caller) link;
 	uint64_t deadline;
+	pid_t pid;     /* of its process, or 0 */
 	size_t filled; /* bytes of the hello that came */
 	struct soft_hello_frame hello;
 };
@@ -46,15 +47,37 @@ acceptor_caller_said_hello(const struct caller *caller)
 	return caller->filled == sizeof caller->hello;
 }
 
-static struct caller *
-acceptor_oldest_silent(void)
+static unsigned int
+acceptor_silent_of(pid_t pid)
 {
-	struct caller *caller;
+	const struct caller *caller;
+	unsigned int n = 0;
 
 	TAILQ_FOREACH (caller, &callers, link)
-		if (!acceptor_caller_said_hello(caller))
-			return caller;
-	return NULL;
+		n += caller->pid == pid && !acceptor_caller_said_hello(caller);
+	return n;
+}
+
+/*
+ * The oldest caller that said no hello, of the process that has most of them: a process that calls
+ * very often costs others nothing.  NULL if there is none.
+ */
+static struct caller *
+acceptor_silent_caller(void)
+{
+	struct caller *caller, *found = NULL;
+	unsigned int most = 0, n;
+
+	TAILQ_FOREACH (caller, &callers, link) {
+		if (acceptor_caller_said_hello(caller))
+			continue;
+		n = acceptor_silent_of(caller->pid);
+		if (n > most) {
+			most = n;
+			found = caller;
+		}
+	}
+	return found;
 }
 
 static void
@@ -141,6 +164,28 @@ acceptor_caller_read(struct soft_watch *watch, uint32_t events)
 		acceptor_caller_greet(caller);
 }
 
+/*
+ * Closes a caller that said no hello; false if there is none.  One whose hello has come is greeted
+ * instead, because this process may not have run in time.
+ */
+static bool
+acceptor_make_room(const char *why)
+{
+	const unsigned int count = caller_count;
+	struct caller *caller;
+
+	while ((caller = acceptor_silent_caller())) {
+		acceptor_caller_read(&caller->watch, 0);
+		if (caller_count < count)
+			return true;
+		if (acceptor_caller_said_hello(caller)) /* it waits for a descriptor */
+			continue;
+		acceptor_caller_close(caller, why);
+		return true;
+	}
+	return false;
+}
+
 static void
 acceptor_timer_expired(struct soft_timer *timer)
 {
@@ -175,12 +220,8 @@ acceptor_timer_expired(struct soft_timer *timer)
 static void
 acceptor_no_descriptor(int error)
 {
-	struct caller *oldest = acceptor_oldest_silent();
-
-	if (oldest) {
-		acceptor_caller_close(oldest, "its descriptor is needed");
+	if (acceptor_make_room("its descriptor is needed"))
 		return;
-	}
 	soft_debug("no connection is accepted: errno %d", error);
 	(void)soft_watch_change(&acceptor, 0);
 	closed = true;
@@ -191,9 +232,13 @@ static struct caller *
 acceptor_caller_open(int fd)
 {
 	struct caller *caller = calloc(1, sizeof *caller);
+	struct ucred of = { 0 };
+	socklen_t length = sizeof of;
 
 	if (!caller)
 		return NULL;
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &of, &length);
+	caller->pid = of.pid;
 	caller->watch = (struct soft_watch){ fd, acceptor_caller_read };
 	caller->deadline = soft_now() + soft_settings_scale_time(SOFT_ANSWER_TIME);
 	if (soft_watch_add(&caller->watch, EPOLLIN)) {
@@ -206,7 +251,7 @@ acceptor_caller_open(int fd)
 static void
 acceptor_accept(struct soft_watch *watch, uint32_t events)
 {
-	struct caller *caller, *oldest;
+	struct caller *caller;
 	int fd;
 
 	(void)events;
@@ -222,10 +267,8 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 		soft_guard_close(fd);
 		return;
 	}
-	if (caller_count == CALLERS_MAX) {
-		oldest = acceptor_oldest_silent();
-		acceptor_caller_close(oldest ? oldest : TAILQ_FIRST(&callers), "too many callers");
-	}
+	if (caller_count == CALLERS_MAX && !acceptor_make_room("too many callers"))
+		acceptor_caller_close(TAILQ_FIRST(&callers), "too many callers");
 	TAILQ_INSERT_TAIL(&callers, caller, link);
 	caller_count++;
 	acceptor_start_timer();

@@ -3,6 +3,7 @@
  * door -- which processes may connect to a device: those that identify themselves, once, as what
  * they are
  */
+#define _GNU_SOURCE /* _Fork() */
 #include "line.h"
 #include "other.h"
 #include "story.h"
@@ -13,6 +14,7 @@
 
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static struct side a; /* the device that is called */
@@ -252,6 +254,54 @@ START_TEST(silent_callers__hung_up_in_time__nothing_is_kept_of_them)
 }
 END_TEST
 
+/* It connects, says nothing until told, and ends with 0 if it was not hung up on. */
+static pid_t
+silent_child(int *told)
+{
+	struct sockaddr_un address;
+	const socklen_t length = soft_name_address(&address, called);
+	int ready[2], go[2];
+	pid_t child;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	ck_assert_int_eq(pipe(go), 0);
+	child = _Fork(); /* the device's descriptors stay: the address is below one of them */
+	if (child == 0) {
+		const int line = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		close(go[1]);
+		if (connect(line, (struct sockaddr *)&address, length))
+			_exit(2);
+		(void)!write(ready[1], "", 1);
+		(void)!read(go[0], &c, 1);
+		_exit(hung_up(line));
+	}
+	close(ready[1]);
+	close(go[0]);
+	ck_assert_int_eq((int)read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	*told = go[1];
+	return child;
+}
+
+/* origin: out33.E6 */
+START_TEST(silent_callers__many_of_one_process__another_keeps_its_connection)
+{
+	int lines[LINES], told, status;
+	pid_t child;
+
+	child = silent_child(&told);
+	silent_callers(lines, false);
+	await_open(lines, 63);
+	close(told);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	for (int i = 0; i < LINES; i++)
+		close(lines[i]);
+}
+END_TEST
+
 static void
 call(void)
 {
@@ -319,6 +369,7 @@ soft_door_suite(void)
 	tcase_add_test(tcase, process_hangs_up_and_calls_again__is_let_in);
 	tcase_add_test(tcase, hello_of_a_free_slot__refused);
 	tcase_add_test(tcase, request_before_hello__hung_up);
+	tcase_add_test(tcase, silent_callers__many_of_one_process__another_keeps_its_connection);
 
 	tcase = runner_tcase(suite, "silent");
 	tcase_add_checked_fixture(tcase, hurry, take_time);
