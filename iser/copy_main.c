@@ -17,6 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+static struct initiator initiator;
+static struct histogram latencies[2]; /* of writes, of reads */
+static struct report report;
 static const char *direction;
 
 static void
@@ -29,121 +32,103 @@ draw(uint64_t done, uint64_t total)
 	fflush(stderr);
 }
 
-/* One direction; its time in nanoseconds, or 0 after a message. */
-static uint64_t
-copy(struct initiator *initiator, const struct copy_options *options, const struct backing *file,
-    bool writes, uint64_t bytes)
+/* One direction, and its lines of the report.  0, or -1 after a message. */
+static int
+copy(const struct copy_options *options, struct backing *file, bool writes, const char *name)
 {
 	const bool shown = !options->quiet && progress_wanted();
+	struct report_sum *sum = &report.sums[report.sum_count];
+	struct report_job *job = &report.jobs[report.job_count];
 	const uint64_t begin = bell_now();
+	int r;
 
-	direction = writes ? "write" : "read";
-	if (initiator_copy(initiator, file, writes, bytes, shown ? draw : NULL)) {
+	job->name = direction = writes ? "write" : "read";
+	job->latency = &latencies[!writes];
+	if (initiator_copy(
+		&initiator, file, writes, report.bytes, &latencies[!writes], shown ? draw : NULL)) {
 		if (shown)
 			fputs("\r\033[K", stderr);
-		return 0;
+		return -1;
 	}
-	return bell_now() - begin + 1;
-}
-
-static void
-print(const struct copy_options *options, const char *what, uint64_t bytes, uint64_t time,
-    const struct digest *digest, const char *whose)
-{
-	char text[DIGEST_TEXT], duration[32];
-
-	digest_text(digest, text);
-	if (options->json)
-		printf("{\"direction\":\"%s\",\"bytes\":%" PRIu64 ",\"ns\":%" PRIu64
-		       ",\"connections\":%u,\"queue_depth\":%u,\"sha256\":\"%s\"}\n",
-		    what, bytes, time, options->initiator.connections, options->initiator.depth,
-		    text);
-	else if (!options->quiet)
-		printf("%-9s %" PRIu64
-		       " bytes in %s, %.1f MB/s, over %u connections of queue depth %u\n",
-		    what, bytes, report_duration(time, duration, sizeof duration),
-		    (double)bytes * 1e3 / (double)time, options->initiator.connections,
-		    options->initiator.depth);
-	if (!options->json)
-		printf("SHA-256   %s  %s\n", text, whose);
+	job->nanoseconds = bell_now() - begin;
+	report.job_count++;
+	file->bytes = report.bytes;
+	r = digest_backing(file, progress_of_sum(options->quiet), &sum->digest);
+	if (r) {
+		say("%s cannot be read: %s", name, strerror(-r));
+		return -1;
+	}
+	sum->name = name;
+	report.sum_count++;
+	return 0;
 }
 
 static int
-sum(const struct copy_options *options, const struct backing *file, struct digest *digest)
+write_lun(const struct copy_options *options)
 {
-	int r = digest_backing(file, progress_of_sum(options->quiet), digest);
-
-	if (r)
-		say("%s cannot be read: %s", options->file, strerror(-r));
-	return r;
-}
-
-static int
-write_lun(struct initiator *initiator, const struct copy_options *options)
-{
+	const uint64_t room = initiator.blocks * initiator.block_bytes;
 	struct backing file = BACKING_NONE, back = BACKING_NONE;
-	struct digest ours, theirs;
-	uint64_t time;
 	int r = backing_open_source(&file, options->file);
 
 	if (r) {
-		say("%s: %s", options->file, strerror(-r));
+		say("%s: %s", options->file, r == -ENODATA ? "is empty" : strerror(-r));
 		return -1;
 	}
+	report.bytes = file.bytes;
 	r = -1;
-	if (file.bytes > initiator->blocks * initiator->block_bytes) {
+	if (file.bytes > room)
 		say("%s has %" PRIu64 " bytes, and the LUN %" PRIu64, options->file, file.bytes,
-		    initiator->blocks * initiator->block_bytes);
-		goto close;
+		    room);
+	else
+		r = copy(options, &file, true, options->file);
+	if (r == 0 && options->verify) {
+		r = -1;
+		if (backing_open_temporary(&back) == 0 && backing_reserve(&back, file.bytes) == 0)
+			r = copy(options, &back, false, "read back");
 	}
-	time = copy(initiator, options, &file, true, file.bytes);
-	if (!time || sum(options, &file, &ours))
-		goto close;
-	print(options, "write", file.bytes, time, &ours, options->file);
-	r = 0;
-	if (!options->verify)
-		goto close;
-	r = -1;
-	if (backing_open_temporary(&back) || backing_reserve(&back, file.bytes))
-		goto close;
-	time = copy(initiator, options, &back, false, file.bytes);
-	if (!time || sum(options, &back, &theirs))
-		goto close;
-	r = digest_equal(&ours, &theirs) ? 0 : -1;
-	print(options, "read", file.bytes, time, &theirs,
-	    r ? "read back  DIFFERS" : "read back  matches");
-close:
 	backing_close(&back);
 	backing_close(&file);
 	return r;
 }
 
 static int
-read_lun(struct initiator *initiator, const struct copy_options *options)
+read_lun(const struct copy_options *options)
 {
-	const uint64_t bytes = initiator->blocks * initiator->block_bytes;
 	struct backing file = BACKING_NONE;
-	struct digest digest;
-	uint64_t time;
 	int r = backing_open_device(&file, options->file);
 
+	report.bytes = initiator.blocks * initiator.block_bytes;
 	if (r == 0)
-		r = backing_reserve(&file, bytes);
+		r = backing_reserve(&file, report.bytes);
 	if (r) {
 		say("%s: %s", options->file, strerror(-r));
-		return -1;
-	}
-	if (file.bytes > bytes) {
+		r = -1;
+	} else if (file.bytes > report.bytes) {
 		say("%s exists, and is larger than the LUN", options->file);
-		backing_close(&file);
-		return -1;
+		r = -1;
+	} else {
+		r = copy(options, &file, false, options->file);
 	}
-	time = copy(initiator, options, &file, false, bytes);
-	r = time ? sum(options, &file, &digest) : -1;
-	if (r == 0)
-		print(options, "read", bytes, time, &digest, options->file);
 	backing_close(&file);
 	return r;
+}
+
+static void
+print(const struct copy_options *options)
+{
+	report.source = options->writes ? options->file : options->url;
+	report.connections = options->initiator.connections;
+	report.queue_depth = options->initiator.depth;
+	report.block_bytes = initiator.most;
+	report.ia = options->initiator.ia;
+	report.sides[report.side_count++] =
+	    (struct report_side){ "initiator", &initiator.adapter.tally };
+	if (options->json)
+		report_print_json(&report, stdout);
+	else if (options->quiet)
+		report_print_sums(&report, stdout);
+	else
+		report_print_table(&report, stdout);
 }
 
 static int
@@ -170,7 +155,6 @@ int
 main(int argc, char **argv)
 {
 	static struct copy_options options;
-	static struct initiator initiator;
 	struct chap_secrets *secrets = NULL;
 	struct bell bell;
 	int r;
@@ -190,10 +174,13 @@ main(int argc, char **argv)
 	options.initiator.address = options.addresses->ai_addr;
 	r = initiator_open(&initiator, &options.initiator, &bell);
 	if (r == 0)
-		r = options.writes ? write_lun(&initiator, &options) :
-				     read_lun(&initiator, &options);
+		r = options.writes ? write_lun(&options) : read_lun(&options);
 	if (initiator_close(&initiator) || atomic_load(&initiator.failed))
 		r = -1;
+	if (r == 0) {
+		print(&options); /* with the counters of what is closed */
+		r = report_sums_match(&report) ? 0 : -1;
+	}
 	chap_free(secrets);
 	bell_catch_signals(NULL);
 	bell_fini(&bell);

@@ -109,6 +109,7 @@ parse_place(struct argp_state *state, struct copy_options *options, const char *
 	} else if (options->initiator.target || !copy_url_parse(options, arg)) {
 		argp_error(state, "\"%s\" is not the one iser://HOST[:PORT]/NAME/LUN", arg);
 	} else {
+		options->url = arg;
 		options->writes = options->file != NULL;
 	}
 }

@@ -13,7 +13,7 @@ struct copy_options {
 	struct initiator_options initiator;
 	char host[256], target[256];
 	const struct addrinfo *addresses;
-	const char *file, *provider, *auth_file;
+	const char *file, *url, *provider, *auth_file;
 	bool writes; /* from the file to the LUN */
 	bool verify, quiet, json;
 };

@@ -102,20 +102,26 @@ report_print_sides(const struct report_side *sides, unsigned int count, FILE *ou
 }
 
 void
-report_print_table(const struct report *report, FILE *out)
+report_print_sums(const struct report *report, FILE *out)
 {
 	char text[DIGEST_TEXT];
 
-	fprintf(out, "copied    %s, %" PRIu64 " bytes, there and back\n", report->source,
-	    report->bytes);
-	fprintf(out, "over      %u connections, queue depth %u, blocks of %u bytes, adapter %s\n",
-	    report->connections, report->queue_depth, report->block_bytes, report->ia);
 	for (unsigned int i = 0; i < report->sum_count; i++)
 		fprintf(out, "SHA-256   %s  %s%s\n", digest_text(&report->sums[i].digest, text),
 		    report->sums[i].name,
 		    i == 0							   ? "" :
 		    digest_equal(&report->sums[0].digest, &report->sums[i].digest) ? "  matches" :
 										     "  DIFFERS");
+}
+
+void
+report_print_table(const struct report *report, FILE *out)
+{
+	fprintf(out, "copied    %s, %" PRIu64 " bytes%s\n", report->source, report->bytes,
+	    report->job_count > 1 ? ", there and back" : "");
+	fprintf(out, "over      %u connections, queue depth %u, blocks of %u bytes, adapter %s\n",
+	    report->connections, report->queue_depth, report->block_bytes, report->ia);
+	report_print_sums(report, out);
 	if (report->job_count)
 		print_jobs(report, out);
 	if (report->side_count)

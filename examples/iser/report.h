@@ -46,6 +46,7 @@ struct report {
 
 bool report_sums_match(const struct report *report);
 
+void report_print_sums(const struct report *report, FILE *out);
 void report_print_table(const struct report *report, FILE *out);
 void report_print_sides(const struct report_side *sides, unsigned int count, FILE *out);
 void report_print_json(const struct report *report, FILE *out);

@@ -28,7 +28,7 @@ enum question {
 
 struct islot {
 	uint32_t itt, bytes;
-	uint64_t at;
+	uint64_t at, sent_at; /* in the file; when */
 };
 
 struct iconn {
@@ -43,6 +43,7 @@ struct iconn {
 	enum question question;
 	unsigned int tries;
 	bool flushing;
+	struct histogram latency;
 };
 
 static struct iconn *
@@ -339,6 +340,7 @@ go_on(struct iconn *conn)
 		number = conn->free_slots[--conn->free_count];
 		slot = &conn->slots[number];
 		slot->at = at;
+		slot->sent_at = bell_now();
 		slot->bytes = initiator->bytes - at < initiator->most ?
 				  (uint32_t)(initiator->bytes - at) :
 				  initiator->most;
@@ -357,6 +359,14 @@ go_on(struct iconn *conn)
 	}
 }
 
+/* If nothing is outstanding after go_on(), the connections have begun all of the job. */
+static void
+rest(struct iconn *conn)
+{
+	if (conn->free_count == conn->initiator->options->depth)
+		set_state(conn, ICONN_IDLE);
+}
+
 static void
 copied(struct iconn *conn, unsigned int number)
 {
@@ -368,15 +378,12 @@ copied(struct iconn *conn, unsigned int number)
 		fail(conn, "the file cannot be written");
 		return;
 	}
+	histogram_add(&conn->latency, bell_now() - slot->sent_at);
 	conn->free_slots[conn->free_count++] = number;
-	/* Here, as the job may be done with the next line: nothing of it is in use any more. */
-	if (conn->free_count == initiator->options->depth &&
-	    atomic_load(&initiator->next) >= initiator->bytes)
-		set_state(conn, ICONN_IDLE);
 	if (atomic_fetch_add(&initiator->done, slot->bytes) + slot->bytes >= initiator->bytes)
 		bell_ring(initiator->bell);
-	else
-		go_on(conn);
+	go_on(conn);
+	rest(conn);
 }
 
 static void
@@ -527,13 +534,11 @@ on_ordered(struct mover *mover, struct mover_order *order)
 		leave(conn);
 	} else if (order->what == ICONN_FLUSH) {
 		conn->flushing = true;
-		set_state(conn, ICONN_COPYING);
 		command(conn, 0, synchronize, 0, 0);
 	} else {
-		set_state(conn, ICONN_COPYING);
+		histogram_clear(&conn->latency);
 		go_on(conn);
-		if (conn->free_count == conn->initiator->options->depth)
-			set_state(conn, ICONN_IDLE); /* the others have taken all */
+		rest(conn);
 	}
 }
 
@@ -640,9 +645,15 @@ iconn_connect(struct iconn *conn)
 void
 iconn_order(struct iconn *conn, enum iconn_order order)
 {
-	if (order == ICONN_FLUSH)
+	if (order != ICONN_LEAVE)
 		atomic_store(&conn->state, ICONN_COPYING); /* before it is awaited */
 	mover_post(&conn->mover, &conn->orders[order]);
+}
+
+const struct histogram *
+iconn_latency(const struct iconn *conn)
+{
+	return &conn->latency;
 }
 
 bool

@@ -23,6 +23,7 @@ enum iconn_order {
 	ICONN_ORDERS,
 };
 
+struct histogram;
 struct iconn;
 struct initiator;
 
@@ -30,9 +31,11 @@ struct initiator;
 struct iconn *iconn_new(struct initiator *initiator, unsigned int index);
 int iconn_connect(struct iconn *conn);
 
-/* Each order at most once at a time. */
+/* Only to one that is ICONN_IDLE, but for ICONN_LEAVE. */
 void iconn_order(struct iconn *conn, enum iconn_order order);
 enum iconn_state iconn_state(struct iconn *conn);
+/* Of the commands of the last job, when it is ICONN_IDLE. */
+const struct histogram *iconn_latency(const struct iconn *conn);
 _Bool iconn_is_finished(struct iconn *conn);
 int iconn_free(struct iconn *conn);
 

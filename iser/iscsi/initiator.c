@@ -64,7 +64,7 @@ initiator_open(
 
 int
 initiator_copy(struct initiator *initiator, const struct backing *file, bool writes, uint64_t bytes,
-    void (*progress)(uint64_t done, uint64_t total))
+    struct histogram *latency, void (*progress)(uint64_t done, uint64_t total))
 {
 	const uint64_t patience = initiator->options->timeout * BELL_SECOND;
 	uint64_t seen = 0, moved = bell_now();
@@ -94,6 +94,11 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
 		}
 		bell_wait(initiator->bell, now + (progress ? PROGRESS : patience));
 	}
+	/* Also those that have had nothing to do: the next job finds all of them ready for its order. */
+	if (!await(initiator, ICONN_IDLE))
+		return -1;
+	for (unsigned int i = 0; i < initiator->options->connections; i++)
+		histogram_merge(latency, iconn_latency(initiator->conns[i]));
 	if (!writes)
 		return 0;
 	iconn_order(initiator->conns[0], ICONN_FLUSH);

@@ -11,6 +11,7 @@
 
 #include "examples/iser/adapter.h"
 #include "examples/iser/backing.h"
+#include "examples/iser/histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -54,11 +55,11 @@ int initiator_open(
 
 /*
  * Copies `bytes` bytes, from the begin on; the rest of a last block of the LUN is zeros.  A write
- * is on the medium when it ends.  `progress` is called now and then, or NULL.  0, or -1 after a
- * message.
+ * is on the medium when it ends.  How long each command took is added to `latency`.  `progress` is
+ * called now and then, or NULL.  0, or -1 after a message.
  */
 int initiator_copy(struct initiator *initiator, const struct backing *file, bool writes,
-    uint64_t bytes, void (*progress)(uint64_t done, uint64_t total));
+    uint64_t bytes, struct histogram *latency, void (*progress)(uint64_t done, uint64_t total));
 
 /* Logs out and frees everything.  Returns the number of calls that failed and should not. */
 int initiator_close(struct initiator *initiator);
