@@ -6,23 +6,19 @@ packages = dat2
 compile = $(CC) -D_GNU_SOURCE $(CPPFLAGS) $(CFLAGS) -pthread -o $@ $(filter %.c,$^) \
 	$(shell pkg-config --cflags --libs $(packages)) $(LDFLAGS)
 
-# A program is one file, and the file common.c of its folder if there is one; those of iser/ excepted.  The files of
-# loops/ are for programs of yours.
+# A program is one file, and the file common.c of its folder if there is one.  The files of loops/ are for
+# programs of yours.
 .SECONDEXPANSION:
-programs = $(patsubst %.c,%,$(filter-out iser/% loops/% %/common.c,$(wildcard */*.c)))
-iser = iser/iser-copy iser/iser-target iser/iser-initiator
+programs = $(patsubst %.c,%,$(filter-out loops/% %/common.c,$(wildcard */*.c)))
 
-all: $(programs) $(iser)
+all: $(programs)
 
 $(programs): %: %.c $$(wildcard $$(@D)/common.c)
 	$(compile)
 
 lessons/port_before: packages += libibverbs
-$(iser): packages += libcrypto
-$(iser): iser/iser-%: iser/main_%.c $(filter-out iser/main_%,$(wildcard iser/*.c))
-	$(compile)
 
 clean:
-	rm -f $(programs) $(iser)
+	rm -f $(programs)
 
 .PHONY: all clean

@@ -2,12 +2,12 @@
 /*
  * rearm-iser-copy -- copies a file to a LUN of an iSER target, or a LUN to a file
  */
-#include "examples/iser/bell.h"
-#include "examples/iser/digest.h"
-#include "examples/iser/progress.h"
-#include "examples/iser/provider.h"
-#include "examples/iser/report.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/digest.h"
+#include "iser/progress.h"
+#include "iser/provider.h"
+#include "iser/report.h"
+#include "iser/say.h"
 #include "iser/copy_options.h"
 #include "iser/iscsi/chap.h"
 
@@ -21,15 +21,12 @@ static struct initiator initiator;
 static struct histogram latencies[2]; /* of writes, of reads */
 static struct report report;
 static const char *direction;
+static uint64_t begin;
 
 static void
 draw(uint64_t done, uint64_t total)
 {
-	char text[128];
-
-	progress_text(text, sizeof text, direction, done, total);
-	fprintf(stderr, "\r%s\033[K%s", text, done >= total ? "\r\033[K" : "");
-	fflush(stderr);
+	progress_draw(direction, done, total, begin);
 }
 
 /* One direction, and its lines of the report.  0, or -1 after a message. */
@@ -39,9 +36,9 @@ copy(const struct copy_options *options, struct backing *file, bool writes, cons
 	const bool shown = !options->quiet && progress_wanted();
 	struct report_sum *sum = &report.sums[report.sum_count];
 	struct report_job *job = &report.jobs[report.job_count];
-	const uint64_t begin = bell_now();
 	int r;
 
+	begin = bell_now();
 	job->name = direction = writes ? "write" : "read";
 	job->latency = &latencies[!writes];
 	if (initiator_copy(

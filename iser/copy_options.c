@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/copy_options.h"
 
-#include "examples/iser/options.h"
+#include "iser/options.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,29 +73,17 @@ copy_url_parse(struct copy_options *options, const char *url)
 		if (name - colon - 1 >= (ptrdiff_t)sizeof port)
 			return false;
 		memcpy(port, colon + 1, (size_t)(name - colon - 1));
-		if (options_parse_size(port, 65535, &number) || number == 0)
+		if (options_parse_size(port, 1, 65535, &number))
 			return false;
 		options->initiator.port = (uint16_t)number;
 	}
-	if (options_parse_size(lun + 1, 255, &number))
+	if (options_parse_size(lun + 1, 0, 255, &number))
 		return false;
 	options->initiator.lun = (unsigned int)number;
 	snprintf(options->host, sizeof options->host, "%.*s", (int)length, host);
 	snprintf(options->target, sizeof options->target, "%.*s", (int)(lun - name - 1), name + 1);
 	options->initiator.target = options->target;
 	return true;
-}
-
-static unsigned int
-parse_number(
-    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
-{
-	uint64_t value = 0;
-
-	if (options_parse_size(text, most, &value) || value < least)
-		argp_error(state, "--%s takes a number from %llu to %llu, not \"%s\"", option,
-		    (unsigned long long)least, (unsigned long long)most, text);
-	return (unsigned int)value;
 }
 
 static void
@@ -134,14 +121,15 @@ parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'n':
-		initiator->connections =
-		    parse_number(state, "connections", arg, 1, INITIATOR_CONNECTIONS);
+		initiator->connections = (unsigned int)options_number(
+		    state, "connections", arg, 1, INITIATOR_CONNECTIONS);
 		break;
 	case 'd':
-		initiator->depth = parse_number(state, "queue-depth", arg, 1, 1024);
+		initiator->depth = (unsigned int)options_number(state, "queue-depth", arg, 1, 1024);
 		break;
 	case 'b':
-		initiator->block_bytes = parse_number(state, "block-size", arg, 4096, 16 << 20);
+		initiator->block_bytes =
+		    (unsigned int)options_number(state, "block-size", arg, 4096, 16 << 20);
 		break;
 	case KEY_VERIFY:
 		options->verify = true;
@@ -162,7 +150,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		options->provider = arg;
 		break;
 	case KEY_TIMEOUT:
-		initiator->timeout = parse_number(state, "timeout", arg, 1, 86400);
+		initiator->timeout = (unsigned int)options_number(state, "timeout", arg, 1, 86400);
 		break;
 	case 'q':
 		options->quiet = true;

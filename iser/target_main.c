@@ -2,9 +2,9 @@
 /*
  * rearm-iser-target -- exports files and block devices over iSER until it is stopped
  */
-#include "examples/iser/bell.h"
-#include "examples/iser/provider.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/provider.h"
+#include "iser/say.h"
 #include "iser/target_options.h"
 #include "iser/target_report.h"
 

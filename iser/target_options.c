@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/target_options.h"
 
-#include "examples/iser/options.h"
+#include "iser/options.h"
 
-#include <argp.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,12 +55,6 @@ static const struct argp_option entries[] = {
 	{ "json", KEY_JSON, NULL, 0, "print the statistics as one line of JSON", 4 },
 	{ 0 },
 };
-
-static bool
-parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *value)
-{
-	return options_parse_size(text, most, value) == 0 && *value >= least;
-}
 
 /* Words of --lun. */
 enum {
@@ -118,19 +111,19 @@ take_word(struct lun_option *lun, int word, const char *value)
 		return false;
 	switch (word) {
 	case WORD_NUMBER:
-		if (!parse_size(value, 0, SCSI_LUNS - 1, &number))
+		if (options_parse_size(value, 0, SCSI_LUNS - 1, &number))
 			return false;
 		lun->number = (unsigned int)number;
 		return true;
 	case WORD_SIZE:
-		return parse_size(value, 512, INT64_MAX, &lun->lun.create_bytes);
+		return options_parse_size(value, 512, INT64_MAX, &lun->lun.create_bytes) == 0;
 	case WORD_BLOCK:
-		if (!parse_size(value, 512, 4096, &number))
+		if (options_parse_size(value, 512, 4096, &number))
 			return false;
 		lun->lun.block_bytes = (uint32_t)number;
 		return number == 512 || number == 4096;
 	case WORD_MAX:
-		if (!parse_size(value, 4096, 64 << 20, &number))
+		if (options_parse_size(value, 4096, 64 << 20, &number))
 			return false;
 		lun->lun.max_transfer_bytes = (uint32_t)number;
 		return number % 4096 == 0;
@@ -179,7 +172,7 @@ portal_parse(struct portal *portal, const char *text)
 	if (text[0] == '[' ? !bracket : strchr(text, ':') != colon)
 		return false;
 	if (colon) {
-		if (!parse_size(colon + 1, 1, 65535, &port))
+		if (options_parse_size(colon + 1, 1, 65535, &port))
 			return false;
 		length = (size_t)(colon - text);
 	}
@@ -206,18 +199,6 @@ iscsi_name_is_valid(const char *name)
 		    !memchr("-.:", *at, 3) && !((unsigned char)*at & 0x80))
 			return false;
 	return name[4] && strlen(name) <= KEYS_NAME_BYTES;
-}
-
-static uint64_t
-parse_number(
-    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)
-{
-	uint64_t value = 0;
-
-	if (!parse_size(text, least, most, &value))
-		argp_error(state, "--%s takes a number from %llu to %llu, not \"%s\"", option,
-		    (unsigned long long)least, (unsigned long long)most, text);
-	return value;
 }
 
 static void
@@ -287,13 +268,15 @@ parse_option(int key, char *arg, struct argp_state *state)
 		options->provider = arg;
 		break;
 	case KEY_WINDOW:
-		target->window = (unsigned int)parse_number(state, "window", arg, 1, 4096);
+		target->window = (unsigned int)options_number(state, "window", arg, 1, 4096);
 		break;
 	case KEY_SESSIONS:
-		target->max_sessions = (unsigned int)parse_number(state, "sessions", arg, 1, 4096);
+		target->max_sessions =
+		    (unsigned int)options_number(state, "sessions", arg, 1, 4096);
 		break;
 	case KEY_POOL:
-		target->pool_bytes = parse_number(state, "pool", arg, 1 << 20, UINT64_C(64) << 30);
+		target->pool_bytes =
+		    options_number(state, "pool", arg, 1 << 20, UINT64_C(64) << 30);
 		break;
 	case KEY_ENGINE:
 		if (strcmp(arg, "uring") != 0 && strcmp(arg, "threads") != 0)
@@ -302,10 +285,10 @@ parse_option(int key, char *arg, struct argp_state *state)
 		    strcmp(arg, "uring") == 0 ? SCSI_ENGINE_URING : SCSI_ENGINE_THREADS;
 		break;
 	case KEY_THREADS:
-		options->threads = (unsigned int)parse_number(state, "threads", arg, 1, 256);
+		options->threads = (unsigned int)options_number(state, "threads", arg, 1, 256);
 		break;
 	case KEY_PING:
-		target->ping = (unsigned int)parse_number(state, "ping", arg, 0, 86400);
+		target->ping = (unsigned int)options_number(state, "ping", arg, 0, 86400);
 		break;
 	case KEY_UNSOLICITED:
 		target->limits.initial_r2t = false;

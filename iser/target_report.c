@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/target_report.h"
 
-#include "examples/iser/report.h"
+#include "iser/report.h"
 
 #include <inttypes.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/datamover/mover.h"
 
-#include "examples/iser/adapter.h"
-#include "examples/iser/bell.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/adapter.h"
+#include "iser/datamover/bell.h"
+#include "iser/say.h"
 
 #include <stdarg.h>
 #include <stdio.h>

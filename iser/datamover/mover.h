@@ -16,8 +16,8 @@
 #ifndef ISER_DATAMOVER_MOVER_H
 #define ISER_DATAMOVER_MOVER_H
 
-#include "examples/iser/machine.h"
-#include "examples/iser/watch.h"
+#include "iser/datamover/machine.h"
+#include "iser/datamover/watch.h"
 #include "iser/datamover/header.h"
 #include "iser/datamover/pool.h"
 

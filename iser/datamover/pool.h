@@ -9,7 +9,7 @@
 #ifndef ISER_DATAMOVER_POOL_H
 #define ISER_DATAMOVER_POOL_H
 
-#include "examples/iser/region.h"
+#include "iser/datamover/region.h"
 
 #include <pthread.h>
 #include <stdbool.h>

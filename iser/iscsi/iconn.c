@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/iconn.h"
 
-#include "examples/iser/bell.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/say.h"
 #include "iser/datamover/mover.h"
 #include "iser/iscsi/chap.h"
 #include "iser/iscsi/initiator.h"
 #include "iser/iscsi/pdu.h"
 #include "iser/iscsi/text.h"
+#include "iser/scsi/file.h"
 #include "iser/scsi/scsi.h"
 
 #include <stdio.h>
@@ -349,7 +350,7 @@ go_on(struct iconn *conn)
 		scsi_put32(cdb + 10, bytes / medium);
 		if (initiator->writes) {
 			memset(buffer(conn, number) + slot->bytes, 0, bytes - slot->bytes);
-			if (backing_read(initiator->file, at, buffer(conn, number), slot->bytes)) {
+			if (file_read(initiator->file->fd, at, buffer(conn, number), slot->bytes)) {
 				fail(conn, "the file cannot be read");
 				return;
 			}
@@ -374,7 +375,7 @@ copied(struct iconn *conn, unsigned int number)
 	struct islot *slot = &conn->slots[number];
 
 	if (!initiator->writes &&
-	    backing_write(initiator->file, slot->at, buffer(conn, number), slot->bytes)) {
+	    file_write(initiator->file->fd, slot->at, buffer(conn, number), slot->bytes)) {
 		fail(conn, "the file cannot be written");
 		return;
 	}

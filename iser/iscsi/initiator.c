@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/initiator.h"
 
-#include "examples/iser/bell.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/say.h"
 #include "iser/iscsi/iconn.h"
 
 #include <string.h>
@@ -94,7 +94,7 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
 		}
 		bell_wait(initiator->bell, now + (progress ? PROGRESS : patience));
 	}
-	/* Also those that have had nothing to do: the next job finds all of them ready for its order. */
+	/* Also those that have had nothing to do: the next job finds all ready for its order. */
 	if (!await(initiator, ICONN_IDLE))
 		return -1;
 	for (unsigned int i = 0; i < initiator->options->connections; i++)

@@ -9,9 +9,9 @@
 #ifndef ISER_ISCSI_INITIATOR_H
 #define ISER_ISCSI_INITIATOR_H
 
-#include "examples/iser/adapter.h"
-#include "examples/iser/backing.h"
-#include "examples/iser/histogram.h"
+#include "iser/datamover/adapter.h"
+#include "iser/backing.h"
+#include "iser/histogram.h"
 
 #include <stdbool.h>
 #include <stdint.h>

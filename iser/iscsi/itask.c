@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/itask.h"
 
-#include "examples/iser/say.h"
+#include "iser/say.h"
 #include "iser/iscsi/manage.h"
 #include "iser/iscsi/target.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/session.h"
 
-#include "examples/iser/bell.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/say.h"
 #include "iser/iscsi/discovery.h"
 #include "iser/iscsi/itask.h"
 #include "iser/iscsi/manage.h"

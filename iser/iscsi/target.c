@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/target.h"
 
-#include "examples/iser/bell.h"
-#include "examples/iser/say.h"
+#include "iser/datamover/bell.h"
+#include "iser/say.h"
 #include "iser/iscsi/session.h"
 
 #include <string.h>
@@ -25,14 +25,15 @@ static void
 on_request(struct target *target, DAT_CR_HANDLE cr)
 {
 	struct session *session;
-	unsigned int index, living;
+	unsigned int index;
 	DAT_RETURN ret;
+	bool full;
 
 	pthread_mutex_lock(&target->lock);
 	index = target->accepted;
-	living = target->living;
+	full = target->living >= target->options->max_sessions;
 	pthread_mutex_unlock(&target->lock);
-	if (living >= target->options->max_sessions) {
+	if (full) {
 		target->listener_refused++;
 		refuse(cr, "there are too many sessions");
 		return;

@@ -8,7 +8,7 @@
 #ifndef ISER_ISCSI_TARGET_H
 #define ISER_ISCSI_TARGET_H
 
-#include "examples/iser/adapter.h"
+#include "iser/datamover/adapter.h"
 #include "iser/datamover/pool.h"
 #include "iser/iscsi/chap.h"
 #include "iser/iscsi/keys.h"

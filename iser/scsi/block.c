@@ -3,6 +3,7 @@
  * block -- commands that read, write, compare and flush blocks
  */
 #include "device.h"
+#include "file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -252,7 +253,7 @@ verify_range(
 		const size_t n = length - done < step ? (size_t)(length - done) : step;
 		size_t equal = n;
 
-		r = file_read(lun, first_byte(task) + done, piece, n);
+		r = file_read(lun->fd, first_byte(task) + done, piece, n);
 		if (r == 0 && compare)
 			equal = data_compare(task, one_block ? 0 : done, piece, n);
 		if (r == 0 && equal < n) {

@@ -232,10 +232,6 @@ bool plan_all_data(struct scsi_task *task);
 
 /* ---- file.c: blocking input and output, on a worker ---- */
 
-/* All bytes, or -errno; -EIO behind the end of the file. */
-int file_read(const struct scsi_lun *lun, uint64_t at, void *data, size_t length);
-int file_write(const struct scsi_lun *lun, uint64_t at, const void *data, size_t length);
-
 /* The task's segments from `skip`, `length` bytes of them. */
 int file_move(struct scsi_task *task, bool write, uint64_t skip, uint64_t at, uint64_t length);
 

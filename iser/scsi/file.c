@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "file.h"
+
 #include "device.h"
 
 #include <errno.h>
@@ -13,12 +15,12 @@
 	(UINT64_C(64) << 20) /* of a range that is zeroed by one call: an abort waits for it */
 
 int
-file_read(const struct scsi_lun *lun, uint64_t at, void *data, size_t length)
+file_read(int fd, uint64_t at, void *data, size_t length)
 {
 	char *to = data;
 
 	while (length > 0) {
-		ssize_t n = pread(lun->fd, to, length, (off_t)at);
+		ssize_t n = pread(fd, to, length, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -32,12 +34,12 @@ file_read(const struct scsi_lun *lun, uint64_t at, void *data, size_t length)
 }
 
 int
-file_write(const struct scsi_lun *lun, uint64_t at, const void *data, size_t length)
+file_write(int fd, uint64_t at, const void *data, size_t length)
 {
 	const char *from = data;
 
 	while (length > 0) {
-		ssize_t n = pwrite(lun->fd, from, length, (off_t)at);
+		ssize_t n = pwrite(fd, from, length, (off_t)at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -67,8 +69,8 @@ file_move(struct scsi_task *task, bool write, uint64_t skip, uint64_t at, uint64
 		n -= (size_t)skip;
 		if (n > length)
 			n = (size_t)length;
-		r = write ? file_write(lun, at, base + skip, n) :
-			    file_read(lun, at, base + skip, n);
+		r = write ? file_write(lun->fd, at, base + skip, n) :
+			    file_read(lun->fd, at, base + skip, n);
 		if (r)
 			return r;
 		skip = 0;
@@ -96,7 +98,7 @@ write_zeros(struct scsi_task *task, uint64_t at, uint64_t length)
 	while (length > 0 && r == 0 && !task->stop) {
 		size_t n = length < ZEROS ? (size_t)length : ZEROS;
 
-		r = file_write(task->logical_unit, at, zeros, n);
+		r = file_write(task->logical_unit->fd, at, zeros, n);
 		at += n;
 		length -= n;
 	}

@@ -3,6 +3,7 @@
  * provision -- commands on ranges that carry at most one block: WRITE SAME, UNMAP, GET LBA STATUS
  */
 #include "device.h"
+#include "file.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -46,7 +47,7 @@ fill(struct scsi_task *task, const uint8_t *block, uint64_t at, uint64_t length)
 	while (r == 0 && length > 0 && !task->stop) {
 		const size_t n = length < most ? (size_t)length : most;
 
-		r = file_write(lun, at, data, n);
+		r = file_write(lun->fd, at, data, n);
 		at += n;
 		length -= n;
 	}

@@ -10,7 +10,7 @@
 
 #include "cpu.h"
 #include "engine.h"
-#include "examples/iser/histogram.h"
+#include "iser/histogram.h"
 #include "load.h"
 
 #include <pthread.h>

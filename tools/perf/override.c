@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "override.h"
 
-#include "examples/iser/provider.h"
-#include "examples/iser/say.h"
+#include "iser/provider.h"
+#include "iser/say.h"
 #include "fail.h"
 
 #include <dat2/udat.h>

@@ -3,7 +3,7 @@
 #include "suites.h"
 #include "lib/runner.h"
 
-#include "examples/iser/watch.h"
+#include "iser/datamover/watch.h"
 
 static struct watch watch;
 static int taken;

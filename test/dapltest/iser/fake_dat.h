@@ -2,7 +2,7 @@
 /*
  * fake_dat -- a DAT of one EVD and one endpoint that does what the test says
  *
- * Linked into a test program it takes the place of the calls of libdat2 that examples/iser
+ * Linked into a test program it takes the place of the calls of libdat2 that iser/datamover
  * makes on its data path.  Work is recorded when posted; the test completes it, delivers
  * PDUs and connection events, and looks at what was posted in answer.  One thread, no device.
  */

@@ -2,7 +2,7 @@
 #include "suites.h"
 #include "lib/runner.h"
 
-#include "examples/iser/histogram.h"
+#include "iser/histogram.h"
 
 #include <stdlib.h>
 

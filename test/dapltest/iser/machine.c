@@ -2,12 +2,10 @@
 #include "suites.h"
 #include "lib/runner.h"
 
-#include "examples/iser/conn.h"
-#include "examples/iser/task.h"
+#include "iser/datamover/mover.h"
+#include "iser/iscsi/itask.h"
 
-#include <string.h>
-
-static const struct machine *const machines[] = { &itask_machine, &ttask_machine, &conn_machine };
+static const struct machine *const machines[] = { &itask_states_machine, &mover_machine };
 
 #define MACHINES ((int)(sizeof machines / sizeof machines[0]))
 
@@ -49,51 +47,15 @@ START_TEST(machine__every_state__is_reached_from_the_first_and_has_a_name)
 END_TEST
 
 /* From any state the connection can be ended, and a closed one stays closed. */
-START_TEST(conn_machine__close_and_gone__end_every_state)
+START_TEST(mover_machine__close_and_gone__end_every_state)
 {
-	for (unsigned int s = CONN_CONNECTING; s < CONN_CLOSED; s++) {
-		ck_assert_int_eq(machine_next(&conn_machine, s, CONN_CLOSE), CONN_CLOSING);
-		ck_assert_int_eq(machine_next(&conn_machine, s, CONN_GONE), CONN_CLOSED);
+	for (unsigned int s = MOVER_CONNECTING; s < MOVER_CLOSED; s++) {
+		ck_assert_int_eq(machine_next(&mover_machine, s, MOVER_CLOSE), MOVER_CLOSING);
+		ck_assert_int_eq(machine_next(&mover_machine, s, MOVER_GONE), MOVER_CLOSED);
 	}
-	for (unsigned int e = 0; e < CONN_EVENTS; e++)
-		ck_assert(machine_next(&conn_machine, CONN_CLOSED, e) == MACHINE_NEVER ||
-			  machine_next(&conn_machine, CONN_CLOSED, e) == CONN_CLOSED);
-}
-END_TEST
-
-START_TEST(itask_machine__response_before_send_completion__frees_only_after_both)
-{
-	int s = ITASK_FREE;
-
-	s = machine_next(&itask_machine, (unsigned int)s, ITASK_ISSUE);
-	s = machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE);
-	ck_assert_int_eq(s, ITASK_ANSWERED);
-	ck_assert_int_eq(
-	    machine_next(&itask_machine, (unsigned int)s, ITASK_RESPONSE), MACHINE_NEVER);
-	s = machine_next(&itask_machine, (unsigned int)s, ITASK_SEND_DONE);
-	ck_assert_int_eq(s, ITASK_FREE);
-}
-END_TEST
-
-START_TEST(task_stack__taken_to_the_last__gives_each_number_once)
-{
-	struct task_stack stack;
-	unsigned int number, seen = 0;
-
-	ck_assert_int_eq(task_stack_init(&stack, 5), 0);
-	for (unsigned int i = 0; i < 5; i++) {
-		ck_assert(task_stack_take(&stack, &number));
-		ck_assert(!(seen & 1u << number));
-		seen |= 1u << number;
-	}
-	ck_assert_uint_eq(seen, 0x1f);
-	number = 77;
-	ck_assert(!task_stack_take(&stack, &number));
-	ck_assert_uint_eq(number, 77);
-	task_stack_put(&stack, 3);
-	ck_assert(task_stack_take(&stack, &number));
-	ck_assert_uint_eq(number, 3);
-	task_stack_fini(&stack);
+	for (unsigned int e = 0; e < MOVER_EVENTS; e++)
+		ck_assert(machine_next(&mover_machine, MOVER_CLOSED, e) == MACHINE_NEVER ||
+			  machine_next(&mover_machine, MOVER_CLOSED, e) == MOVER_CLOSED);
 }
 END_TEST
 
@@ -106,8 +68,6 @@ iser_machine_suite(void)
 	tcase_add_loop_test(tc, machine__every_pair__leads_to_a_state_or_never, 0, MACHINES);
 	tcase_add_loop_test(
 	    tc, machine__every_state__is_reached_from_the_first_and_has_a_name, 0, MACHINES);
-	tcase_add_test(tc, conn_machine__close_and_gone__end_every_state);
-	tcase_add_test(tc, itask_machine__response_before_send_completion__frees_only_after_both);
-	tcase_add_test(tc, task_stack__taken_to_the_last__gives_each_number_once);
+	tcase_add_test(tc, mover_machine__close_and_gone__end_every_state);
 	return suite;
 }

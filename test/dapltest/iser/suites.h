@@ -4,13 +4,11 @@
 
 #include "lib/runner.h"
 
-Suite *iser_pdu_suite(void);
 Suite *iser_histogram_suite(void);
 Suite *iser_machine_suite(void);
 Suite *iser_file_suite(void);
 Suite *iser_drain_suite(void);
-Suite *iser_target_suite(void);
-Suite *iser_initiator_suite(void);
+Suite *iser_mover_suite(void);
 Suite *iser_login_suite(void);
 
 Suite *scsi_table_suite(void);

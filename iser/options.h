@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options -- what the command lines of both programs have: numbers and the version
+ */
+#ifndef ISER_OPTIONS_H
+#define ISER_OPTIONS_H
+
+#include <argp.h>
+#include <stdint.h>
+
+/* "64K", "1M", "4096": 0, -EINVAL for anything else, -ERANGE below `least` and above `most`. */
+int options_parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *ret_size);
+
+/* The value of --option.  Exits with a message if it is none. */
+uint64_t options_number(
+    struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most);
+
+#endif
