@@ -38,8 +38,9 @@ static const struct argp_option entries[] = {
 	{ 0 },
 };
 
-bool
-copy_url_parse(struct copy_options *options, const char *url)
+/* iser://HOST[:PORT]/NAME/LUN.  False if it is none. */
+static bool
+url_parse(struct copy_options *options, const char *url)
 {
 	const char *host, *name, *lun, *colon;
 	size_t length;
@@ -93,7 +94,7 @@ parse_place(struct argp_state *state, struct copy_options *options, const char *
 		if (options->file)
 			argp_error(state, "one of the two is to be iser://HOST[:PORT]/NAME/LUN");
 		options->file = arg;
-	} else if (options->initiator.target || !copy_url_parse(options, arg)) {
+	} else if (options->initiator.target || !url_parse(options, arg)) {
 		argp_error(state, "\"%s\" is not the one iser://HOST[:PORT]/NAME/LUN", arg);
 	} else {
 		options->url = arg;

@@ -21,7 +21,4 @@ struct copy_options {
 /* Exits with a message when an argument makes no sense. */
 void copy_options_parse(struct copy_options *options, int argc, char **argv);
 
-/* iser://HOST[:PORT]/NAME/LUN.  False if it is none. */
-bool copy_url_parse(struct copy_options *options, const char *url);
-
 #endif

@@ -171,6 +171,18 @@ print_json_string(FILE *out, const char *s)
 }
 
 void
+report_print_tally(const struct tally *tally, FILE *out)
+{
+	fprintf(out,
+	    "{\"events\":%" PRIu64 ",\"upcalls\":%" PRIu64 ",\"notifications\":%" PRIu64
+	    ",\"spurious\":%" PRIu64 ",\"arms\":%" PRIu64 ",\"races_closed\":%" PRIu64
+	    ",\"refusals\":%" PRIu64 "}",
+	    tally->events, tally->upcalls, (uint64_t)tally->evd.notifications,
+	    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
+	    (uint64_t)tally->evd.races_closed, tally->refusals);
+}
+
+void
 report_print_json(const struct report *report, FILE *out)
 {
 	char text[DIGEST_TEXT];
@@ -203,15 +215,8 @@ report_print_json(const struct report *report, FILE *out)
 		fprintf(out, "\"max\":%" PRIu64 "}}", job->latency->max);
 	}
 	for (unsigned int i = 0; i < report->side_count; i++) {
-		const struct tally *tally = report->sides[i].tally;
-
-		fprintf(out,
-		    ",\"%s\":{\"events\":%" PRIu64 ",\"upcalls\":%" PRIu64
-		    ",\"notifications\":%" PRIu64 ",\"spurious\":%" PRIu64 ",\"arms\":%" PRIu64
-		    ",\"races_closed\":%" PRIu64 ",\"refusals\":%" PRIu64 "}",
-		    report->sides[i].name, tally->events, tally->upcalls,
-		    (uint64_t)tally->evd.notifications, (uint64_t)tally->evd.spurious_notifications,
-		    (uint64_t)tally->evd.arms, (uint64_t)tally->evd.races_closed, tally->refusals);
+		fprintf(out, ",\"%s\":", report->sides[i].name);
+		report_print_tally(report->sides[i].tally, out);
 	}
 	fprintf(out, "}\n");
 }

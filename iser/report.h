@@ -49,6 +49,7 @@ bool report_sums_match(const struct report *report);
 void report_print_sums(const struct report *report, FILE *out);
 void report_print_table(const struct report *report, FILE *out);
 void report_print_sides(const struct report_side *sides, unsigned int count, FILE *out);
+void report_print_tally(const struct tally *tally, FILE *out); /* as JSON */
 void report_print_json(const struct report *report, FILE *out);
 
 /* "850 ns", "12.3 us", "4.56 ms", "1.23 s": four characters and the unit. */

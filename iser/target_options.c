@@ -141,7 +141,8 @@ take_word(struct lun_option *lun, int word, const char *value)
 	}
 }
 
-const char *
+/* "FILE[,word[=value]...]": 0, or a message of what is wrong. */
+static const char *
 lun_option_parse(struct lun_option *lun, char *text)
 {
 	char *rest = strchr(text, ','), *value;
@@ -160,7 +161,8 @@ lun_option_parse(struct lun_option *lun, char *text)
 	return NULL;
 }
 
-bool
+/* "ADDRESS[:PORT]", "[ADDRESS]:PORT" or ":PORT".  False if it is none. */
+static bool
 portal_parse(struct portal *portal, const char *text)
 {
 	const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']');
@@ -188,7 +190,8 @@ portal_parse(struct portal *portal, const char *text)
 	return true;
 }
 
-bool
+/* "iqn.YYYY-MM.name", "eui.", "naa.": the characters and the length that RFC 7143 4.2.7 allows. */
+static bool
 iscsi_name_is_valid(const char *name)
 {
 	if (strncmp(name, "iqn.", 4) != 0 && strncmp(name, "eui.", 4) != 0 &&

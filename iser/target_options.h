@@ -28,13 +28,4 @@ struct program_options {
 /* Exits with a message when an argument makes no sense. */
 void target_options_parse(struct program_options *options, int argc, char **argv);
 
-/* "FILE[,word[=value]...]": 0, or a message of what is wrong. */
-const char *lun_option_parse(struct lun_option *lun, char *text);
-
-/* "ADDRESS[:PORT]", "[ADDRESS]:PORT" or ":PORT".  False if it is none. */
-bool portal_parse(struct portal *portal, const char *text);
-
-/* "iqn.YYYY-MM.name", "eui.", "naa.": the characters and the length that RFC 7143 4.2.7 allows. */
-bool iscsi_name_is_valid(const char *name);
-
 #endif

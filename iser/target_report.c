@@ -48,7 +48,6 @@ void
 target_report_json(const struct program_options *options, const struct target *target, FILE *out)
 {
 	const struct target_counts *c = &target->counts;
-	const struct tally *tally = &target->adapter.tally;
 
 	fprintf(out,
 	    "{\"name\":\"%s\",\"engine\":\"%s\",\"logins\":%llu,\"logins_refused\":%llu,"
@@ -74,11 +73,7 @@ target_report_json(const struct program_options *options, const struct target *t
 		    i ? "," : "", options->luns[i].number, n.commands, n.reads, n.writes,
 		    n.read_bytes, n.written_bytes, n.syncs, n.failures, n.conflicts, n.aborts);
 	}
-	fprintf(out,
-	    "],\"upcalls\":{\"events\":%" PRIu64 ",\"upcalls\":%" PRIu64
-	    ",\"notifications\":%" PRIu64 ",\"spurious\":%" PRIu64 ",\"arms\":%" PRIu64
-	    ",\"races_closed\":%" PRIu64 ",\"refusals\":%" PRIu64 "}}\n",
-	    tally->events, tally->upcalls, (uint64_t)tally->evd.notifications,
-	    (uint64_t)tally->evd.spurious_notifications, (uint64_t)tally->evd.arms,
-	    (uint64_t)tally->evd.races_closed, tally->refusals);
+	fprintf(out, "],\"upcalls\":");
+	report_print_tally(&target->adapter.tally, out);
+	fprintf(out, "}\n");
 }
