@@ -17,8 +17,8 @@
 
 #define RECV_BYTES 8192
 #define PINGS 4
-#define CONNECT_USEC (10 * 1000 * 1000)
-#define PROBE_TRIES 16 /* unit attentions are answered by asking again */
+#define CONNECT_MOST 60 /* seconds */
+#define PROBE_TRIES 16	/* unit attentions are answered by asking again */
 
 enum question {
 	TEST_UNIT_READY,
@@ -637,7 +637,8 @@ iconn_connect(struct iconn *conn)
 	DAT_RETURN ret;
 
 	set_state(conn, ICONN_CONNECTING);
-	ret = mover_connect(&conn->mover, options->address, options->port, CONNECT_USEC);
+	ret = mover_connect(&conn->mover, options->address, options->port,
+	    (options->timeout < CONNECT_MOST ? options->timeout : CONNECT_MOST) * 1000000);
 	if (ret != DAT_SUCCESS)
 		say_dat("dat_ep_connect", ret, "connection %u cannot be made", conn->mover.index);
 	return ret == DAT_SUCCESS ? 0 : -1;
