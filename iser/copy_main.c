@@ -18,6 +18,8 @@
 #include <string.h>
 
 static struct initiator initiator;
+/* Upcalls read and write these until initiator_close(). */
+static struct backing file = BACKING_NONE, back = BACKING_NONE;
 static struct histogram latencies[2]; /* of writes, of reads */
 static struct report report;
 static const char *direction;
@@ -31,7 +33,7 @@ draw(uint64_t done, uint64_t total)
 
 /* One direction, and its lines of the report.  0, or -1 after a message. */
 static int
-copy(const struct copy_options *options, struct backing *file, bool writes, const char *name)
+copy(const struct copy_options *options, struct backing *backing, bool writes, const char *name)
 {
 	const bool shown = !options->quiet && progress_wanted();
 	struct report_sum *sum = &report.sums[report.sum_count];
@@ -41,16 +43,16 @@ copy(const struct copy_options *options, struct backing *file, bool writes, cons
 	begin = bell_now();
 	job->name = direction = writes ? "write" : "read";
 	job->latency = &latencies[!writes];
-	if (initiator_copy(
-		&initiator, file, writes, report.bytes, &latencies[!writes], shown ? draw : NULL)) {
+	if (initiator_copy(&initiator, backing, writes, report.bytes, &latencies[!writes],
+		shown ? draw : NULL)) {
 		if (shown)
 			fputs("\r\033[K", stderr);
 		return -1;
 	}
 	job->nanoseconds = bell_now() - begin;
 	report.job_count++;
-	file->bytes = report.bytes;
-	r = digest_backing(file, progress_of_sum(options->quiet), &sum->digest);
+	backing->bytes = report.bytes;
+	r = digest_backing(backing, progress_of_sum(options->quiet), &sum->digest);
 	if (r) {
 		say("%s cannot be read: %s", name, strerror(-r));
 		return -1;
@@ -64,7 +66,6 @@ static int
 write_lun(const struct copy_options *options)
 {
 	const uint64_t room = initiator.blocks * initiator.block_bytes;
-	struct backing file = BACKING_NONE, back = BACKING_NONE;
 	int r = backing_open_source(&file, options->file);
 
 	if (r) {
@@ -83,15 +84,12 @@ write_lun(const struct copy_options *options)
 		if (backing_open_temporary(&back) == 0 && backing_reserve(&back, file.bytes) == 0)
 			r = copy(options, &back, false, "read back");
 	}
-	backing_close(&back);
-	backing_close(&file);
 	return r;
 }
 
 static int
 read_lun(const struct copy_options *options)
 {
-	struct backing file = BACKING_NONE;
 	int r = backing_open_device(&file, options->file);
 
 	report.bytes = initiator.blocks * initiator.block_bytes;
@@ -106,7 +104,6 @@ read_lun(const struct copy_options *options)
 	} else {
 		r = copy(options, &file, false, options->file);
 	}
-	backing_close(&file);
 	return r;
 }
 
@@ -174,6 +171,8 @@ main(int argc, char **argv)
 		r = options.writes ? write_lun(&options) : read_lun(&options);
 	if (initiator_close(&initiator) || atomic_load(&initiator.failed))
 		r = -1;
+	backing_close(&back);
+	backing_close(&file);
 	if (r == 0) {
 		print(&options); /* with the counters of what is closed */
 		r = report_sums_match(&report) ? 0 : -1;
