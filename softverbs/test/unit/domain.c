@@ -298,6 +298,126 @@ START_TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
 }
 END_TEST
 
+/* ---- each set of flags: what they name changes, the rest stays, in whatever order ---- */
+
+/* A region as it is registered, or as it is to be. */
+struct region {
+	struct ibv_pd *pd;
+	char *bytes;
+	int access;
+};
+
+#define READABLE (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ)
+#define REGION_BYTES 64
+
+static void
+connect_again(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_wc wc;
+
+	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	ck_assert_int_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
+	while (ibv_poll_cq(a.cq, 1, &wc) == 1 || ibv_poll_cq(b.cq, 1, &wc) == 1)
+		;
+	side_connect(&a, &b, NULL);
+}
+
+/* A request of b for the last bytes of the region, whose addresses begin at `start`. */
+static void
+expect_remote(const struct ibv_mr *mr, enum ibv_wr_opcode opcode, uint64_t start, bool good)
+{
+	const size_t last = REGION_BYTES - 8;
+
+	ck_assert_int_eq(side_rdma_raw(&b, opcode, 9, 128, start + last, mr->rkey, 8), 0);
+	cq_expect(b.cq, 9, good ? IBV_WC_SUCCESS : IBV_WC_REM_ACCESS_ERR);
+	if (good)
+		return;
+	async_expect(a.context, IBV_EVENT_QP_ACCESS_ERR, a.qp);
+	connect_again();
+}
+
+/* A request of a that has its data there. */
+static void
+expect_local(const struct ibv_mr *mr, uint64_t start, bool good)
+{
+	struct ibv_sge sge = { start + REGION_BYTES - 8, 8, mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 8,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { (uintptr_t)b.bytes + 256, b.mr->rkey } },
+			   *bad;
+
+	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
+	cq_expect(a.cq, 8, good ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR);
+	if (!good)
+		connect_again();
+}
+
+static void
+expect_region(struct ibv_mr *mr, const struct region *region, uint64_t start)
+{
+	const bool here = region->pd == a.pd, writes = region->access & IBV_ACCESS_REMOTE_WRITE;
+	char *last = region->bytes + REGION_BYTES - 8;
+
+	strcpy(last, "theirs");
+	memset(b.bytes + 128, 0, 8);
+	memset(b.bytes + 256, 0, 8);
+	ck_assert_ptr_eq(mr->pd, region->pd);
+	ck_assert_ptr_eq(mr->addr, region->bytes);
+	expect_local(mr, start, here);
+	ck_assert_str_eq(b.bytes + 256, here ? "theirs" : "");
+	expect_remote(mr, IBV_WR_RDMA_READ, start, here);
+	ck_assert_str_eq(b.bytes + 128, here ? "theirs" : "");
+	strcpy(b.bytes + 128, "ours");
+	expect_remote(mr, IBV_WR_RDMA_WRITE, start, here && writes);
+	ck_assert_str_eq(last, here && writes ? "ours" : "theirs");
+}
+
+/*
+ * The region comes to the domain of the queue pair or leaves it, may be written or may not, and
+ * has addresses from 0 or its own: before, and as it is to be.
+ */
+/* origin: out33.Q1 */
+START_TEST(rereg__each_set_of_flags__the_region_is_what_they_say)
+{
+	const int flags = 1 + _i;
+	struct ibv_pd *other = ibv_alloc_pd(a.context);
+	struct region was, is;
+	struct ibv_mr *mr;
+	uint64_t start;
+
+	for (int i = 0; i < 16; i++) {
+		const int zero[] = { i & 1 ? IBV_ACCESS_ZERO_BASED : 0,
+			i & 2 ? IBV_ACCESS_ZERO_BASED : 0 };
+		const struct region to = { i & 4 ? other : a.pd, a.bytes + 4096,
+			zero[1] | (i & 8 ? READABLE : SIDE_ACCESS) };
+
+		was = (struct region){ i & 4 ? a.pd : other, a.bytes,
+			zero[0] | (i & 8 ? SIDE_ACCESS : READABLE) };
+		mr = ibv_reg_mr(was.pd, was.bytes, REGION_BYTES, was.access);
+		start = zero[0] ? 0 : (uintptr_t)was.bytes;
+		is = was;
+		if (flags & IBV_REREG_MR_CHANGE_PD)
+			is.pd = to.pd;
+		if (flags & IBV_REREG_MR_CHANGE_ACCESS)
+			is.access = to.access;
+		if (flags & IBV_REREG_MR_CHANGE_TRANSLATION) {
+			is.bytes = to.bytes;
+			start = is.access & IBV_ACCESS_ZERO_BASED ? 0 : (uintptr_t)is.bytes;
+		}
+		ck_assert_int_eq(ibv_rereg_mr(mr, flags, to.pd, to.bytes, REGION_BYTES,
+				     flags & IBV_REREG_MR_CHANGE_ACCESS ? to.access : 0),
+		    0);
+		expect_region(mr, &is, start);
+		ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	}
+	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
+}
+END_TEST
+
 /* Wherever it lies. */
 START_TEST(region_with_addresses_from_0__keeps_them_when_it_moves)
 {
@@ -396,6 +516,7 @@ soft_domain_suite(void)
 	tcase_add_test(tcase, rereg__command_fails__says_so);
 	tcase_add_test(tcase, rereg__translation_after_access__asks_for_the_rights_of_now);
 	tcase_add_test(tcase, rereg__of_a_region_with_an_address_of_its_own__keeps_it);
+	tcase_add_loop_test(tcase, rereg__each_set_of_flags__the_region_is_what_they_say, 0, 7);
 	tcase_add_test(tcase, region_with_addresses_from_0__keeps_them_when_it_moves);
 	tcase_add_test(tcase, object__made_of_one_of_another_context__refused);
 	tcase_add_test(tcase, register__relaxed_ordering__accepted);
