@@ -251,6 +251,47 @@ START_TEST(type_2_zero_based__addresses_begin_at_0)
 }
 END_TEST
 
+/*
+ * A region whose addresses are others than those of its memory: its windows have them, too, or
+ * begin at 0, and are of the memory behind them.
+ */
+/* origin: out33.Q2 */
+START_TEST(region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_them)
+{
+	static const uint64_t starts[] = { 0x10000, 1ull << 60, 0 };
+	static const struct {
+		enum ibv_mw_type type;
+		unsigned int access;
+	} kinds[] = { { IBV_MW_TYPE_1, 0 }, { IBV_MW_TYPE_2, 0 },
+		{ IBV_MW_TYPE_2, IBV_ACCESS_ZERO_BASED } };
+	const uint64_t iova = starts[_i];
+	/* What is added to the address of b's bytes. */
+	const size_t there = (size_t)iova - (uintptr_t)b.bytes;
+	struct ibv_mr *mr = ibv_reg_mr_iova(b.pd, b.bytes, SIDE_BYTES, iova, MW_ACCESS);
+
+	ck_assert_ptr_nonnull(mr);
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		struct ibv_mw *mw = mw_make(&b, kinds[i].type);
+		const uint32_t key =
+		    mw_bind_to(&b, mw, mr, there + RANGE, RANGE, MW_REMOTE | kinds[i].access);
+		const size_t first =
+		    kinds[i].access ? 0 - (size_t)(uintptr_t)b.bytes : there + RANGE;
+
+		memset(b.bytes, 0, 3 * RANGE);
+		strcpy(a.bytes, "written");
+		expect_access(IBV_WR_RDMA_WRITE, key, first, 8);
+		ck_assert_str_eq(b.bytes + RANGE, "written");
+		strcpy(b.bytes + 2 * RANGE - 5, "read");
+		expect_access(IBV_WR_RDMA_READ, key, first + RANGE - 5, 5);
+		ck_assert_str_eq(a.bytes, "read");
+		expect_no_access(IBV_WR_RDMA_WRITE, key, first - 1, 1);
+		expect_no_access(IBV_WR_RDMA_WRITE, key, first + RANGE, 1);
+		ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+}
+END_TEST
+
 /* --- type 1 */
 
 START_TEST(type_1_bound_again__the_new_key_only__of_the_new_range)
@@ -480,6 +521,8 @@ soft_mw_suite(void)
 	tcase_add_loop_test(tcase, domain_with_a_window__cannot_be_freed, 0, 2);
 	tcase_add_loop_test(tcase, key_of_a_window__as_a_local_key__protection_error, 0, 2);
 	tcase_add_test(tcase, type_2_zero_based__addresses_begin_at_0);
+	tcase_add_loop_test(
+	    tcase, region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_them, 0, 3);
 	tcase_add_test(tcase, type_1_bound_again__the_new_key_only__of_the_new_range);
 	tcase_add_test(tcase, type_1_bound_to_nothing__is_unbound_and_has_a_new_key);
 	tcase_add_test(tcase, type_1__access_by_another_queue_pair);
