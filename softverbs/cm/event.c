@@ -102,6 +102,8 @@ soft_event_move(struct soft_id *id, struct rdma_event_channel *public)
 	struct soft_event_channel *to = soft_event_channel_of(public);
 	struct soft_event *event, *next;
 
+	if (from == to)
+		return; /* each event would be moved behind the others, again and again */
 	for (event = TAILQ_FIRST(&from->events); event; event = next) {
 		next = TAILQ_NEXT(event, link);
 		if (event->id != id)
@@ -110,6 +112,10 @@ soft_event_move(struct soft_id *id, struct rdma_event_channel *public)
 		event_enqueue(to, event);
 	}
 	id->public.channel = public;
+	/* An id whose request is not read has no other channel: this one may be destroyed now. */
+	TAILQ_FOREACH (event, &to->events, link)
+		if (event->id == id && event->child)
+			soft_event_move(event->child, public);
 }
 
 void

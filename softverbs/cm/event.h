@@ -27,7 +27,10 @@ struct soft_event *soft_event_take(
 int soft_event_wait(
     struct soft_event_channel *channel, struct soft_ready_wait *wait) SOFT_NO_CM_LOCK;
 
-/* Gives the id another channel and moves its queued events there. */
+/*
+ * Gives the id another channel and moves its queued events there, and the ids of those that are
+ * requests.
+ */
 void soft_event_move(struct soft_id *id, struct rdma_event_channel *to) REQUIRES(soft_locks.cm);
 
 /* Waits until every event of the id that was read is acknowledged; `call` does so. */

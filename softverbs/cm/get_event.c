@@ -24,7 +24,8 @@ event_process_request(struct soft_event *event) SOFT_NO_CM_LOCK
 	}
 	soft_cm_lock();
 	child->public.context = listener->public.context;
-	soft_event_move(child, own ? own : listener->public.channel);
+	if (own)
+		soft_event_move(child, own);
 	child->sync = own != NULL;
 	soft_cm_unlock();
 	return true;

@@ -726,6 +726,83 @@ START_TEST(migrate__two_events_are_queued__they_keep_their_order)
 }
 END_TEST
 
+/* origin: out33.Q4 */
+START_TEST(migrate__to_the_channel_that_it_has__its_queued_events_stay)
+{
+	struct rdma_conn_param p = param(NULL, 0);
+
+	request();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(rdma_migrate_id(passive, server), 0);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	cm_expect_no_event(server);
+}
+END_TEST
+
+/* A listener that listens there, on a channel of its own if it is synchronous. */
+static void
+listen_again(bool synchronous)
+{
+	struct sockaddr_in address = {
+		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
+
+	cm_forget(&listener);
+	ck_assert_int_eq(
+	    rdma_create_id(synchronous ? NULL : server, &listener, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(listener, (struct sockaddr *)&address), 0);
+	ck_assert_int_eq(rdma_listen(listener, 0), 0);
+}
+
+/*
+ * The id of a request has what its listener has when the request is read, not what it had when it
+ * came: the channel, or one of its own if the listener is synchronous, and the context.  The
+ * earlier channel is not needed any more.
+ */
+/* origin: out33.Q3 */
+START_TEST(migrate__a_request_is_queued__its_id_is_where_the_listener_is_then)
+{
+	static const struct {
+		bool from_own, to_own;
+	} cases[] = { { false, false }, { true, false }, { false, true } };
+	const bool to_own = cases[_i].to_own;
+	struct rdma_conn_param p = param(NULL, 0);
+	struct rdma_event_channel *was;
+	struct rdma_cm_event *event;
+
+	listen_again(cases[_i].from_own);
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	ck_assert_int_eq(poll(&(struct pollfd){ listener->channel->fd, POLLIN, 0 }, 1, 10000), 1);
+	was = server;
+	server = cm_channel();
+	ck_assert_int_eq(rdma_migrate_id(listener, to_own ? NULL : server), 0);
+	rdma_destroy_event_channel(was);
+	listener->context = &port;
+	if (to_own) {
+		ck_assert_int_eq(rdma_get_request(listener, &passive), 0);
+		ck_assert_ptr_ne(passive->channel, listener->channel);
+		ck_assert_int_eq(rdma_migrate_id(passive, server), 0);
+	} else {
+		event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+		ck_assert_ptr_eq(event->listen_id, listener);
+		passive = event->id;
+		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	}
+	ck_assert_ptr_eq(passive->channel, server);
+	ck_assert_ptr_eq(passive->context, &port);
+	cm_qp(passive, passive_cq);
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	ck_assert_int_eq(rdma_disconnect(active), 0);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+}
+END_TEST
+
 START_TEST(hundred_connections__made_and_broken_both_ways)
 {
 	for (int i = 0; i < 100; i++) {
@@ -866,6 +943,9 @@ soft_cm_suite(void)
 	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
 	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
 	tcase_add_test(tcase, migrate__queued_events_follow);
+	tcase_add_test(tcase, migrate__to_the_channel_that_it_has__its_queued_events_stay);
+	tcase_add_loop_test(
+	    tcase, migrate__a_request_is_queued__its_id_is_where_the_listener_is_then, 0, 3);
 	tcase_add_test(tcase, migrate__two_events_are_queued__they_keep_their_order);
 	tcase_add_test(tcase, migrate__events_of_several_ids_are_queued__its_own_follow);
 	tcase_add_test(tcase, reject__then_accept__refused_and_the_client_hears_one_answer);
