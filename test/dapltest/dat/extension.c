@@ -83,6 +83,7 @@ START_TEST(query__by_name__opens_and_closes)
 }
 END_TEST
 
+/* origin: out35.P33 */
 START_TEST(query__close_is_refused__stays_open)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;

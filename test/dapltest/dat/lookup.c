@@ -230,6 +230,27 @@ START_TEST(chain__first_does_not_register__second_is_taken)
 }
 END_TEST
 
+/* The first record's init opens its own adapter, which the second one serves, and then fails. */
+/* origin: out35.P33 */
+START_TEST(chain__first_opens_the_second_and_does_not_register__it_stays_in_use)
+{
+	DAT_IA_HANDLE ia;
+
+	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "selfopen silent")
+		LINE("x", "u2.0", "threadsafe", "%S", "b"));
+	story_listen();
+	ia = story_open("x", DAT_TRUE);
+	ck_assert_int_eq(story_traced("selfopen 00000000"), 1);
+	story_close(story_open("x", DAT_TRUE));
+	ck_assert_int_eq(story_traced("init"), 2);
+	story_close(ia);
+	ck_assert_int_eq(story_traced("fini"), 0); /* that of the init is still open */
+	story_close((DAT_IA_HANDLE)1);
+	ck_assert_int_eq(story_traced("fini x"), 1);
+	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register this name\n"));
+}
+END_TEST
+
 START_TEST(chain__none_loads__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/one.so", "")
@@ -507,6 +528,7 @@ dat_lookup_suite(void)
 	tcase_add_test(t, chain__first_loads__second_is_left_alone);
 	tcase_add_test(t, chain__understudy_in_use__serves_the_next_open_too);
 	tcase_add_test(t, chain__first_does_not_register__second_is_taken);
+	tcase_add_test(t, chain__first_opens_the_second_and_does_not_register__it_stays_in_use);
 	tcase_add_test(t, chain__none_loads__is_not_found);
 
 	t = story_tcase(suite, "library");

@@ -182,6 +182,7 @@ START_TEST(range__pointer_to_elsewhere__is_not_followed)
 END_TEST
 
 /* clause: b.4.9 */
+/* origin: out35.P33 */
 START_TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
 {
 	struct own own, foreign, further;

@@ -104,6 +104,23 @@ START_TEST(reason__name_with_several_keys__is_listed_and_counted_once)
 }
 END_TEST
 
+/* Its first lines do not count, in whatever way. */
+/* origin: out35.P32 */
+START_TEST(reason__name_that_counts_by_a_later_line__is_listed_and_suggested)
+{
+	static const char *const none[] = { "ab1 k2.0 threadsafe default l id.2.0 \"\" \"\"\n",
+		"ab1 u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n",
+		"ab1 k2.0 nonthreadsafe nondefault l id.2.0 \"\" \"\"\n" };
+	char conf[512];
+
+	snprintf(conf, sizeof conf, "%s%s%s%s", none[_i], LINE("other", "u2.0", "threadsafe"),
+	    none[_i], LINE("ab1", "u2.0", "threadsafe"));
+	assert_reason(conf, "ab2", "",
+	    " has no such name; it has other, ab1; did you mean ab1? If not, add a line: "
+	    "dat.conf(5)");
+}
+END_TEST
+
 /* origin: out33.F10 */
 START_TEST(reason__many_names_with_several_keys__the_rest_is_counted_by_names)
 {
@@ -243,6 +260,8 @@ dat_reason_suite(void)
 	tcase_add_test(t, reason__name_with_near_ones_of_several_keys__has_no_suggestion);
 	tcase_add_test(t, reason__name_in_other_case__is_named);
 	tcase_add_test(t, reason__name_with_several_keys__is_listed_and_counted_once);
+	tcase_add_loop_test(
+	    t, reason__name_that_counts_by_a_later_line__is_listed_and_suggested, 0, 3);
 	tcase_add_test(t, reason__many_names_with_several_keys__the_rest_is_counted_by_names);
 	tcase_add_test(t, reason__empty_file__has_no_name);
 	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);

@@ -2,6 +2,7 @@
 /*
  * Listing providers, and providers that the program registers itself
  */
+#include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_log.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -66,6 +67,19 @@ END_TEST
 START_TEST(list__records_of_one_key__are_one_entry)
 {
 	story_conf(LINE("a") LINE("b") LINE("a"));
+	ck_assert_str_eq(story_listed(), "a b ");
+}
+END_TEST
+
+/* Nothing but the first record of a key is an entry, wherever the others stand. */
+/* origin: out35.P32 */
+START_TEST(list__further_records_of_a_key_before_other_keys__are_no_entries)
+{
+	static const char *const files[] = { LINE("a") LINE("a") LINE("b"),
+		OFF("a") LINE("a") LINE("a") LINE("a") OFF("b") LINE("b"),
+		LINE("a") OFF("a") LINE("a") LINE("b") LINE("b") };
+
+	story_conf(files[_i]);
 	ck_assert_str_eq(story_listed(), "a b ");
 }
 END_TEST
@@ -172,6 +186,7 @@ START_TEST(records__no_descriptor__is_reported_and_tried_again)
 END_TEST
 
 /* clause: b.6.8 */
+/* origin: out35.P32 */
 START_TEST(related__names__are_compared_but_not_opened)
 {
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
@@ -253,6 +268,49 @@ START_TEST(add__provider_of_the_program__opens_without_dat_conf)
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
+}
+END_TEST
+
+/* What the calls of a provider that opens nothing return: it fails, or has no handle. */
+static DAT_RETURN own_answer;
+
+static DAT_RETURN
+own_open_nothing(const DAT_NAME_PTR name, DAT_COUNT qlen, DAT_EVD_HANDLE *evd, DAT_IA_HANDLE *ia)
+{
+	(void)name, (void)qlen, (void)evd, (void)ia;
+	return own_answer;
+}
+
+static DAT_RETURN
+own_extend_nothing(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
+{
+	(void)handle, (void)op, (void)args;
+	return own_answer;
+}
+
+/* There are fewer numbers for adapters.  Either call opens. */
+/* origin: out35.P33 */
+START_TEST(add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost)
+{
+	const DAT_RETURN failure = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE),
+			 wanted = _i % 2 ? failure : DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	DAT_PROVIDER_INFO info = own_info();
+	DAT_IA_HANDLE ia;
+
+	story_conf("");
+	dat_rearm_set_log(ignore_line, NULL);
+	own_answer = _i % 2 ? failure : DAT_SUCCESS;
+	own_table.ia_open_func = own_open_nothing;
+	own_table.handle_extendedop_func = own_extend_nothing;
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	for (int i = 0; i < 70000; i++) {
+		ia = DAT_HANDLE_NULL;
+		story_assert_ret(_i < 2 ? story_try_open("own", 2, 0, DAT_TRUE, &ia) :
+					  dat_ib_open_query("own", &ia, 0, NULL, 0, NULL),
+		    wanted);
+		ck_assert_ptr_eq(ia, DAT_HANDLE_NULL);
+	}
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 }
 END_TEST
 
@@ -374,6 +432,8 @@ dat_registry_suite(void)
 	tcase_add_test(t, list__room_for_two_of_three__is_filled);
 	tcase_add_test(t, list__infos__have_the_whole_key);
 	tcase_add_test(t, list__records_of_one_key__are_one_entry);
+	tcase_add_loop_test(
+	    t, list__further_records_of_a_key_before_other_keys__are_no_entries, 0, 3);
 	tcase_add_test(t, list__bad_arguments__are_named);
 	tcase_add_test(t, records__of_every_kind__are_described_in_the_order_of_the_file);
 	tcase_add_test(t, records__without_room__are_counted);
@@ -383,6 +443,8 @@ dat_registry_suite(void)
 
 	t = story_tcase(suite, "register");
 	tcase_add_test(t, add__provider_of_the_program__opens_without_dat_conf);
+	tcase_add_loop_test(
+	    t, add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost, 0, 4);
 	tcase_add_test(t, add__same_key_again__is_registered_already);
 	tcase_add_test(t, add__keys_that_differ_in_one_field__are_registered_side_by_side);
 	tcase_add_test(t, add__copies_the_open_function_and_the_info);
