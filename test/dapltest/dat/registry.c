@@ -314,6 +314,38 @@ START_TEST(add__provider_that_opens_nothing_seventy_thousand_times__no_number_is
 }
 END_TEST
 
+static DAT_IA_HANDLE own_second, own_found;
+
+/* The provider has closed the adapter, and gives its address to the next one. */
+static DAT_RETURN
+own_close_and_open(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
+{
+	(void)flags;
+	own_table.ia_close_func = own_close;
+	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &own_second), DAT_SUCCESS);
+	return dats_get_ia_handle(ia, &own_found);
+}
+
+/* origin: out35.P37 */
+START_TEST(add__provider_opens_at_the_address_of_one_that_is_being_closed__is_the_new_one)
+{
+	DAT_PROVIDER_INFO info = own_info();
+	DAT_IA_HANDLE first;
+
+	story_conf("");
+	story_assert_ret(dat_registry_add_provider(&own_table, &info), DAT_SUCCESS);
+	first = story_open("own", DAT_TRUE);
+	own_table.ia_close_func = own_close_and_open;
+	story_close(first);
+	ck_assert_ptr_ne(own_second, first);
+	ck_assert_ptr_eq(own_found, own_second);
+	story_assert_ret(dats_get_ia_handle(&own_ia, &own_found), DAT_SUCCESS);
+	ck_assert_ptr_eq(own_found, own_second);
+	story_close(own_second);
+	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
+}
+END_TEST
+
 /* clause: b.6.7 */
 START_TEST(add__same_key_again__is_registered_already)
 {
@@ -445,6 +477,8 @@ dat_registry_suite(void)
 	tcase_add_test(t, add__provider_of_the_program__opens_without_dat_conf);
 	tcase_add_loop_test(
 	    t, add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost, 0, 4);
+	tcase_add_test(
+	    t, add__provider_opens_at_the_address_of_one_that_is_being_closed__is_the_new_one);
 	tcase_add_test(t, add__same_key_again__is_registered_already);
 	tcase_add_test(t, add__keys_that_differ_in_one_field__are_registered_side_by_side);
 	tcase_add_test(t, add__copies_the_open_function_and_the_info);
