@@ -411,8 +411,10 @@ START_TEST(arm__its_result__is_kept)
 	ck_assert_uint_eq(queue->armed.when, fake_now);
 	ck_assert_int_eq(inside, 1);
 	request_result = EAGAIN;
+	fake_now++;
 	ck_assert_int_eq(check_req_notify_cq(&queue->cq->ibv, 0), EAGAIN);
 	ck_assert(queue->was_armed && queue->arm_failed);
+	ck_assert_uint_eq(queue->armed.when, fake_now); /* where the last arm was, failed or not */
 	ck_assert_uint_eq(queue->inside, 0);
 	ck_assert_uint_eq(queue->activity, 3);
 	/* None fails by the checker unless it is asked for; then some do. */
