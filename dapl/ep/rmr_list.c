@@ -62,7 +62,7 @@ static struct dapl_rmr *
 rmr_find(struct dapl_ia *ia, const struct sought *sought) TRY_ACQUIRE(dapl_locks.binds) DAPL_NO_LOCK
 {
 	struct dapl_rmr *found, *rmr;
-	uint64_t serial;
+	uint64_t serial = 0; /* not used before `rmr_search` sets it; some gcc do not see that */
 
 	while ((found = rmr_search(ia, sought, &serial))) {
 		rmr = dapl_rmr_lock_serial(found, serial);
