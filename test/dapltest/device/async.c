@@ -27,7 +27,7 @@ await_acknowledged(void)
 	}
 }
 
-/* origin: peer.26 */
+/* origin: peer.26, out33.R3 */
 /* clause: d.0.12, d.3.2 */
 START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 {
