@@ -48,6 +48,7 @@ end(struct dt_pair *pair)
 static const int accepted[] = { 0, 1, 3, 4, GIVEN, 100, 196 };
 
 /* clause: d.0.3, e.4.1, e.4.3 */
+/* origin: out33.R3 */
 START_TEST(established__answer_of_any_length__event_has_just_that)
 {
 	struct dt_pair pair;

@@ -65,6 +65,7 @@ expect_async(DAT_HANDLE handle, DAT_COUNT reason)
 }
 
 /* clause: d.3.7 */
+/* origin: out33.R3 */
 START_TEST(queue__fails__is_reported_once_and_takes_no_buffer)
 {
 	DAT_SRQ_PARAM param;
