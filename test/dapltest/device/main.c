@@ -18,6 +18,7 @@ main(int argc, char **argv)
 	static const runner_suite_fn suites[] = {
 		device_answer_suite,
 		device_async_suite,
+		device_between_suite,
 		device_channel_suite,
 		device_count_suite,
 		device_errno_suite,

@@ -10,6 +10,7 @@ TCase *device_tcase(Suite *suite, const char *name);
 Suite *device_answer_suite(void);
 Suite *device_asked_suite(void);
 Suite *device_async_suite(void);
+Suite *device_between_suite(void);
 Suite *device_channel_suite(void);
 Suite *device_close_suite(void);
 Suite *device_count_suite(void);
