@@ -61,7 +61,7 @@ print_introduction(void)
 	     "`tools/print-ep-states` prints this page from the tables of the provider\n"
 	     "(`dapl/state/ep_state.c`, `dapl/state/cm_event.c`). `make check` fails if they "
 	     "differ;\n"
-	     "`make -C doc update-doc` writes the page again.\n"
+	     "`make` writes the page again.\n"
 	     "\n"
 	     "Each change of a connection posts one event on the connection EVD of the endpoint. "
 	     "The\n"

@@ -188,7 +188,7 @@ main(int argc, char **argv)
 	    "\n"
 	    "This page is printed by `tools/print-evd-states` from the tables that the dispatcher\n"
 	    "obeys (`evd/job.c`, `evd/attention.c`); `make check` fails when they differ.\n"
-	    "`make -C doc update-doc` writes it anew. `glossary.md` explains the words.");
+	    "`make` writes it anew. `glossary.md` explains the words.");
 	print_jobs();
 	print_attention();
 	return 0;
