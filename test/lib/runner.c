@@ -316,6 +316,147 @@ runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int sta
 		_tcase_add_test(tcase, test, signal, status, start, end);
 }
 
+/* ---- the tests of the program ---- */
+
+extern const struct runner_entry *const __start_runner_entries[] __attribute__((weak));
+extern const struct runner_entry *const __stop_runner_entries[] __attribute__((weak));
+
+/* A case that tests are added to. */
+struct begun_case {
+	const struct runner_case *what;
+	char suite[64], name[64];
+	TCase *tcase; /* once there is a test */
+	bool left_out;
+};
+
+static int
+entry_order(const void *a, const void *b)
+{
+	const struct runner_entry *one = *(const struct runner_entry *const *)a;
+	const struct runner_entry *other = *(const struct runner_entry *const *)b;
+
+	return one->number - other->number;
+}
+
+static void
+case_begin(struct begun_case *begun_case, const struct runner_case *what)
+{
+	*begun_case = (struct begun_case){ .what = what };
+	if (sscanf(what->name, "%63[^:]:%63s", begun_case->suite, begun_case->name) == 2)
+		return;
+	fprintf(stderr, "%s: a case is SUITE:CASE\n", what->name);
+	exit(2);
+}
+
+static void
+case_add_fixtures(TCase *tcase, const struct runner_case *what)
+{
+	if (what->outer)
+		case_add_fixtures(tcase, what->outer);
+	if (what->setup || what->teardown)
+		tcase_add_checked_fixture(tcase, what->setup, what->teardown);
+}
+
+static double
+case_seconds(const struct runner_case *what)
+{
+	double seconds = what->seconds > 0 ? what->seconds : 20;
+
+	if (what->seconds <= 0 && what->outer)
+		seconds = case_seconds(what->outer);
+	return what->more_seconds ? seconds + what->more_seconds() : seconds;
+}
+
+/* The suite that the last case belongs to, or a new one. */
+static Suite *
+case_suite(SRunner *sr, const char *name)
+{
+	static const char *last;
+	static Suite *suite;
+
+	if (!last || strcmp(last, name) != 0) {
+		last = strdup(name);
+		suite = suite_create(last);
+		srunner_add_suite(sr, suite);
+	}
+	return suite;
+}
+
+/* A case whose tests are left out needs no more than what counts them. */
+static void
+case_create(struct begun_case *begun_case, SRunner *sr)
+{
+	const struct runner_case *what = begun_case->what;
+	TCase *tcase = tcase_create(begun_case->name);
+
+	tcase_set_timeout(tcase, runner_stretch(case_seconds(what)));
+	tcase_add_checked_fixture(tcase, leak_setup, leak_teardown);
+	begun_case->left_out = what->needs && !what->needs();
+	if (!begun_case->left_out)
+		case_add_fixtures(tcase, what);
+	suite_add_tcase(case_suite(sr, begun_case->suite), tcase);
+	begun_case->tcase = tcase;
+}
+
+static void
+case_add_test(struct begun_case *begun_case, SRunner *sr, const struct runner_entry *entry)
+{
+	const TTest *test = entry->test;
+	const struct selection_test its = { begun_case->suite, begun_case->name, test->name };
+	int start = entry->first, end = entry->turns ? entry->turns() : 1;
+
+	if (start >= end || !selection_has(&its, &start, &end))
+		return;
+	if (adding.shares && adding.n_selected++ % adding.shares != adding.share)
+		return;
+	adding.n_tests++;
+	if (adding.list) {
+		printf("%s  %s:%d\n", test->name, source_name(test->file), test->line);
+		return;
+	}
+	if (!begun_case->tcase)
+		case_create(begun_case, sr);
+	if (begun_case->left_out && n_left_out < LEFT_OUT_MAX) {
+		left_out[n_left_out].test = test;
+		left_out[n_left_out++].reason = begun_case->what->reason;
+	}
+	_tcase_add_test(begun_case->tcase, test, 0, 0, start, end);
+}
+
+/*
+ * The entries of one file stand together, in any order; the files in the order in which they were
+ * linked.
+ */
+static void
+add_tests(SRunner *sr)
+{
+	const size_t n = (size_t)(__stop_runner_entries - __start_runner_entries);
+	const struct runner_entry **entries = calloc(n, sizeof *entries);
+	struct begun_case cases[4];
+	size_t n_cases = 0, end;
+
+	if (!entries)
+		exit(2);
+	memcpy(entries, __start_runner_entries, n * sizeof *entries);
+	for (size_t first = 0; first < n; first = end) {
+		for (end = first; end < n; end++)
+			if (strcmp(entries[end]->file, entries[first]->file) != 0)
+				break;
+		qsort(entries + first, end - first, sizeof *entries, entry_order);
+		n_cases = 0;
+		for (size_t i = first; i < end; i++) {
+			if (entries[i]->begins) {
+				n_cases = entries[i]->also ? n_cases : 0;
+				case_begin(&cases[n_cases++ % 4], entries[i]->begins);
+			} else {
+				for (size_t j = 0; j < n_cases && j < 4; j++)
+					case_add_test(&cases[j], sr, entries[i]);
+			}
+		}
+	}
+	free(entries);
+}
+
 static void
 usage(FILE *to, const char *program)
 {
@@ -416,8 +557,8 @@ print_failed(SRunner *sr, const char *program)
 	free(results);
 }
 
-int
-runner_main(int argc, char **argv, const runner_suite_fn *suites)
+static int
+run_tests(int argc, char **argv, const runner_suite_fn *suites)
 {
 	const struct rlimit no_core = { 0, 0 };
 	SRunner *sr = srunner_create(NULL), *rest = srunner_create(NULL);
@@ -440,7 +581,9 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	}
 	if (being_debugged())
 		srunner_set_fork_status(sr, CK_NOFORK);
-	for (int i = 0; suites[i]; i++) {
+	add_tests(sr);
+	n_tests = adding.n_tests;
+	for (int i = 0; suites && suites[i]; i++) {
 		adding.n_tests = 0;
 		suite = suites[i]();
 		srunner_add_suite(adding.n_tests && !adding.list ? sr : rest, suite);
@@ -467,4 +610,24 @@ runner_main(int argc, char **argv, const runner_suite_fn *suites)
 	srunner_free(sr);
 	printf("%d passed, %d failed\n", run - failed, failed);
 	return run == 0 || failed != 0;
+}
+
+int
+runner_main(int argc, char **argv, const runner_suite_fn *suites)
+{
+	return run_tests(argc, argv, suites);
+}
+
+int
+runner_run(int argc, char **argv)
+{
+	return run_tests(argc, argv, NULL);
+}
+
+int main(int argc, char **argv) __attribute__((weak));
+
+int
+main(int argc, char **argv)
+{
+	return runner_run(argc, argv);
 }

@@ -15,7 +15,85 @@
 #ifndef REARM_TEST_LIB_RUNNER_H
 #define REARM_TEST_LIB_RUNNER_H
 
+#include <stdbool.h>
+
 #include <check.h>
+
+/*
+ * A case: the tests that follow CASE() in the file belong to it, up to the next CASE().
+ *
+ *	CASE("evd_wait:wait", setup, teardown);
+ *
+ *	TEST(wait__notification__wakes)
+ *	{
+ *	}
+ */
+struct runner_case {
+	const char *name;		 /* SUITE:CASE */
+	void (*setup)(void);		 /* before each test, in its process; or NULL */
+	void (*teardown)(void);		 /* after it; or NULL */
+	const struct runner_case *outer; /* its setup comes before, its teardown after; or NULL */
+	double seconds;			 /* how long a test may take; 0: as outer says, or 20 */
+	double (*more_seconds)(void);	 /* so much longer; or NULL */
+	bool (*needs)(void); /* without this the tests are not run; each prints why; or NULL */
+	const char *reason;
+};
+
+/* Begins a case, whose members are the arguments. */
+#define CASE(...) RUNNER_CASE(RUNNER_PASTE(runner_case_, __LINE__), false, __VA_ARGS__)
+/* The same, and the tests that follow belong to the case before, too. */
+#define ALSO_CASE(...) RUNNER_CASE(RUNNER_PASTE(runner_case_, __LINE__), true, __VA_ARGS__)
+
+/* A test; one that runs for _i from 0 up to `turns`; from `first` up to `turns`. */
+#define TEST(test) RUNNER_TEST(test, 0, NULL)
+#define TEST_LOOP(test, turns) TEST_TURNS(test, 0, turns)
+#define TEST_TURNS(test, first, turns) \
+	static int test##_turns(void) \
+	{ \
+		return (int)(turns); \
+	} \
+	RUNNER_TEST(test, first, test##_turns)
+
+/* ---- what the macros leave in the program ---- */
+
+struct runner_entry {
+	const char *file;
+	int number; /* in the file */
+	const struct runner_case *begins;
+	bool also;
+	const TTest *test;
+	int first;
+	int (*turns)(void);
+};
+
+#define RUNNER_PASTE(a, b) RUNNER_PASTE_(a, b)
+#define RUNNER_PASTE_(a, b) a##b
+#define RUNNER_ENTRY(it, ...) \
+	static const struct runner_entry it##_entry = { __FILE__, __COUNTER__, __VA_ARGS__ }; \
+	static const struct runner_entry *const it##_place \
+	    __attribute__((used, section("runner_entries"))) = &it##_entry
+#define RUNNER_CASE(it, also, ...) \
+	static const struct runner_case it = { .name = __VA_ARGS__ }; \
+	RUNNER_ENTRY(it, &it, also, NULL, 0, NULL)
+#define RUNNER_TEST(test, first, turns) \
+	static void test##_body(int); \
+	static void test##_fn(int); \
+	static const TTest test##_ttest = { #test, test##_fn, __FILE__, __LINE__ }; \
+	RUNNER_ENTRY(test, NULL, false, &test##_ttest, first, turns); \
+	static void test##_fn(int _i) \
+	{ \
+		if (runner_begin_test(&test##_ttest, _i)) \
+			test##_body(_i); \
+	} \
+	static void test##_body(int _i CK_ATTRIBUTE_UNUSED)
+
+int runner_begin_test(const TTest *test, int turn);
+
+/*
+ * Runs the tests that the command line asks for, or all; the value is that of main(), which the
+ * runner has for a program without one.
+ */
+int runner_run(int argc, char **argv);
 
 /* As Check's own, and a failure prints the name of the test, its line, and how to run it alone. */
 #undef START_TEST
@@ -34,7 +112,6 @@
 /* What Check's tcase_add_*() and suite_create() call in its place. */
 #define _tcase_add_test runner_add_test
 #define suite_create runner_suite
-int runner_begin_test(const TTest *test, int turn);
 void runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end);
 Suite *runner_suite(const char *name);
 

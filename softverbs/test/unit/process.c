@@ -52,7 +52,9 @@ receiver(void)
 	other_meet();
 }
 
-START_TEST(send__small_and_of_many_frames)
+CASE("soft-process:transfer");
+
+TEST(send__small_and_of_many_frames)
 {
 	own_begin(receiver, NULL);
 	paint();
@@ -64,7 +66,6 @@ START_TEST(send__small_and_of_many_frames)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 late_receiver(void)
@@ -78,7 +79,7 @@ late_receiver(void)
 	own_end();
 }
 
-START_TEST(send_before_receive__waits_and_keeps_order)
+TEST(send_before_receive__waits_and_keeps_order)
 {
 	own_begin(late_receiver, NULL);
 	paint();
@@ -89,7 +90,6 @@ START_TEST(send_before_receive__waits_and_keeps_order)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 srq_receiver(void)
@@ -105,7 +105,7 @@ srq_receiver(void)
 	own_end();
 }
 
-START_TEST(send_to_an_empty_srq__goes_on_with_each_receive)
+TEST(send_to_an_empty_srq__goes_on_with_each_receive)
 {
 	own_begin(srq_receiver, NULL);
 	for (uint64_t i = 0; i < 3; i++)
@@ -115,7 +115,6 @@ START_TEST(send_to_an_empty_srq__goes_on_with_each_receive)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* Its last deed is to have received: nothing that it still owes may get lost. */
 static void
@@ -130,7 +129,7 @@ leaving_receiver(void)
 	_exit(0);
 }
 
-START_TEST(send__the_receiver_exits_at_its_completion__the_send_succeeds)
+TEST_LOOP(send__the_receiver_exits_at_its_completion__the_send_succeeds, 4)
 {
 	own_begin(leaving_receiver, NULL);
 	other_meet();
@@ -141,7 +140,6 @@ START_TEST(send__the_receiver_exits_at_its_completion__the_send_succeeds)
 	side_free(&own);
 	other_finish();
 }
-END_TEST
 
 /* --- RDMA and atomics */
 
@@ -180,7 +178,7 @@ atomic(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
 	return old;
 }
 
-START_TEST(rdma_and_atomics__reach_the_other_process)
+TEST(rdma_and_atomics__reach_the_other_process)
 {
 	own_begin(painted_target, NULL);
 	other_meet();
@@ -197,7 +195,6 @@ START_TEST(rdma_and_atomics__reach_the_other_process)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 idle_target(void)
@@ -209,7 +206,7 @@ idle_target(void)
 }
 
 /* More reads than may be outstanding, between writes, one of them fenced. */
-START_TEST(many_reads__complete_in_order)
+TEST(many_reads__complete_in_order)
 {
 	const struct side_options many = { .sends = 64 };
 
@@ -226,7 +223,6 @@ START_TEST(many_reads__complete_in_order)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 serve_read(void)
@@ -241,7 +237,7 @@ serve_read(void)
 }
 
 /* Without the fence the message would be sent while the read is under way. */
-START_TEST(fenced_send__of_what_a_read_brings__carries_it)
+TEST(fenced_send__of_what_a_read_brings__carries_it)
 {
 	own_begin(serve_read, NULL);
 	other_meet();
@@ -252,7 +248,6 @@ START_TEST(fenced_send__of_what_a_read_brings__carries_it)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* --- each kind of request: the completions of both ends */
 
@@ -439,12 +434,11 @@ setup_sockets(void)
 	setenv("SOFTVERBS_SOCKETS", "1", 1);
 }
 
-static void
-setup_usual(void)
-{
-}
+CASE("soft-process:pull");
+ALSO_CASE("soft-process:no-pull", setup_no_pull);
+ALSO_CASE("soft-process:sockets", setup_sockets);
 
-START_TEST(request__each_kind__both_ends_are_told_what_it_was)
+TEST(request__each_kind__both_ends_are_told_what_it_was)
 {
 	uint32_t told[2];
 
@@ -458,9 +452,10 @@ START_TEST(request__each_kind__both_ends_are_told_what_it_was)
 	own_end();
 	other_finish();
 }
-END_TEST
 
-START_TEST(request__each_kind_within_the_process__both_ends_are_told_what_it_was)
+CASE("soft-process:transfer");
+
+TEST(request__each_kind_within_the_process__both_ends_are_told_what_it_was)
 {
 	struct side from, to;
 	struct ibv_mw *mw;
@@ -475,7 +470,6 @@ START_TEST(request__each_kind_within_the_process__both_ends_are_told_what_it_was
 	}
 	pair_free(&from, &to);
 }
-END_TEST
 
 /* --- events */
 
@@ -501,7 +495,7 @@ write_then_send(void)
  * A program that waits as ibv_get_cq_event(3) shows fails if there is no event to read then.  What
  * another process sends need not lead to one.
  */
-START_TEST(descriptor_that_does_not_block__is_readable_with_an_event_only)
+TEST(descriptor_that_does_not_block__is_readable_with_an_event_only)
 {
 	own_begin(write_then_send, NULL);
 	ck_assert_int_eq(fcntl(own.channel->fd, F_SETFL, O_NONBLOCK), 0);
@@ -518,7 +512,6 @@ START_TEST(descriptor_that_does_not_block__is_readable_with_an_event_only)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* --- streams */
 
@@ -561,41 +554,9 @@ stream(void)
 	own_end();
 }
 
-START_TEST(both_directions__thousands_of_messages__whole_and_in_order)
+TEST(both_directions__thousands_of_messages__whole_and_in_order)
 {
 	other_start(stream);
 	stream();
 	other_finish();
-}
-END_TEST
-
-static const struct {
-	const char *name;
-	void (*setup)(void);
-} paths[] = { { "pull", setup_usual }, { "no-pull", setup_no_pull }, { "sockets", setup_sockets } };
-
-Suite *
-soft_process_suite(void)
-{
-	Suite *suite = suite_create("soft-process");
-	TCase *tcase = runner_tcase(suite, "transfer");
-
-	tcase_add_test(tcase, send__small_and_of_many_frames);
-	tcase_add_test(tcase, send_before_receive__waits_and_keeps_order);
-	tcase_add_test(tcase, send_to_an_empty_srq__goes_on_with_each_receive);
-	tcase_add_loop_test(
-	    tcase, send__the_receiver_exits_at_its_completion__the_send_succeeds, 0, 4);
-	tcase_add_test(tcase, rdma_and_atomics__reach_the_other_process);
-	tcase_add_test(tcase, many_reads__complete_in_order);
-	tcase_add_test(tcase, fenced_send__of_what_a_read_brings__carries_it);
-	tcase_add_test(tcase, descriptor_that_does_not_block__is_readable_with_an_event_only);
-	tcase_add_test(tcase, both_directions__thousands_of_messages__whole_and_in_order);
-	tcase_add_test(
-	    tcase, request__each_kind_within_the_process__both_ends_are_told_what_it_was);
-	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		tcase = runner_tcase(suite, paths[i].name);
-		tcase_add_checked_fixture(tcase, paths[i].setup, NULL);
-		tcase_add_test(tcase, request__each_kind__both_ends_are_told_what_it_was);
-	}
-	return suite;
 }

@@ -49,6 +49,12 @@ number_of(const char *variable, unsigned int usual)
 	return text && *text ? (unsigned int)strtoul(text, NULL, 10) : usual;
 }
 
+static double
+seconds_of_rounds(void)
+{
+	return 2.0 * number_of("REARM_TEST_ROGUES", ROUNDS);
+}
+
 static unsigned int
 draw(unsigned int *seed, unsigned int below)
 {
@@ -545,7 +551,9 @@ play_rounds(enum deed deed)
 	    noticed, played, (unsigned long)exchanged);
 }
 
-START_TEST(peer_that_scribbles_over_shared_memory__harms_only_its_own_connections)
+CASE("soft-rogue:rogue", .seconds = 30, .more_seconds = seconds_of_rounds);
+
+TEST(peer_that_scribbles_over_shared_memory__harms_only_its_own_connections)
 {
 	if (!feature_twice()) {
 		runner_skip(FEATURE_NO_TWICE);
@@ -553,23 +561,8 @@ START_TEST(peer_that_scribbles_over_shared_memory__harms_only_its_own_connection
 	}
 	play_rounds(SCRIBBLE);
 }
-END_TEST
 
-START_TEST(peer_that_is_killed_at_any_moment__harms_only_its_own_connections)
+TEST(peer_that_is_killed_at_any_moment__harms_only_its_own_connections)
 {
 	play_rounds(LOAD);
-}
-END_TEST
-
-Suite *
-soft_rogue_suite(void)
-{
-	Suite *suite = suite_create("soft-rogue");
-	TCase *tcase =
-	    runner_tcase_timed(suite, "rogue", 30 + 2.0 * number_of("REARM_TEST_ROGUES", ROUNDS));
-
-	tcase_add_test(
-	    tcase, peer_that_scribbles_over_shared_memory__harms_only_its_own_connections);
-	tcase_add_test(tcase, peer_that_is_killed_at_any_moment__harms_only_its_own_connections);
-	return suite;
 }

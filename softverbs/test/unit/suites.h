@@ -42,7 +42,6 @@ Suite *soft_endpoint_suite(void);
 Suite *soft_timer_suite(void);
 Suite *soft_timewait_suite(void);
 Suite *soft_personality_suite(void);
-Suite *soft_process_suite(void);
 Suite *soft_process_cm_suite(void);
 Suite *soft_process_error_suite(void);
 Suite *soft_door_suite(void);
@@ -53,13 +52,10 @@ Suite *soft_lost_suite(void);
 Suite *soft_waits_suite(void);
 Suite *soft_names_suite(void);
 Suite *soft_stranger_suite(void);
-Suite *soft_wire_suite(void);
-Suite *soft_wire_pull_suite(void);
 Suite *soft_ring_suite(void);
 Suite *soft_ring_order_suite(void);
 Suite *soft_input_suite(void);
 Suite *soft_neighbour_suite(void);
-Suite *soft_rogue_suite(void);
 Suite *soft_stress_suite(void);
 
 #endif

@@ -46,8 +46,11 @@ leave_a_read_pending(void)
 	ck_assert_int_eq(ibv_modify_qp(wire_side.qp, &drain, IBV_QP_STATE), 0);
 }
 
+CASE("soft-wire:from-0", setup_from_0, wire_end);
+ALSO_CASE("soft-wire:at-the-wrap", setup_at_the_wrap, wire_end);
+
 /* origin: attack.P3 */
-START_TEST(limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other)
+TEST(limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other)
 {
 	struct soft_frame read;
 
@@ -59,10 +62,9 @@ START_TEST(limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_o
 	wire_expect_nak(1, IBV_WC_REM_INV_REQ_ERR);
 	async_expect(wire_side.context, IBV_EVENT_QP_REQ_ERR, wire_side.qp);
 }
-END_TEST
 
 /* origin: attack.P3 */
-START_TEST(limit_of_reads_raised__while_one_is_pending__all_are_answered)
+TEST(limit_of_reads_raised__while_one_is_pending__all_are_answered)
 {
 	struct soft_frame read;
 
@@ -79,10 +81,9 @@ START_TEST(limit_of_reads_raised__while_one_is_pending__all_are_answered)
 	ck_assert_int_eq(set_reads(SOFT_MAX_RD_ATOM + 1), EINVAL);
 	ck_assert_int_eq(qp_state(wire_side.qp), IBV_QPS_SQD);
 }
-END_TEST
 
 /* origin: hostile.4 */
-START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered)
+TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered)
 {
 	static char part[SOFT_WIRE_PAYLOAD];
 	static const char word[8] = "written";
@@ -105,10 +106,9 @@ START_TEST(read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_a
 	ck_assert_int_eq(answer.opcode, SOFT_NAK_NOT_CONNECTED);
 	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
 }
-END_TEST
 
 /* origin: hostile.4 */
-START_TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
+TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
 {
 	static char part[SOFT_WIRE_PAYLOAD];
 	static const char word[8] = "written";
@@ -132,7 +132,6 @@ START_TEST(read_pending_and_write_done__memory_goes__only_the_read_is_answered)
 	wire_big = ibv_reg_mr(wire_side.pd, bytes, WIRE_BIG, SIDE_ACCESS);
 	ck_assert_ptr_nonnull(wire_big);
 }
-END_TEST
 
 static void
 take_request(int link, struct soft_frame *frame)
@@ -145,7 +144,7 @@ take_request(int link, struct soft_frame *frame)
 }
 
 /* The first message is on its way, in part; none is behind it. */
-START_TEST(send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer)
+TEST(send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer)
 {
 	struct ibv_qp_attr drain = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct ibv_sge sge = { (uintptr_t)wire_big->addr, WIRE_BIG, wire_big->lkey };
@@ -177,11 +176,10 @@ START_TEST(send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer)
 	cq_expect(wire_side.cq, 7, IBV_WC_SUCCESS);
 	close(link);
 }
-END_TEST
 
 /* The peer's queue pair goes: what it has read is refused later than what comes then. */
 /* origin: hostile.4 */
-START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again)
+TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again)
 {
 	struct soft_frame read, write, again, answer;
 	int link;
@@ -210,9 +208,8 @@ START_TEST(write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_
 	ck_assert_int_eq(qp_state(wire_side.qp), IBV_QPS_RTS);
 	close(link);
 }
-END_TEST
 
-START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
+TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 {
 	struct soft_frame add;
 	uint64_t *word = wire_big->addr;
@@ -225,7 +222,6 @@ START_TEST(atomic__one_more_than_agreed_on__is_refused_and_not_done)
 	async_expect(wire_side.context, IBV_EVENT_QP_REQ_ERR, wire_side.qp);
 	ck_assert_uint_eq(*word, 40);
 }
-END_TEST
 
 /* --- frames that break the rules of the protocol */
 
@@ -333,7 +329,7 @@ static void (*const wrongs[])(struct soft_frame *) = { no_opcode, no_type, an_an
 	atomic_of_addresses };
 #define WRONGS (sizeof wrongs / sizeof wrongs[0])
 
-START_TEST(malformed_request__ends_the_link_and_the_connection)
+TEST_LOOP(malformed_request__ends_the_link_and_the_connection, WRONGS)
 {
 	static const char data[64];
 	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, 0, sizeof data);
@@ -343,10 +339,9 @@ START_TEST(malformed_request__ends_the_link_and_the_connection)
 	wire_expect_hung_up();
 	ck_assert_int_eq(((char *)wire_big->addr)[128], 1); /* nothing was written */
 }
-END_TEST
 
 /* The hello has not said where the process has its grant. */
-START_TEST(addresses__without_a_grant__end_the_link)
+TEST(addresses__without_a_grant__end_the_link)
 {
 	char data[64] = "";
 	const struct soft_wire_segment segment = { (uintptr_t)data, sizeof data };
@@ -358,9 +353,10 @@ START_TEST(addresses__without_a_grant__end_the_link)
 	wire_expect_hung_up();
 	ck_assert_int_eq(((char *)wire_big->addr)[128], 1);
 }
-END_TEST
 
-START_TEST(addresses__their_lengths__what_they_may_be)
+CASE("soft-wire:words");
+
+TEST(addresses__their_lengths__what_they_may_be)
 {
 	static const struct {
 		uint64_t lengths[2];
@@ -384,7 +380,6 @@ START_TEST(addresses__their_lengths__what_they_may_be)
 		    soft_pull_parse(&pull, &frame, (const char *)segments), cases[i].sum);
 	}
 }
-END_TEST
 
 /* A message of two frames of 64 bytes. */
 static void
@@ -400,7 +395,10 @@ say_half(uint32_t psn, uint32_t epoch, unsigned int flags, char value)
 	wire_say(&frame, data);
 }
 
-START_TEST(message_begun_again__in_a_new_epoch__is_taken)
+CASE("soft-wire:from-0", setup_from_0, wire_end);
+ALSO_CASE("soft-wire:at-the-wrap", setup_at_the_wrap, wire_end);
+
+TEST(message_begun_again__in_a_new_epoch__is_taken)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_FIRST, 'b');
@@ -409,27 +407,24 @@ START_TEST(message_begun_again__in_a_new_epoch__is_taken)
 	ck_assert_int_eq(((char *)wire_big->addr)[0], 'b');
 	ck_assert_int_eq(((char *)wire_big->addr)[127], 'c');
 }
-END_TEST
 
-START_TEST(message_begun_again__in_the_same_epoch__ends_the_link)
+TEST(message_begun_again__in_the_same_epoch__ends_the_link)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 0, SOFT_FRAME_FIRST, 'b');
 	wire_expect_hung_up();
 }
-END_TEST
 
-START_TEST(message_of_another_epoch__goes_on__is_of_no_connection)
+TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 {
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_LAST, 'b');
 	wire_expect_nak(0, SOFT_NAK_NOT_CONNECTED);
 }
-END_TEST
 
 /* The peer hears of the receive that it waits for, once. */
 /* origin: outside.160 */
-START_TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)
+TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)
 {
 	struct soft_frame send = wire_request(IBV_WR_SEND, 0, 8), answer;
 	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
@@ -469,9 +464,10 @@ START_TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)
 	wire_expect_ack(2);
 	cq_expect(wire_side.cq, 9, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(answers__what_they_may_be)
+CASE("soft-wire:words");
+
+TEST(answers__what_they_may_be)
 {
 	static const struct {
 		struct soft_frame frame;
@@ -514,9 +510,8 @@ START_TEST(answers__what_they_may_be)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		ck_assert_msg(soft_frame_valid(&cases[i].frame) == cases[i].valid, "case %zu", i);
 }
-END_TEST
 
-START_TEST(cm_message__what_it_may_say)
+TEST(cm_message__what_it_may_say)
 {
 	static const struct {
 		uint32_t type, from, to;
@@ -557,7 +552,6 @@ START_TEST(cm_message__what_it_may_say)
 		ck_assert_msg(soft_cm_unpack(&message, &wire, 9) == cases[i].valid, "case %zu", i);
 	}
 }
-END_TEST
 
 static void
 expect_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
@@ -566,7 +560,7 @@ expect_same_address(const struct sockaddr_storage *a, const struct sockaddr_stor
 }
 
 /* What one process says, the other hears: every field, with both kinds of addresses. */
-START_TEST(cm_message__packed_and_unpacked__is_the_same)
+TEST(cm_message__packed_and_unpacked__is_the_same)
 {
 	static const uint8_t types[] = { SOFT_CM_REQ, SOFT_CM_REP };
 	struct soft_cm_message message = { .from = 0x01020304,
@@ -627,10 +621,9 @@ START_TEST(cm_message__packed_and_unpacked__is_the_same)
 		ck_assert(!soft_cm_unpack(&heard, &wire, 9));
 	}
 }
-END_TEST
 
 /* Each field that has a limit, at it and beyond. */
-START_TEST(cm_message__values_at_and_beyond_their_limits)
+TEST(cm_message__values_at_and_beyond_their_limits)
 {
 	const struct soft_wire_cm good = { .type = SOFT_CM_REP, .from = 1, .to = 2 };
 	struct soft_cm_message message;
@@ -656,48 +649,4 @@ START_TEST(cm_message__values_at_and_beyond_their_limits)
 	LIMIT(initiator_depth, SOFT_MAX_RD_ATOM);
 	LIMIT(data_length, SOFT_CM_REP_DATA);
 #undef LIMIT
-}
-END_TEST
-
-static void
-add_tests_of_a_peer(TCase *tcase, void (*setup)(void))
-{
-	tcase_add_checked_fixture(tcase, setup, wire_end);
-	tcase_add_test(
-	    tcase, limit_of_reads_lowered__while_one_is_pending__it_is_answered_and_no_other);
-	tcase_add_test(tcase, limit_of_reads_raised__while_one_is_pending__all_are_answered);
-	tcase_add_test(
-	    tcase, read_pending_and_write_done__queue_pair_destroyed__only_the_read_is_answered);
-	tcase_add_test(tcase, read_pending_and_write_done__memory_goes__only_the_read_is_answered);
-	tcase_add_test(tcase,
-	    write_to_a_freed_queue_pair_refused__read_before_it_unanswered__both_are_sent_again);
-	tcase_add_test(tcase, send_queue_drained__a_message_is_sent_in_part__waits_for_its_answer);
-	tcase_add_test(tcase, atomic__one_more_than_agreed_on__is_refused_and_not_done);
-	tcase_add_loop_test(tcase, malformed_request__ends_the_link_and_the_connection, 0, WRONGS);
-	tcase_add_test(tcase, addresses__without_a_grant__end_the_link);
-	tcase_add_test(tcase, message_begun_again__in_a_new_epoch__is_taken);
-	tcase_add_test(tcase, message_begun_again__in_the_same_epoch__ends_the_link);
-	tcase_add_test(tcase, message_of_another_epoch__goes_on__is_of_no_connection);
-	tcase_add_test(tcase, send_without_a_receive__is_refused__and_the_receive_is_announced);
-}
-
-Suite *
-soft_wire_suite(void)
-{
-	static const struct {
-		const char *name;
-		void (*setup)(void);
-	} starts[] = { { "from-0", setup_from_0 }, { "at-the-wrap", setup_at_the_wrap } };
-	Suite *suite = suite_create("soft-wire");
-	TCase *words;
-
-	for (int i = 0; i < 2; i++)
-		add_tests_of_a_peer(runner_tcase(suite, starts[i].name), starts[i].setup);
-	words = runner_tcase(suite, "words");
-	tcase_add_test(words, answers__what_they_may_be);
-	tcase_add_test(words, addresses__their_lengths__what_they_may_be);
-	tcase_add_test(words, cm_message__what_it_may_say);
-	tcase_add_test(words, cm_message__packed_and_unpacked__is_the_same);
-	tcase_add_test(words, cm_message__values_at_and_beyond_their_limits);
-	return suite;
 }

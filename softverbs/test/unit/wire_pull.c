@@ -59,7 +59,10 @@ expect_address(uint32_t psn, uint32_t length)
 	ck_assert_uint_eq(answer.total, length);
 }
 
-START_TEST(read__not_pulled__is_answered_again_with_its_data_and_what_follows)
+CASE("soft-wire-pull:from-0", setup_from_0, wire_end);
+ALSO_CASE("soft-wire-pull:at-the-wrap", setup_at_the_wrap, wire_end);
+
+TEST(read__not_pulled__is_answered_again_with_its_data_and_what_follows)
 {
 	struct soft_frame write = wire_request(IBV_WR_RDMA_WRITE, 2, 4);
 
@@ -74,10 +77,9 @@ START_TEST(read__not_pulled__is_answered_again_with_its_data_and_what_follows)
 	wire_expect_read(1, 10000, wire_big->addr);
 	wire_expect_ack(2);
 }
-END_TEST
 
 /* origin: outside.130 */
-START_TEST(read__not_confirmed__counts_against_the_limit)
+TEST(read__not_confirmed__counts_against_the_limit)
 {
 	ask_to_pull(0, 20000);
 	expect_address(0, 20000);
@@ -91,9 +93,8 @@ START_TEST(read__not_confirmed__counts_against_the_limit)
 	ask_to_pull(4, 20000);
 	wire_expect_nak(4, IBV_WC_REM_INV_REQ_ERR);
 }
-END_TEST
 
-START_TEST(read__unknown_and_not_pulled__is_refused)
+TEST(read__unknown_and_not_pulled__is_refused)
 {
 	ask_to_pull(0, 20000);
 	expect_address(0, 20000);
@@ -101,9 +102,8 @@ START_TEST(read__unknown_and_not_pulled__is_refused)
 	say_pulled(0, SOFT_NOT_PULLED);
 	wire_expect_nak(0, SOFT_NAK_NOT_CONNECTED);
 }
-END_TEST
 
-START_TEST(read__deregistered_and_not_pulled__is_refused)
+TEST(read__deregistered_and_not_pulled__is_refused)
 {
 	struct ibv_mr *mr = ibv_reg_mr(wire_side.pd, wire_big->addr, WIRE_BIG, SIDE_ACCESS);
 	struct soft_frame frame = wire_request(IBV_WR_RDMA_READ, 0, 20000);
@@ -116,14 +116,13 @@ START_TEST(read__deregistered_and_not_pulled__is_refused)
 	say_pulled(0, SOFT_NOT_PULLED);
 	wire_expect_nak(0, IBV_WC_REM_ACCESS_ERR);
 }
-END_TEST
 
 /*
  * What is sent again is acknowledged no further than it was done, and that is what stands before
  * the refused read.
  */
 /* origin: outside.148 */
-START_TEST(read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later)
+TEST(read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later)
 {
 	struct ibv_mr *mr = ibv_reg_mr(wire_side.pd, wire_big->addr, WIRE_BIG, SIDE_ACCESS);
 	struct soft_frame read = wire_request(IBV_WR_RDMA_READ, 1, WIRE_BIG), answer,
@@ -152,19 +151,6 @@ START_TEST(read__refused_after_a_write_was_done__the_write_is_not_acknowledged_l
 	wire_expect_read(0, 20000, wire_big->addr);
 	wire_expect_nak(1, IBV_WC_REM_ACCESS_ERR);
 	ck_assert_int_eq(poll(&pfd, 1, 20), 0);
-}
-END_TEST
-
-static void
-add_tests(TCase *tcase, void (*setup)(void))
-{
-	tcase_add_checked_fixture(tcase, setup, wire_end);
-	tcase_add_test(tcase, read__not_pulled__is_answered_again_with_its_data_and_what_follows);
-	tcase_add_test(tcase, read__not_confirmed__counts_against_the_limit);
-	tcase_add_test(tcase, read__unknown_and_not_pulled__is_refused);
-	tcase_add_test(tcase, read__deregistered_and_not_pulled__is_refused);
-	tcase_add_test(
-	    tcase, read__refused_after_a_write_was_done__the_write_is_not_acknowledged_later);
 }
 
 /* ---- the peer is to pull what the side sends ---- */
@@ -236,9 +222,11 @@ answer(const struct soft_frame *to, enum soft_frame_type type, uint8_t reason)
 	line_send(line, "", 1);
 }
 
+CASE("soft-wire-pull:sent", setup_pulled, teardown_pulled);
+
 /* It was revoked on the way: it is sent again with its data, and it alone. */
 /* origin: outside.149 */
-START_TEST(message__could_not_be_pulled_once__those_behind_it_are_pulled)
+TEST(message__could_not_be_pulled_once__those_behind_it_are_pulled)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
 	struct soft_frame frame;
@@ -268,10 +256,9 @@ START_TEST(message__could_not_be_pulled_once__those_behind_it_are_pulled)
 	answer(&frame, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 5, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* It could not be pulled although nothing was revoked: the kernel does not let the peer read. */
-START_TEST(message__cannot_be_pulled__none_is_any_more)
+TEST(message__cannot_be_pulled__none_is_any_more)
 {
 	struct soft_frame frame;
 
@@ -286,10 +273,9 @@ START_TEST(message__cannot_be_pulled__none_is_any_more)
 		send_big(i + 1);
 	}
 }
-END_TEST
 
 /* There was nothing to pull: the peer does not keep to the rules. */
-START_TEST(message__with_data__cannot_be_pulled__ends_the_link)
+TEST(message__with_data__cannot_be_pulled__ends_the_link)
 {
 	struct soft_frame frame;
 
@@ -303,7 +289,6 @@ START_TEST(message__with_data__cannot_be_pulled__ends_the_link)
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
 	ck_assert_int_ne(cq_next(a.cq).status, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* ---- a long message fails in any of its frames ---- */
 
@@ -384,13 +369,16 @@ expect_pulled(const struct soft_frame *to, uint8_t opcode)
 	ck_assert_uint_eq(frame.psn, to->psn);
 }
 
+CASE("soft-wire-pull:whole", setup_pulled, teardown_pulled, .needs = feature_read,
+    .reason = FEATURE_NO_READ);
+
 /*
  * Frame `_i` % FRAMES of the first and the third of four reads cannot be pulled: it is not there,
  * or was revoked.  They are answered again with their data, from the first frame on.  The reads
  * between them are pulled.
  */
 /* origin: out33.D10 */
-START_TEST(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled)
+TEST_LOOP(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled, 2 * FRAMES)
 {
 	const int failing = _i % FRAMES;
 	const bool revoked = _i / FRAMES;
@@ -420,7 +408,6 @@ START_TEST(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pu
 		expect_read_whole(read);
 	}
 }
-END_TEST
 
 static struct soft_frame
 expect_long(enum ibv_wr_opcode opcode, bool addresses, bool solicited)
@@ -442,12 +429,14 @@ expect_long(enum ibv_wr_opcode opcode, bool addresses, bool solicited)
 	return frame;
 }
 
+CASE("soft-wire-pull:sent", setup_pulled, teardown_pulled);
+
 /*
  * A long message that cannot be pulled is sent again with its data, from its first frame on; this
  * happens twice.
  */
 /* origin: out33.D10 */
-START_TEST(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled)
+TEST_LOOP(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled, 2)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE };
 	struct soft_frame frame;
@@ -469,14 +458,13 @@ START_TEST(long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pull
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 /*
  * A queue pair that is reset while it sends a message again with its data lets the first of its
  * next connection be pulled.
  */
 /* origin: out33.D9 */
-START_TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
+TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
 {
 	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, SIDE_ACCESS);
@@ -496,32 +484,4 @@ START_TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
 	frame = expect_request(true);
 	answer(&frame, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
-}
-END_TEST
-
-Suite *
-soft_wire_pull_suite(void)
-{
-	Suite *suite = suite_create("soft-wire-pull");
-	TCase *tcase;
-
-	add_tests(runner_tcase(suite, "from-0"), setup_from_0);
-	add_tests(runner_tcase(suite, "at-the-wrap"), setup_at_the_wrap);
-	tcase = runner_tcase(suite, "sent");
-	tcase_add_checked_fixture(tcase, setup_pulled, teardown_pulled);
-	tcase_add_test(tcase, message__could_not_be_pulled_once__those_behind_it_are_pulled);
-	tcase_add_test(tcase, message__cannot_be_pulled__none_is_any_more);
-	tcase_add_test(tcase, message__with_data__cannot_be_pulled__ends_the_link);
-	tcase_add_loop_test(
-	    tcase, long_message__could_not_be_pulled__is_sent_whole_and_the_next_is_pulled, 0, 2);
-	tcase_add_test(tcase, message__could_not_be_pulled__the_first_after_a_reset_is_pulled);
-	tcase = runner_tcase(suite, "whole");
-	if (feature_read())
-		tcase_add_checked_fixture(tcase, setup_pulled, teardown_pulled);
-	else
-		runner_leave_out(tcase, FEATURE_NO_READ);
-	tcase_add_loop_test(tcase,
-	    long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pulled, 0,
-	    2 * FRAMES);
-	return suite;
 }

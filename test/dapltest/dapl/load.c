@@ -212,8 +212,13 @@ in_a_child(const struct library *library, int allocation)
 	return WEXITSTATUS(status);
 }
 
+static void write_conf(void);
+static void remove_conf(void);
+CASE("load:load", write_conf, remove_conf, .seconds = 60);
+
 /* origin: out33.F2 */
-START_TEST(load__each_allocation_fails_once__the_next_load_works)
+TEST_LOOP(
+    load__each_allocation_fails_once__the_next_load_works, sizeof libraries / sizeof libraries[0])
 {
 	const struct library *library = &libraries[_i];
 	int result = WORKS, n;
@@ -224,11 +229,10 @@ START_TEST(load__each_allocation_fails_once__the_next_load_works)
 	    result == NO_FAULT_MET, "%s, allocation %d: %d", library->path, n - 1, result);
 	ck_assert_int_gt(n, 3);
 }
-END_TEST
 
 /* Nothing holds a library that was loaded and not used. */
 /* origin: out33.F2 */
-START_TEST(load__closed_before_it_was_used__is_unloaded)
+TEST_LOOP(load__closed_before_it_was_used__is_unloaded, sizeof libraries / sizeof libraries[0])
 {
 	const struct library *library = &libraries[_i];
 	void *handle = dlopen(library->path, RTLD_NOW);
@@ -237,7 +241,6 @@ START_TEST(load__closed_before_it_was_used__is_unloaded)
 	dlclose(handle);
 	ck_assert_ptr_null(dlopen(library->path, RTLD_NOW | RTLD_NOLOAD));
 }
-END_TEST
 
 /* A dat.conf with the record "x". */
 static void
@@ -256,26 +259,4 @@ static void
 remove_conf(void)
 {
 	unlink(getenv("DAT_OVERRIDE"));
-}
-
-static Suite *
-load_suite(void)
-{
-	const int n = sizeof libraries / sizeof libraries[0];
-	Suite *suite = suite_create("load");
-	TCase *t = runner_tcase_timed(suite, "load", 60);
-
-	tcase_add_unchecked_fixture(t, write_conf, remove_conf);
-
-	tcase_add_loop_test(t, load__each_allocation_fails_once__the_next_load_works, 0, n);
-	tcase_add_loop_test(t, load__closed_before_it_was_used__is_unloaded, 0, n);
-	return suite;
-}
-
-int
-main(int argc, char **argv)
-{
-	static const runner_suite_fn suites[] = { load_suite, NULL };
-
-	return runner_main(argc, argv, suites);
 }

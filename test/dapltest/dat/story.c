@@ -53,6 +53,8 @@ teardown(void)
 	ck_assert_msg(rmdir(directory) == 0, "%s: %s", directory, strerror(errno));
 }
 
+const struct runner_case story_case = { .setup = setup, .teardown = teardown };
+
 TCase *
 story_tcase(Suite *suite, const char *name)
 {

@@ -17,6 +17,8 @@
 #include "lib/runner.h"
 
 /* A TCase whose tests have a directory of their own, and an environment without DAT_*. */
+extern const struct runner_case story_case;
+#define STORY_CASE(...) CASE(__VA_ARGS__, .outer = &story_case)
 TCase *story_tcase(Suite *suite, const char *name);
 
 /*

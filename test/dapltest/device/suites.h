@@ -2,7 +2,7 @@
 #ifndef REARM_TEST_DEVICE_SUITES_H
 #define REARM_TEST_DEVICE_SUITES_H
 
-#include "lib/dt.h"
+#include "device.h"
 
 /* A TCase whose tests open "faulty"; a test leaves a device that works. */
 TCase *device_tcase(Suite *suite, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that waits for a CNO reads the channel that the EVDs share; when the loop reads it. */
 #include "cno_story.h"
+#include "calls.h"
 #include "suites.h"
 
 #include "evd/channel.h"

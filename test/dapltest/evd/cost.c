@@ -16,6 +16,7 @@
 #include "evd/loop_body.h"
 
 #include "story.h"
+#include "calls.h"
 #include "suites.h"
 #include "window.h"
 

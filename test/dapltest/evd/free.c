@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "story.h"
+#include "calls.h"
 #include "suites.h"
 
 static void

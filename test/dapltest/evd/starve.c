@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cno_story.h"
+#include "calls.h"
 #include "suites.h"
 
 void *__real_calloc(size_t count, size_t size);

@@ -111,6 +111,8 @@ end(void)
 	story_end(&st);
 }
 
+const struct runner_case story_case = { .setup = begin, .teardown = end };
+
 TCase *
 story_tcase(Suite *suite, const char *name)
 {

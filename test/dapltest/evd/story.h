@@ -47,6 +47,8 @@ struct story {
 extern struct story st;
 
 /* A case whose tests find it begun without options. */
+extern const struct runner_case story_case;
+#define STORY_CASE(...) CASE(__VA_ARGS__, .outer = &story_case)
 TCase *story_tcase(Suite *suite, const char *name);
 
 /* opt may be NULL; a loop in it is used in place of a stepped one. */

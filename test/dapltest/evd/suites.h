@@ -3,8 +3,6 @@
 #ifndef REARM_TEST_EVD_SUITES_H
 #define REARM_TEST_EVD_SUITES_H
 
-#include <stdbool.h>
-
 #include "lib/runner.h"
 
 Suite *evd_queue_suite(void);
@@ -48,14 +46,5 @@ Suite *evd_refusal_suite(void);
 Suite *evd_object_suite(void);
 Suite *evd_poll_suite(void);
 Suite *evd_close_suite(void);
-
-/* starve.c's say in whether a system call of this thread fails: true, and errno set. */
-bool evd_starved(int error);
-
-/* The system calls that this thread has made in the library. */
-int evd_calls(void);
-
-/* Called, once, by cost.c when the calling thread's next sleep in the library ended. */
-extern _Thread_local void (*evd_after_sleep)(void);
 
 #endif

@@ -194,6 +194,8 @@ dt_tcase_timed(Suite *suite, const char *name, double seconds)
 	return tcase;
 }
 
+const struct runner_case dt_case = { .setup = setup, .teardown = teardown, .seconds = 30 };
+
 TCase *
 dt_tcase(Suite *suite, const char *name)
 {

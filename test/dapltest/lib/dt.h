@@ -22,6 +22,8 @@
 
 /* A TCase with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops",
  * "faulty" (fault/fault.h), and bad ones. */
+extern const struct runner_case dt_case;
+#define DT_CASE(...) CASE(__VA_ARGS__, .outer = &dt_case)
 TCase *dt_tcase(Suite *suite, const char *name);
 TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
