@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/settings.h"
 
 #define WRAP(type, name, ...) \
@@ -103,7 +103,9 @@ expect(const struct soft_cq *of, uint32_t shown, int events, enum soft_armed arm
 	ck_assert_uint_eq(of->due, due);
 }
 
-START_TEST(none__each_completion_at_once__and_one_event_for_each_arm)
+CASE("checker_adversary:adversary");
+
+TEST(none__each_completion_at_once__and_one_event_for_each_arm)
 {
 	begin("none");
 	complete(cq, IBV_WC_SEND, false);
@@ -121,10 +123,9 @@ START_TEST(none__each_completion_at_once__and_one_event_for_each_arm)
 	ck_assert_int_eq(posts_first, 0);
 	ck_assert_uint_eq(due_at, 0);
 }
-END_TEST
 
 /* Rule 2: they are there before the request.  One that comes behind it raises its event. */
-START_TEST(hold__until_the_queue_is_armed__raises_no_event)
+TEST(hold__until_the_queue_is_armed__raises_no_event)
 {
 	begin("hold=always");
 	complete(cq, IBV_WC_SEND, false);
@@ -146,10 +147,9 @@ START_TEST(hold__until_the_queue_is_armed__raises_no_event)
 	soft_adversary.on_show(cq);
 	expect(cq, 5, 1, SOFT_UNARMED, 0);
 }
-END_TEST
 
 /* It is added after the request then; for a solicited one only what it is for counts. */
-START_TEST(after__held_until_behind_the_request__raises_its_event)
+TEST_LOOP(after__held_until_behind_the_request__raises_its_event, 3)
 {
 	const bool solicited = _i > 0, counts = _i != 1;
 
@@ -159,10 +159,9 @@ START_TEST(after__held_until_behind_the_request__raises_its_event)
 	arm(cq, solicited);
 	expect(cq, 1, counts, counts ? SOFT_UNARMED : SOFT_ARMED_SOLICITED, 0);
 }
-END_TEST
 
 /* Rule 3: with its event; and what comes meanwhile becomes visible with it. */
-START_TEST(delay__of_an_armed_queue__its_event_comes_with_it)
+TEST_LOOP(delay__of_an_armed_queue__its_event_comes_with_it, 2)
 {
 	begin("delay=always");
 	arm(cq, false);
@@ -179,9 +178,8 @@ START_TEST(delay__of_an_armed_queue__its_event_comes_with_it)
 		tick(cq, LONG);
 	expect(cq, 2, 1, SOFT_UNARMED, 0);
 }
-END_TEST
 
-START_TEST(split__in_parts__until_all_are_visible)
+TEST(split__in_parts__until_all_are_visible)
 {
 	uint32_t before = 0, parts = 0;
 
@@ -198,13 +196,12 @@ START_TEST(split__in_parts__until_all_are_visible)
 	ck_assert_uint_gt(parts, 1);
 	expect(cq, 12, 0, SOFT_UNARMED, 0);
 }
-END_TEST
 
 /*
  * An event for each request that was answered, at a moment at which those of other queues are
  * raised, too.
  */
-START_TEST(late__each_event_comes__at_full_intervals)
+TEST(late__each_event_comes__at_full_intervals)
 {
 	begin("late=always");
 	for (uint32_t i = 1; i <= 3; i++) {
@@ -220,10 +217,9 @@ START_TEST(late__each_event_comes__at_full_intervals)
 	tick(cq, LONG);
 	expect(cq, 3, 3, SOFT_UNARMED, 0);
 }
-END_TEST
 
 /* Rule 4. */
-START_TEST(merge__a_request_while_an_event_is_on_its_way__is_answered_by_it)
+TEST(merge__a_request_while_an_event_is_on_its_way__is_answered_by_it)
 {
 	begin("late=always,merge=always");
 	arm(cq, false);
@@ -237,9 +233,8 @@ START_TEST(merge__a_request_while_an_event_is_on_its_way__is_answered_by_it)
 	arm(cq, false);
 	expect(cq, 2, 1, SOFT_ARMED_ANY, 0);
 }
-END_TEST
 
-START_TEST(reorder__events_of_sends_alone__are_the_next_of_the_channel)
+TEST(reorder__events_of_sends_alone__are_the_next_of_the_channel)
 {
 	begin("reorder=always");
 	arm(cq, false);
@@ -250,13 +245,12 @@ START_TEST(reorder__events_of_sends_alone__are_the_next_of_the_channel)
 	expect(other, 1, 1, SOFT_UNARMED, 0);
 	ck_assert_int_eq(posts_first, 1);
 }
-END_TEST
 
 /*
  * Rule 5: a receive waits while a send of the channel is held, or its event: until that is over,
  * until the queue of the send is destroyed, or for 25 ms.
  */
-START_TEST(receive__does_not_overtake_a_send__but_does_not_wait_for_ever)
+TEST_LOOP(receive__does_not_overtake_a_send__but_does_not_wait_for_ever, 6)
 {
 	int waits = 0;
 
@@ -286,10 +280,9 @@ START_TEST(receive__does_not_overtake_a_send__but_does_not_wait_for_ever)
 	complete(other, IBV_WC_SEND, false);
 	expect(other, 2, 1, SOFT_UNARMED, 0);
 }
-END_TEST
 
 /* Those since the last event was read, and before that. */
-START_TEST(moves__are_noted__until_the_second_event)
+TEST(moves__are_noted__until_the_second_event)
 {
 	struct soft_adversary *own;
 
@@ -303,10 +296,9 @@ START_TEST(moves__are_noted__until_the_second_event)
 	soft_adversary_event(cq);
 	ck_assert_uint_eq(own->made_before, 0);
 }
-END_TEST
 
 /* One without a channel is left alone. */
-START_TEST(channel__none__nothing_is_held)
+TEST(channel__none__nothing_is_held)
 {
 	begin("hold=always,delay=always,late=always");
 	cq = fake_queue(-1)->cq;
@@ -314,26 +306,4 @@ START_TEST(channel__none__nothing_is_held)
 	arm(cq, false);
 	complete(cq, IBV_WC_SEND, false);
 	expect(cq, 2, 0, SOFT_UNARMED, 0);
-}
-END_TEST
-
-Suite *
-checker_adversary_suite(void)
-{
-	Suite *suite = suite_create("checker_adversary");
-	TCase *tcase = runner_tcase(suite, "adversary");
-
-	tcase_add_test(tcase, none__each_completion_at_once__and_one_event_for_each_arm);
-	tcase_add_test(tcase, hold__until_the_queue_is_armed__raises_no_event);
-	tcase_add_loop_test(tcase, after__held_until_behind_the_request__raises_its_event, 0, 3);
-	tcase_add_loop_test(tcase, delay__of_an_armed_queue__its_event_comes_with_it, 0, 2);
-	tcase_add_test(tcase, split__in_parts__until_all_are_visible);
-	tcase_add_test(tcase, late__each_event_comes__at_full_intervals);
-	tcase_add_test(tcase, merge__a_request_while_an_event_is_on_its_way__is_answered_by_it);
-	tcase_add_test(tcase, reorder__events_of_sends_alone__are_the_next_of_the_channel);
-	tcase_add_loop_test(
-	    tcase, receive__does_not_overtake_a_send__but_does_not_wait_for_ever, 0, 6);
-	tcase_add_test(tcase, moves__are_noted__until_the_second_event);
-	tcase_add_test(tcase, channel__none__nothing_is_held);
-	return suite;
 }

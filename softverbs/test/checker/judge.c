@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define WRAP(type, name, ...) \
 	type __real_##name(__VA_ARGS__); \
@@ -111,7 +111,9 @@ poll_once(void)
 
 /* ---- requests without a completion */
 
-START_TEST(unsignaled__as_many_as_fit_and_one_more)
+CASE("checker_judge:judge");
+
+TEST(unsignaled__as_many_as_fit_and_one_more)
 {
 	set_out();
 	for (int i = 0; i < SIZE; i++)
@@ -124,9 +126,8 @@ START_TEST(unsignaled__as_many_as_fit_and_one_more)
 	    "More than 4 requests in a row on queue pair 61 had no completion: an adapter refuses "
 	    "them from now on.");
 }
-END_TEST
 
-START_TEST(unsignaled__one_that_is_signaled__begins_the_row_again)
+TEST(unsignaled__one_that_is_signaled__begins_the_row_again)
 {
 	set_out();
 	ck_assert_int_eq(post(SIZE + 1, 1u << SIZE), 0);
@@ -136,18 +137,16 @@ START_TEST(unsignaled__one_that_is_signaled__begins_the_row_again)
 	ck_assert_int_eq(post(1, 0), 0);
 	ck_assert_int_eq(fake_reports, 1);
 }
-END_TEST
 
-START_TEST(unsignaled__in_the_middle_of_a_list__is_noticed)
+TEST(unsignaled__in_the_middle_of_a_list__is_noticed)
 {
 	set_out();
 	ck_assert_int_eq(post(SIZE + 2, 1u << (SIZE + 1)), 0);
 	ck_assert_int_eq(fake_reports, 1);
 	ck_assert_uint_eq(qp.sq.unsignaled, 0);
 }
-END_TEST
 
-START_TEST(unsignaled__of_a_pair_that_signals_all__or_that_does_not_send__does_not_count)
+TEST(unsignaled__of_a_pair_that_signals_all__or_that_does_not_send__does_not_count)
 {
 	set_out();
 	qp.sq.sig_all = true;
@@ -161,9 +160,8 @@ START_TEST(unsignaled__of_a_pair_that_signals_all__or_that_does_not_send__does_n
 		ck_assert_int_eq(post(1, 0), 0);
 	ck_assert_int_eq(fake_reports, 0);
 }
-END_TEST
 
-START_TEST(unsignaled__those_that_were_refused__do_not_count)
+TEST(unsignaled__those_that_were_refused__do_not_count)
 {
 	set_out();
 	refused_at = SIZE;
@@ -173,7 +171,6 @@ START_TEST(unsignaled__those_that_were_refused__do_not_count)
 	ck_assert_int_eq(post(2, 0), EINVAL);
 	ck_assert_int_eq(fake_reports, 1);
 }
-END_TEST
 
 static void
 bind_often(int n, unsigned int flags, int result)
@@ -185,7 +182,7 @@ bind_often(int n, unsigned int flags, int result)
 		ck_assert_int_eq(check_bind_mw(&qp.ibv, NULL, &bind), result);
 }
 
-START_TEST(unsignaled__binds_of_windows__are_requests_if_they_were_made)
+TEST(unsignaled__binds_of_windows__are_requests_if_they_were_made)
 {
 	set_out();
 	bind_often(3 * SIZE, 0, EINVAL);
@@ -196,11 +193,10 @@ START_TEST(unsignaled__binds_of_windows__are_requests_if_they_were_made)
 	ck_assert_int_eq(fake_reports, 1);
 	ck_assert_int_eq(fake_kind, SOFT_SEND_QUEUE_FULL);
 }
-END_TEST
 
 /* ---- room */
 
-START_TEST(room__signaled_requests__as_many_as_fit_until_a_poll)
+TEST(room__signaled_requests__as_many_as_fit_until_a_poll)
 {
 	set_out();
 	for (int turn = 0; turn < 2; turn++) {
@@ -214,10 +210,9 @@ START_TEST(room__signaled_requests__as_many_as_fit_until_a_poll)
 	ck_assert_int_eq(post(SIZE, 1), 0);
 	ck_assert_int_eq(post(1, 0), ENOMEM);
 }
-END_TEST
 
 /* One that is signaled is enough, also by the queue pair, and wherever it is. */
-START_TEST(room__one_signaled_request__and_others_until_a_poll)
+TEST(room__one_signaled_request__and_others_until_a_poll)
 {
 	for (int first = 0; first < 2; first++) {
 		set_out();
@@ -231,9 +226,8 @@ START_TEST(room__one_signaled_request__and_others_until_a_poll)
 		ck_assert_int_eq(fake_reports, 0);
 	}
 }
-END_TEST
 
-START_TEST(room__a_list__whole_or_not_at_all)
+TEST(room__a_list__whole_or_not_at_all)
 {
 	set_out();
 	ck_assert_int_eq(post(1, 1), 0);
@@ -241,9 +235,8 @@ START_TEST(room__a_list__whole_or_not_at_all)
 	ck_assert_int_eq(post(SIZE - 1, 4), 0);
 	ck_assert_int_eq(post(1, 1), ENOMEM);
 }
-END_TEST
 
-START_TEST(room__of_requests_that_were_refused__is_given_back)
+TEST(room__of_requests_that_were_refused__is_given_back)
 {
 	set_out();
 	ck_assert_int_eq(post(1, 1), 0);
@@ -258,9 +251,8 @@ START_TEST(room__of_requests_that_were_refused__is_given_back)
 	check_give_room_back(&qp, list);
 	ck_assert_uint_eq(qp.sq.unpolled, 0);
 }
-END_TEST
 
-START_TEST(refused__for_long_enough__is_reported)
+TEST(refused__for_long_enough__is_reported)
 {
 	set_out();
 	ck_assert_int_eq(post(SIZE, 1), 0);
@@ -279,9 +271,8 @@ START_TEST(refused__for_long_enough__is_reported)
 	ck_assert_int_eq(fake_kind, SOFT_SEND_QUEUE_FULL);
 	ck_assert_ptr_nonnull(strstr(fake_text, "A request on queue pair 61 was refused"));
 }
-END_TEST
 
-START_TEST(refused__and_polled__begins_again)
+TEST(refused__and_polled__begins_again)
 {
 	set_out();
 	ck_assert_int_eq(post(SIZE, 1), 0);
@@ -296,9 +287,8 @@ START_TEST(refused__and_polled__begins_again)
 	ck_assert_int_eq(post(1, 1), ENOMEM);
 	ck_assert_int_eq(fake_reports, 1);
 }
-END_TEST
 
-START_TEST(refused__and_then_destroyed_without_a_poll__is_reported)
+TEST(refused__and_then_destroyed_without_a_poll__is_reported)
 {
 	set_out();
 	ck_assert_int_eq(post(SIZE, 1), 0);
@@ -307,11 +297,10 @@ START_TEST(refused__and_then_destroyed_without_a_poll__is_reported)
 	ck_assert_int_eq(fake_reports, 1);
 	ck_assert_int_eq(fake_kind, SOFT_SEND_QUEUE_FULL);
 }
-END_TEST
 
 /* ---- polls, arms and events */
 
-START_TEST(poll__what_it_found__of_what_it_wanted)
+TEST(poll__what_it_found__of_what_it_wanted)
 {
 	const unsigned int progress = soft_check_progress;
 	struct ibv_wc wc[4];
@@ -339,9 +328,8 @@ START_TEST(poll__what_it_found__of_what_it_wanted)
 	ck_assert_uint_eq(queue->inside, 0);
 	ck_assert_int_eq(fake_reports, 0);
 }
-END_TEST
 
-START_TEST(post__of_each_kind__is_progress)
+TEST(post__of_each_kind__is_progress)
 {
 	unsigned int progress = soft_check_progress;
 	struct ibv_recv_wr *bad;
@@ -356,9 +344,8 @@ START_TEST(post__of_each_kind__is_progress)
 	ck_assert_int_eq(check_post_srq_recv(&srq.ibv, NULL, &bad), 0);
 	ck_assert_uint_eq(soft_check_progress, ++progress);
 }
-END_TEST
 
-START_TEST(poll__each_completion__of_a_receiver_that_was_not_ready)
+TEST(poll__each_completion__of_a_receiver_that_was_not_ready)
 {
 	const struct ibv_wc wc[3] = { { .status = IBV_WC_SUCCESS, .qp_num = 1 },
 		{ .status = IBV_WC_RNR_RETRY_EXC_ERR, .qp_num = 71 },
@@ -375,13 +362,12 @@ START_TEST(poll__each_completion__of_a_receiver_that_was_not_ready)
 	ck_assert_int_eq(fake_reports, 3);
 	ck_assert_ptr_nonnull(strstr(fake_text, "queue pair 72 failed"));
 }
-END_TEST
 
 /*
  * A thread that did not create the queue, and spins, pauses after 1,024 polls that found nothing,
  * and so on.
  */
-START_TEST(poll__1024_times_without_success__pauses)
+TEST(poll__1024_times_without_success__pauses)
 {
 	struct ibv_wc wc;
 
@@ -397,9 +383,8 @@ START_TEST(poll__1024_times_without_success__pauses)
 	}
 	ck_assert_int_eq(inside, 1);
 }
-END_TEST
 
-START_TEST(arm__its_result__is_kept)
+TEST(arm__its_result__is_kept)
 {
 	set_out();
 	request_result = EAGAIN;
@@ -423,9 +408,8 @@ START_TEST(arm__its_result__is_kept)
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(check_req_notify_cq(&queue->cq->ibv, 0), 0);
 }
-END_TEST
 
-START_TEST(arm__that_is_to_fail__fails_now_and_then)
+TEST(arm__that_is_to_fail__fails_now_and_then)
 {
 	int failed = 0;
 
@@ -440,9 +424,8 @@ START_TEST(arm__that_is_to_fail__fails_now_and_then)
 	/* A program that tries again gets on. */
 	ck_assert_msg(failed > 10 && failed < 200, "%d", failed);
 }
-END_TEST
 
-START_TEST(acknowledge__as_many_as_were_read_and_one_more)
+TEST(acknowledge__as_many_as_were_read_and_one_more)
 {
 	set_out();
 	check_event(queue->cq);
@@ -460,11 +443,10 @@ START_TEST(acknowledge__as_many_as_were_read_and_one_more)
 	    strstr(fake_text, "has acknowledged 5 events of the queue, of which 3 were read."));
 	ck_assert_uint_eq(queue->activity, 6);
 }
-END_TEST
 
 /* ---- destroyed */
 
-START_TEST(destroy__while_a_thread_is_inside__is_reported)
+TEST(destroy__while_a_thread_is_inside__is_reported)
 {
 	set_out();
 	check_destroying(queue->cq);
@@ -475,9 +457,8 @@ START_TEST(destroy__while_a_thread_is_inside__is_reported)
 	ck_assert_int_eq(fake_reports, 1);
 	ck_assert_int_eq(fake_kind, SOFT_USED_WHEN_DESTROYED);
 }
-END_TEST
 
-START_TEST(destroyed__each_call__is_refused_and_reported)
+TEST(destroyed__each_call__is_refused_and_reported)
 {
 	struct ibv_wc wc;
 
@@ -496,12 +477,11 @@ START_TEST(destroyed__each_call__is_refused_and_reported)
 	ck_assert_int_eq(fake_kind, SOFT_USED_WHEN_DESTROYED);
 	ck_assert_uint_eq(queue->polls + queue->events_acknowledged, 0);
 }
-END_TEST
 
 /*
  * What the program leaves: what happened just before, and a refusal that nothing was polled after.
  */
-START_TEST(exit__what_is_left__is_reported)
+TEST(exit__what_is_left__is_reported)
 {
 	set_out();
 	check_unload();
@@ -524,7 +504,6 @@ START_TEST(exit__what_is_left__is_reported)
 	ck_assert_int_eq(fake_kind, SOFT_OVERRUN);
 	soft_judge = NULL;
 }
-END_TEST
 
 /* What runs in the child of a fork, where this is the number of what went wrong. */
 static int
@@ -547,7 +526,7 @@ child_is_wrong(void)
 	return soft_check_queue_of(&fake_cq[0])->events_read == 1 ? 0 : 5;
 }
 
-START_TEST(fork__the_child_begins_without_what_its_parent_has)
+TEST(fork__the_child_begins_without_what_its_parent_has)
 {
 	struct soft_judged_wait wait = { .call = "rdma_destroy_id()", .object = "id" };
 	int status = -1;
@@ -568,10 +547,9 @@ START_TEST(fork__the_child_begins_without_what_its_parent_has)
 	soft_pending_end(&wait);
 	ck_assert(!soft_pending_any());
 }
-END_TEST
 
 /* What the parent of a fork had is not looked at. */
-START_TEST(generation__another__nothing_is_counted)
+TEST(generation__another__nothing_is_counted)
 {
 	set_out();
 	queue->generation++;
@@ -581,40 +559,4 @@ START_TEST(generation__another__nothing_is_counted)
 	ck_assert_uint_eq(queue->events_read + queue->activity, 0);
 	ck_assert_int_eq(fake_reports, 0);
 	ck_assert_int_eq(post(3 * SIZE / 2, 1), 0);
-}
-END_TEST
-
-Suite *
-checker_judge_suite(void)
-{
-	Suite *suite = suite_create("checker_judge");
-	TCase *tcase = runner_tcase(suite, "judge");
-
-	tcase_add_test(tcase, unsignaled__as_many_as_fit_and_one_more);
-	tcase_add_test(tcase, unsignaled__one_that_is_signaled__begins_the_row_again);
-	tcase_add_test(tcase, unsignaled__in_the_middle_of_a_list__is_noticed);
-	tcase_add_test(
-	    tcase, unsignaled__of_a_pair_that_signals_all__or_that_does_not_send__does_not_count);
-	tcase_add_test(tcase, unsignaled__those_that_were_refused__do_not_count);
-	tcase_add_test(tcase, unsignaled__binds_of_windows__are_requests_if_they_were_made);
-	tcase_add_test(tcase, room__signaled_requests__as_many_as_fit_until_a_poll);
-	tcase_add_test(tcase, room__one_signaled_request__and_others_until_a_poll);
-	tcase_add_test(tcase, room__a_list__whole_or_not_at_all);
-	tcase_add_test(tcase, room__of_requests_that_were_refused__is_given_back);
-	tcase_add_test(tcase, refused__for_long_enough__is_reported);
-	tcase_add_test(tcase, refused__and_polled__begins_again);
-	tcase_add_test(tcase, refused__and_then_destroyed_without_a_poll__is_reported);
-	tcase_add_test(tcase, poll__what_it_found__of_what_it_wanted);
-	tcase_add_test(tcase, post__of_each_kind__is_progress);
-	tcase_add_test(tcase, poll__each_completion__of_a_receiver_that_was_not_ready);
-	tcase_add_test(tcase, poll__1024_times_without_success__pauses);
-	tcase_add_test(tcase, arm__its_result__is_kept);
-	tcase_add_test(tcase, arm__that_is_to_fail__fails_now_and_then);
-	tcase_add_test(tcase, acknowledge__as_many_as_were_read_and_one_more);
-	tcase_add_test(tcase, destroy__while_a_thread_is_inside__is_reported);
-	tcase_add_test(tcase, destroyed__each_call__is_refused_and_reported);
-	tcase_add_test(tcase, exit__what_is_left__is_reported);
-	tcase_add_test(tcase, fork__the_child_begins_without_what_its_parent_has);
-	tcase_add_test(tcase, generation__another__nothing_is_counted);
-	return suite;
 }

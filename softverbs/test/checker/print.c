@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/print.h"
 #include "softverbs/check/settings.h"
 #include "softverbs/check/symbol.h"
@@ -72,7 +72,9 @@ printed(bool json, enum soft_kind kind)
 
 #define assert_has(part) ck_assert_msg(strstr(text, part) != NULL, "no %s in\n%s", part, text)
 
-START_TEST(json__each_field__its_own_value)
+CASE("checker_print:print");
+
+TEST(json__each_field__its_own_value)
 {
 	char process[64];
 
@@ -101,13 +103,12 @@ START_TEST(json__each_field__its_own_value)
 	assert_has("\"armed\":false,");
 	assert_has("\"arm\":null,\"event\":{");
 }
-END_TEST
 
 /*
  * Names of programs and files have any bytes; what is no character of UTF-8 is replaced, byte by
  * byte.
  */
-START_TEST(json__strings__are_utf_8)
+TEST(json__strings__are_utf_8)
 {
 #define NO "\xef\xbf\xbd"
 	static const struct {
@@ -139,9 +140,8 @@ START_TEST(json__strings__are_utf_8)
 		assert_has(part);
 	}
 }
-END_TEST
 
-START_TEST(text__each_field__its_own_value)
+TEST(text__each_field__its_own_value)
 {
 	static const char *const armed[] = { "not armed", "armed for solicited completions",
 		"armed" };
@@ -175,10 +175,9 @@ START_TEST(text__each_field__its_own_value)
 		assert_has(part);
 	}
 }
-END_TEST
 
 /* Lines that are wrapped have as many columns as fit, and lose no word. */
-START_TEST(text__long_lines__are_wrapped)
+TEST(text__long_lines__are_wrapped)
 {
 	size_t length, longest = 0;
 
@@ -198,9 +197,8 @@ START_TEST(text__long_lines__are_wrapped)
 	}
 	ck_assert_uint_ge(longest, 98);
 }
-END_TEST
 
-START_TEST(replay__options_of_each_kind)
+TEST(replay__options_of_each_kind)
 {
 	static const struct {
 		enum soft_kind kind;
@@ -241,9 +239,8 @@ START_TEST(replay__options_of_each_kind)
 	printed(true, SOFT_OVERRUN);
 	ck_assert_ptr_null(strstr(text, "replay"));
 }
-END_TEST
 
-START_TEST(object__each_field__its_own_value)
+TEST(object__each_field__its_own_value)
 {
 	struct soft_site site = { .thread = 45 };
 	char path[PATH_MAX], line[PATH_MAX + 128];
@@ -286,7 +283,6 @@ START_TEST(object__each_field__its_own_value)
 	    (unsigned long long)offset);
 	assert_has(line);
 }
-END_TEST
 
 /* ---- frames */
 
@@ -294,7 +290,7 @@ END_TEST
  * The checker is linked into this program: its frames and those of the tests are own ones, which
  * count after another alone.
  */
-START_TEST(frames__the_first_that_are_own__are_left_out)
+TEST(frames__the_first_that_are_own__are_left_out)
 {
 	set_out();
 	queue->polled.depth = 4;
@@ -313,10 +309,9 @@ START_TEST(frames__the_first_that_are_own__are_left_out)
 		   "{\"function\":\"set_out+0x2 (");
 	assert_has(")\"}]},\"arm\":{\"thread\":42,\"ago\":2.000000,\"backtrace\":[]}");
 }
-END_TEST
 
 /* Each address once, of one file, and not too many. */
-START_TEST(frames__their_lines__by_one_command)
+TEST(frames__their_lines__by_one_command)
 {
 	struct soft_site *sites[3];
 	char path[PATH_MAX], line[PATH_MAX + 512];
@@ -361,22 +356,4 @@ START_TEST(frames__their_lines__by_one_command)
 	snprintf(line + length, sizeof line - (size_t)length, "\n  rule:");
 	printed(false, SOFT_STRANDED);
 	assert_has(line);
-}
-END_TEST
-
-Suite *
-checker_print_suite(void)
-{
-	Suite *suite = suite_create("checker_print");
-	TCase *tcase = runner_tcase(suite, "print");
-
-	tcase_add_test(tcase, json__each_field__its_own_value);
-	tcase_add_test(tcase, json__strings__are_utf_8);
-	tcase_add_test(tcase, text__each_field__its_own_value);
-	tcase_add_test(tcase, text__long_lines__are_wrapped);
-	tcase_add_test(tcase, replay__options_of_each_kind);
-	tcase_add_test(tcase, object__each_field__its_own_value);
-	tcase_add_test(tcase, frames__the_first_that_are_own__are_left_out);
-	tcase_add_test(tcase, frames__their_lines__by_one_command);
-	return suite;
 }

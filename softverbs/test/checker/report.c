@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/fair.h"
 #include "softverbs/check/settings.h"
 #include "softverbs/check/tally.h"
@@ -39,7 +39,9 @@ set_out(void)
 
 #define assert_has(part) ck_assert_msg(strstr(text, part) != NULL, "no %s in\n%s", part, text)
 
-START_TEST(report__of_a_queue_and_a_kind__once__and_counted)
+CASE("checker_report:report");
+
+TEST(report__of_a_queue_and_a_kind__once__and_counted)
 {
 	char path[] = "/tmp/test-checker-XXXXXX";
 	const int fd = mkostemp(path, O_CLOEXEC);
@@ -78,9 +80,8 @@ START_TEST(report__of_a_queue_and_a_kind__once__and_counted)
 	soft_reports_reset();
 	ck_assert_uint_eq(__real_soft_reports(), 0);
 }
-END_TEST
 
-START_TEST(report__the_end__says_how_long)
+TEST(report__the_end__says_how_long)
 {
 	char path[] = "/tmp/test-checker-XXXXXX";
 	const int fd = mkostemp(path, O_CLOEXEC);
@@ -94,7 +95,6 @@ START_TEST(report__the_end__says_how_long)
 	fclose(file);
 	unlink(path);
 }
-END_TEST
 
 /* What comes to the standard error while a report is made, and how long that takes. */
 static uint64_t
@@ -127,7 +127,7 @@ read_back(int fd)
 /*
  * A report is in one place: in the file, or, where that cannot be written, in the standard error.
  */
-START_TEST(report__to_a_file__is_not_lost)
+TEST(report__to_a_file__is_not_lost)
 {
 	char path[] = "/tmp/test-checker-XXXXXX", error_path[] = "/tmp/test-checker-XXXXXX";
 	const int fd = mkostemp(path, O_CLOEXEC), error = mkostemp(error_path, O_CLOEXEC);
@@ -158,12 +158,11 @@ START_TEST(report__to_a_file__is_not_lost)
 	close(fd);
 	close(error);
 }
-END_TEST
 
 /* The time for which the first report waits is that of all. */
 #define WAIT (2ull * SOFT_SECOND)
 
-START_TEST(report__nothing_reads__the_first_waits_alone)
+TEST_LOOP(report__nothing_reads__the_first_waits_alone, 2)
 {
 	char path[] = "/tmp/test-checker-XXXXXX", name[64];
 	int error = open("/tmp", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600), ends[2];
@@ -197,13 +196,12 @@ START_TEST(report__nothing_reads__the_first_waits_alone)
 	}
 	close(error);
 }
-END_TEST
 
 /*
  * Neither the program ends by SIGPIPE, nor does it find one that was not there before, or miss one
  * that was.
  */
-START_TEST(report__its_reader_has_gone__leaves_signals_as_they_were)
+TEST_LOOP(report__its_reader_has_gone__leaves_signals_as_they_were, 3)
 {
 	const bool blocked = _i > 0, before = _i > 1;
 	sigset_t set, saved;
@@ -225,7 +223,6 @@ START_TEST(report__its_reader_has_gone__leaves_signals_as_they_were)
 	ck_assert_int_eq(number, before ? SIGPIPE : -1);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
-END_TEST
 
 /* ---- times that are fair */
 
@@ -242,7 +239,7 @@ spin(void *unused)
 	return NULL;
 }
 
-START_TEST(fair__is_over__after_its_length_where_nothing_runs)
+TEST(fair__is_over__after_its_length_where_nothing_runs)
 {
 	struct soft_fair fair;
 
@@ -256,10 +253,9 @@ START_TEST(fair__is_over__after_its_length_where_nothing_runs)
 	ck_assert(SOFT_TSAN || soft_fair_is_over(&fair));
 	fake_now = 0;
 }
-END_TEST
 
 /* Threads that want to run have not had their time; but for 200 ms at most. */
-START_TEST(fair__is_not_over__until_threads_have_had_the_processor)
+TEST(fair__is_not_over__until_threads_have_had_the_processor)
 {
 	struct soft_fair fair;
 	pthread_t thread;
@@ -286,10 +282,9 @@ START_TEST(fair__is_not_over__until_threads_have_had_the_processor)
 	pthread_join(thread, NULL);
 	fake_now = 0;
 }
-END_TEST
 
 /* How many threads are ready is counted again after 200 us. */
-START_TEST(fair__threads_that_are_ready__are_counted_again)
+TEST(fair__threads_that_are_ready__are_counted_again)
 {
 	struct soft_fair first, second;
 	pthread_t thread;
@@ -312,22 +307,4 @@ START_TEST(fair__threads_that_are_ready__are_counted_again)
 	over = true;
 	pthread_join(thread, NULL);
 	fake_now = 0;
-}
-END_TEST
-
-Suite *
-checker_report_suite(void)
-{
-	Suite *suite = suite_create("checker_report");
-	TCase *tcase = runner_tcase(suite, "report");
-
-	tcase_add_test(tcase, report__of_a_queue_and_a_kind__once__and_counted);
-	tcase_add_test(tcase, report__the_end__says_how_long);
-	tcase_add_test(tcase, report__to_a_file__is_not_lost);
-	tcase_add_loop_test(tcase, report__nothing_reads__the_first_waits_alone, 0, 2);
-	tcase_add_loop_test(tcase, report__its_reader_has_gone__leaves_signals_as_they_were, 0, 3);
-	tcase_add_test(tcase, fair__is_over__after_its_length_where_nothing_runs);
-	tcase_add_test(tcase, fair__is_not_over__until_threads_have_had_the_processor);
-	tcase_add_test(tcase, fair__threads_that_are_ready__are_counted_again);
-	return suite;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/kind.h"
 #include "softverbs/check/schedule.h"
 #include "softverbs/check/settings.h"
@@ -78,14 +78,15 @@ expect_list(size_t i)
 	ck_assert_int_eq(last->always, lists[i].last.always);
 }
 
-START_TEST(read__each_list)
+CASE("checker_schedule:schedule");
+
+TEST(read__each_list)
 {
 	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
 		expect_list(i);
 }
-END_TEST
 
-START_TEST(read__as_many_moves_as_fit_and_one_more)
+TEST(read__as_many_moves_as_fit_and_one_more)
 {
 	char list[5 * (SOFT_MOVES_LIMIT + 1) + 1] = "", error[256];
 	struct soft_moves moves;
@@ -98,7 +99,6 @@ START_TEST(read__as_many_moves_as_fit_and_one_more)
 	}
 	ck_assert_str_eq(error, "more than 64 moves");
 }
-END_TEST
 
 static const char *
 printed(void (*print)(FILE *stream, unsigned int queue, unsigned int bits), unsigned int queue,
@@ -126,7 +126,7 @@ print_all(FILE *stream, unsigned int queue, unsigned int bits)
 	soft_moves_print_all(stream);
 }
 
-START_TEST(print__moves__as_they_are_read)
+TEST(print__moves__as_they_are_read)
 {
 	ck_assert_str_eq(printed(soft_moves_print, 0, BIT(HOLD)), "hold=always");
 	ck_assert_str_eq(
@@ -135,11 +135,10 @@ START_TEST(print__moves__as_they_are_read)
 	ck_assert_str_eq(
 	    printed(print_all, 0, 0), "hold,delay,split,late,merge,reorder,pause,after,");
 }
-END_TEST
 
 /* ---- which moves lead to a report */
 
-START_TEST(kind__moves_of_the_replay)
+TEST(kind__moves_of_the_replay)
 {
 	const unsigned int all = (1u << SOFT_MOVES) - 1;
 	static const struct {
@@ -173,7 +172,6 @@ START_TEST(kind__moves_of_the_replay)
 		    kind == SOFT_EVENT_UNREAD || kind == SOFT_STRANDED);
 	}
 }
-END_TEST
 
 /* ---- choices */
 
@@ -190,7 +188,7 @@ schedule_of(const char *list, uint64_t seed, unsigned int queue)
 	return schedule;
 }
 
-START_TEST(list__chooses_what_is_by_seed_always_and_never)
+TEST(list__chooses_what_is_by_seed_always_and_never)
 {
 	static const struct {
 		const char *list;
@@ -229,13 +227,12 @@ START_TEST(list__chooses_what_is_by_seed_always_and_never)
 		}
 	}
 }
-END_TEST
 
 /*
  * The n-th choice of a kind is a function of the seed, the queue, the kind and n, and of each of
  * them.
  */
-START_TEST(choose__the_same_for_the_same__whatever_the_order)
+TEST(choose__the_same_for_the_same__whatever_the_order)
 {
 	struct soft_schedule a = schedule_of(NULL, 5, 2), b = a, seed = schedule_of(NULL, 6, 2),
 			     queue = schedule_of(NULL, 5, 3);
@@ -255,7 +252,6 @@ START_TEST(choose__the_same_for_the_same__whatever_the_order)
 		ck_assert_uint_eq(soft_schedule_choose(&b, SOFT_CHOOSE_LATE), late[i]);
 	ck_assert(other_seed > 10 && other_queue > 10 && other_kind > 10);
 }
-END_TEST
 
 #define QUEUES 400
 #define KEEN 200
@@ -264,7 +260,7 @@ END_TEST
  * The first 200 choices: 3, 8, 13 or 16 of 16 are yes, and of "after" 1, 2, 4 or 5.  From the 201st
  * on, one of 16 of them.  Of many queues each habit is had by about a quarter.
  */
-START_TEST(choose__habits__and_fewer_after_200)
+TEST_LOOP(choose__habits__and_fewer_after_200, SOFT_CHOICES)
 {
 	static const int habits[2][4] = { { 3, 8, 13, 16 }, { 1, 2, 4, 5 } };
 	const bool after = _i == SOFT_CHOOSE_AFTER;
@@ -302,9 +298,8 @@ START_TEST(choose__habits__and_fewer_after_200)
 	if (!after)
 		ck_assert_msg(always_later < 25, "%d", always_later);
 }
-END_TEST
 
-START_TEST(time__from_1_to_the_most__and_an_eighth_after_200)
+TEST(time__from_1_to_the_most__and_an_eighth_after_200)
 {
 	struct soft_schedule schedule = schedule_of(NULL, 1, 1);
 	const struct soft_schedule always =
@@ -326,11 +321,10 @@ START_TEST(time__from_1_to_the_most__and_an_eighth_after_200)
 	ck_assert_uint_eq(soft_schedule_time(&always, SOFT_CHOOSE_PAUSE, 7, 800), 8000);
 	ck_assert_uint_eq(soft_schedule_time(&always, SOFT_CHOOSE_LATE, 7, 800), 8);
 }
-END_TEST
 
 /* ---- settings, which softverbs-run has written */
 
-START_TEST(settings__each_variable__is_its_own_setting)
+TEST(settings__each_variable__is_its_own_setting)
 {
 	struct soft_check_settings *settings = &soft_check_settings;
 
@@ -372,11 +366,10 @@ START_TEST(settings__each_variable__is_its_own_setting)
 	ck_assert_uint_eq(settings->timeout, 0);
 	ck_assert(!settings->arms_fail);
 }
-END_TEST
 
 /* ---- words of a command */
 
-START_TEST(word__its_size__is_never_less_than_what_is_printed)
+TEST(word__its_size__is_never_less_than_what_is_printed)
 {
 	char word[4] = "", text[64];
 	FILE *stream;
@@ -393,7 +386,6 @@ START_TEST(word__its_size__is_never_less_than_what_is_printed)
 		}
 	ck_assert_uint_ge(soft_word_size(""), 2);
 }
-END_TEST
 
 /*
  * Each form that a shell needs: as it is, quoted, and with escapes, which have three digits
@@ -411,7 +403,7 @@ static const struct {
 	{ "\001'\\\377", "$'\\001\\'\\\\\\377'" },
 };
 
-START_TEST(word__each_form__is_printed_as_a_shell_reads_it)
+TEST_LOOP(word__each_form__is_printed_as_a_shell_reads_it, sizeof forms / sizeof forms[0])
 {
 	char text[64];
 	FILE *stream = fmemopen(text, sizeof text, "w");
@@ -419,26 +411,4 @@ START_TEST(word__each_form__is_printed_as_a_shell_reads_it)
 	soft_word_print(stream, forms[_i].word);
 	fclose(stream);
 	ck_assert_str_eq(text, forms[_i].printed);
-}
-END_TEST
-
-Suite *
-checker_schedule_suite(void)
-{
-	Suite *suite = suite_create("checker_schedule");
-	TCase *tcase = runner_tcase(suite, "schedule");
-
-	tcase_add_test(tcase, read__each_list);
-	tcase_add_test(tcase, read__as_many_moves_as_fit_and_one_more);
-	tcase_add_test(tcase, print__moves__as_they_are_read);
-	tcase_add_test(tcase, kind__moves_of_the_replay);
-	tcase_add_test(tcase, list__chooses_what_is_by_seed_always_and_never);
-	tcase_add_test(tcase, choose__the_same_for_the_same__whatever_the_order);
-	tcase_add_loop_test(tcase, choose__habits__and_fewer_after_200, 0, SOFT_CHOICES);
-	tcase_add_test(tcase, time__from_1_to_the_most__and_an_eighth_after_200);
-	tcase_add_test(tcase, settings__each_variable__is_its_own_setting);
-	tcase_add_test(tcase, word__its_size__is_never_less_than_what_is_printed);
-	tcase_add_loop_test(tcase, word__each_form__is_printed_as_a_shell_reads_it, 0,
-	    sizeof forms / sizeof forms[0]);
-	return suite;
 }

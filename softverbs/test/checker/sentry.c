@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/outstanding.h"
 #include "softverbs/check/pending.h"
 #include "softverbs/check/sentry.h"
@@ -193,26 +193,26 @@ end(void)
 
 /* ---- how long */
 
+CASE("checker_sentry:sentry");
+
 /* The first tick only takes notice. */
-START_TEST(strong__is_reported__after_the_time_of_stranded_after)
+TEST(strong__is_reported__after_the_time_of_stranded_after)
 {
 	begin();
 	ck_assert_int_eq(ticks_until_report(), 11);
 	ck_assert_ptr_eq(fake_reported, queue);
 	end();
 }
-END_TEST
 
-START_TEST(weak__is_reported__after_five_times_as_long)
+TEST(weak__is_reported__after_five_times_as_long)
 {
 	begin();
 	suspicion.strength = SOFT_WEAK;
 	ck_assert_int_eq(ticks_until_report(), 51);
 	end();
 }
-END_TEST
 
-START_TEST(strong_and_weak_in_turn__each_time_counts_for_itself)
+TEST(strong_and_weak_in_turn__each_time_counts_for_itself)
 {
 	int n;
 
@@ -225,9 +225,8 @@ START_TEST(strong_and_weak_in_turn__each_time_counts_for_itself)
 	ck_assert_int_eq(n, 20);
 	end();
 }
-END_TEST
 
-START_TEST(suspicion__another_kind__begins_again)
+TEST(suspicion__another_kind__begins_again)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -237,9 +236,8 @@ START_TEST(suspicion__another_kind__begins_again)
 	ck_assert_int_eq(fake_kind, SOFT_EVENT_UNREAD);
 	end();
 }
-END_TEST
 
-START_TEST(suspicion__a_call_with_the_queue__begins_again)
+TEST(suspicion__a_call_with_the_queue__begins_again)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -248,10 +246,9 @@ START_TEST(suspicion__a_call_with_the_queue__begins_again)
 	ck_assert_int_eq(ticks_until_report(), 11);
 	end();
 }
-END_TEST
 
 /* A thread that wakes and sleeps again has mended nothing. */
-START_TEST(suspicion__a_moment_of_innocence__goes_on)
+TEST(suspicion__a_moment_of_innocence__goes_on)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -262,9 +259,8 @@ START_TEST(suspicion__a_moment_of_innocence__goes_on)
 	ck_assert_int_eq(ticks_until_report(), 1);
 	end();
 }
-END_TEST
 
-START_TEST(suspicion__innocence_after_a_call__begins_again)
+TEST(suspicion__innocence_after_a_call__begins_again)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -276,9 +272,8 @@ START_TEST(suspicion__innocence_after_a_call__begins_again)
 	ck_assert_int_eq(ticks_until_report(), 11);
 	end();
 }
-END_TEST
 
-START_TEST(suspicion__what_is_not_possible_any_more__begins_again)
+TEST(suspicion__what_is_not_possible_any_more__begins_again)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -289,9 +284,8 @@ START_TEST(suspicion__what_is_not_possible_any_more__begins_again)
 	ck_assert_int_eq(ticks_until_report(), 11);
 	end();
 }
-END_TEST
 
-START_TEST(time__of_a_late_tick__counts_as_two)
+TEST(time__of_a_late_tick__counts_as_two)
 {
 	begin();
 	tick_for(TICK);
@@ -304,9 +298,8 @@ START_TEST(time__of_a_late_tick__counts_as_two)
 	ck_assert_int_eq(fake_reports, 1);
 	end();
 }
-END_TEST
 
-START_TEST(destroyed__no_report)
+TEST(destroyed__no_report)
 {
 	begin();
 	for (int i = 0; i < 10; i++)
@@ -315,11 +308,10 @@ START_TEST(destroyed__no_report)
 	ck_assert_int_eq(ticks_until_report(), 1000);
 	end();
 }
-END_TEST
 
 /* ---- the end of a program */
 
-START_TEST(report__without_progress__ends_the_program_after_the_timeout)
+TEST(report__without_progress__ends_the_program_after_the_timeout)
 {
 	int n = 0;
 
@@ -334,10 +326,9 @@ START_TEST(report__without_progress__ends_the_program_after_the_timeout)
 	ck_assert_uint_eq(waited, 3 * SOFT_SECOND);
 	end();
 }
-END_TEST
 
 /* Progress, and another report: each begins the time again. */
-START_TEST(report__and_then_something__begins_the_timeout_again)
+TEST(report__and_then_something__begins_the_timeout_again)
 {
 	int n;
 
@@ -360,9 +351,8 @@ START_TEST(report__and_then_something__begins_the_timeout_again)
 		soft_sentry_reset();
 	}
 }
-END_TEST
 
-START_TEST(no_report__the_program_is_not_ended)
+TEST(no_report__the_program_is_not_ended)
 {
 	begin();
 	possible = false;
@@ -371,9 +361,8 @@ START_TEST(no_report__the_program_is_not_ended)
 	ck_assert_int_eq(status, -1);
 	end();
 }
-END_TEST
 
-START_TEST(progress__is_told__once_for_each_tick_that_saw_some)
+TEST(progress__is_told__once_for_each_tick_that_saw_some)
 {
 	unsigned int before;
 
@@ -388,12 +377,11 @@ START_TEST(progress__is_told__once_for_each_tick_that_saw_some)
 	ck_assert_uint_eq(soft_tally->progress, before + 1);
 	end();
 }
-END_TEST
 
 /* ---- threads that spin */
 
 /* While nothing makes progress, a thread that only polled since the last tick is not busy. */
-START_TEST(spinners__are_excused__while_no_call_does_anything)
+TEST(spinners__are_excused__while_no_call_does_anything)
 {
 	static const struct {
 		bool progress, polls, asleep, second, busy;
@@ -419,7 +407,6 @@ START_TEST(spinners__are_excused__while_no_call_does_anything)
 	}
 	end();
 }
-END_TEST
 
 /* ---- what is said: each number its own */
 
@@ -506,7 +493,7 @@ static const struct {
 		"event is due, and no thread polls; " ASLEEP "." },
 };
 
-START_TEST(text__of_each_kind__its_own_numbers)
+TEST_LOOP(text__of_each_kind__its_own_numbers, sizeof texts / sizeof texts[0])
 {
 	begin();
 	for (int i = 0; i < (texts[_i].nothing ? 0 : 3); i++)
@@ -531,10 +518,9 @@ START_TEST(text__of_each_kind__its_own_numbers)
 	ck_assert_str_eq(fake_text, texts[_i].text);
 	end();
 }
-END_TEST
 
 /* Bounded: it is known by the last poll alone if that came after the last arm. */
-START_TEST(bounded__each_condition)
+TEST(bounded__each_condition)
 {
 	begin();
 	end();
@@ -548,10 +534,9 @@ START_TEST(bounded__each_condition)
 	queue->found = 3;
 	ck_assert(!soft_check_queue_is_bounded(queue));
 }
-END_TEST
 
 /* What needs no time. */
-START_TEST(look_at__what_is_certain)
+TEST(look_at__what_is_certain)
 {
 	begin();
 	end();
@@ -574,7 +559,6 @@ START_TEST(look_at__what_is_certain)
 	soft_sentry_look();
 	ck_assert_int_eq(fake_reports, 2);
 }
-END_TEST
 
 /* ---- calls that wait for acknowledgements of other objects */
 
@@ -588,7 +572,7 @@ pending_ticks(int n, bool asleep)
 		soft_pending_look(&sleepers, TICK);
 }
 
-START_TEST(pending__a_thread_that_sleeps_so_long__is_reported_once)
+TEST(pending__a_thread_that_sleeps_so_long__is_reported_once)
 {
 	struct soft_judged_wait wait = {
 		.call = "call()", .object = "thing", .number = 9, .read = 51, .acknowledged = 52
@@ -615,34 +599,4 @@ START_TEST(pending__a_thread_that_sleeps_so_long__is_reported_once)
 	ck_assert(!soft_pending_any());
 	ck_assert_uint_eq(soft_check_progress, progress + 1);
 	scripted = false;
-}
-END_TEST
-
-Suite *
-checker_sentry_suite(void)
-{
-	Suite *suite = suite_create("checker_sentry");
-	TCase *tcase = runner_tcase(suite, "sentry");
-
-	tcase_add_test(tcase, strong__is_reported__after_the_time_of_stranded_after);
-	tcase_add_test(tcase, weak__is_reported__after_five_times_as_long);
-	tcase_add_test(tcase, strong_and_weak_in_turn__each_time_counts_for_itself);
-	tcase_add_test(tcase, suspicion__another_kind__begins_again);
-	tcase_add_test(tcase, suspicion__a_call_with_the_queue__begins_again);
-	tcase_add_test(tcase, suspicion__a_moment_of_innocence__goes_on);
-	tcase_add_test(tcase, suspicion__innocence_after_a_call__begins_again);
-	tcase_add_test(tcase, suspicion__what_is_not_possible_any_more__begins_again);
-	tcase_add_test(tcase, time__of_a_late_tick__counts_as_two);
-	tcase_add_test(tcase, destroyed__no_report);
-	tcase_add_test(tcase, report__without_progress__ends_the_program_after_the_timeout);
-	tcase_add_test(tcase, report__and_then_something__begins_the_timeout_again);
-	tcase_add_test(tcase, no_report__the_program_is_not_ended);
-	tcase_add_test(tcase, progress__is_told__once_for_each_tick_that_saw_some);
-	tcase_add_test(tcase, spinners__are_excused__while_no_call_does_anything);
-	tcase_add_loop_test(
-	    tcase, text__of_each_kind__its_own_numbers, 0, sizeof texts / sizeof texts[0]);
-	tcase_add_test(tcase, bounded__each_condition);
-	tcase_add_test(tcase, look_at__what_is_certain);
-	tcase_add_test(tcase, pending__a_thread_that_sleeps_so_long__is_reported_once);
-	return suite;
 }

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/descriptor.h"
 #include "softverbs/check/sleep.h"
 
@@ -107,7 +107,9 @@ look_at(struct waiter *waiter, struct soft_sleepers *sleepers)
 	}
 }
 
-START_TEST(look__a_thread_in_a_call__its_descriptor_and_time_limit)
+CASE("checker_sleep:sleep");
+
+TEST_LOOP(look__a_thread_in_a_call__its_descriptor_and_time_limit, 2 * WAYS)
 {
 	struct waiter waiter = { .way = (enum way)(_i / 2), .timed = _i % 2 };
 	struct epoll_event event = { .events = EPOLLIN };
@@ -146,12 +148,11 @@ START_TEST(look__a_thread_in_a_call__its_descriptor_and_time_limit)
 	close(waiter.epoll);
 	close(other);
 }
-END_TEST
 
 #define MANY 40
 
 /* More than the table begins with. */
-START_TEST(look__many_threads__each_is_found)
+TEST(look__many_threads__each_is_found)
 {
 	struct waiter waiters[MANY];
 	struct soft_sleepers sleepers;
@@ -177,7 +178,6 @@ START_TEST(look__many_threads__each_is_found)
 		pthread_join(waiters[i].thread, NULL);
 	close(fd);
 }
-END_TEST
 
 /* ---- what is made of a call that was seen */
 
@@ -204,7 +204,7 @@ is_on(int fd)
 	return soft_sleepers_on(&sleepers, fd, &call) != NULL;
 }
 
-START_TEST(on__the_array_of_poll__is_read_to_its_end_and_no_further)
+TEST(on__the_array_of_poll__is_read_to_its_end_and_no_further)
 {
 	struct pollfd array[4] = { { .fd = 1, .events = POLLIN }, { .fd = FD, .events = POLLOUT },
 		{ .fd = FD, .events = POLLIN | POLLOUT }, { .fd = FD + 1, .events = POLLIN } };
@@ -220,9 +220,8 @@ START_TEST(on__the_array_of_poll__is_read_to_its_end_and_no_further)
 	see(0, SYS_ppoll, 0, 1);
 	ck_assert(!is_on(0));
 }
-END_TEST
 
-START_TEST(on__the_set_of_select__is_read_to_its_end_and_no_further)
+TEST(on__the_set_of_select__is_read_to_its_end_and_no_further)
 {
 	static const int bits[] = { 0, 1, 63, 64, 65, 127, 128, 900, 1023 };
 	fd_set set;
@@ -239,9 +238,8 @@ START_TEST(on__the_set_of_select__is_read_to_its_end_and_no_further)
 	see(0, SYS_pselect6, 64, 0);
 	ck_assert(!is_on(0));
 }
-END_TEST
 
-START_TEST(on__several_threads__the_first_that_sleeps)
+TEST(on__several_threads__the_first_that_sleeps)
 {
 	const char *call;
 
@@ -254,9 +252,8 @@ START_TEST(on__several_threads__the_first_that_sleeps)
 	sleepers.count = 2;
 	ck_assert_ptr_null(soft_sleepers_on(&sleepers, FD, &call));
 }
-END_TEST
 
-START_TEST(stuck__only_threads_that_wait_for_the_descriptor_alone_or_for_threads)
+TEST(stuck__only_threads_that_wait_for_the_descriptor_alone_or_for_threads)
 {
 	static const struct {
 		bool stuck;
@@ -288,7 +285,6 @@ START_TEST(stuck__only_threads_that_wait_for_the_descriptor_alone_or_for_threads
 	sleepers.timed = true;
 	ck_assert(!soft_sleepers_are_stuck(&sleepers, FD));
 }
-END_TEST
 
 /* ---- threads that run */
 
@@ -306,7 +302,7 @@ spin(void *name)
 	return NULL;
 }
 
-START_TEST(ready__threads_that_run__but_for_this_one_and_those_of_the_device)
+TEST(ready__threads_that_run__but_for_this_one_and_those_of_the_device)
 {
 	pthread_t running[3];
 
@@ -329,7 +325,6 @@ START_TEST(ready__threads_that_run__but_for_this_one_and_those_of_the_device)
 	for (int i = 0; i < 3; i++)
 		pthread_join(running[i], NULL);
 }
-END_TEST
 
 /* ---- descriptors */
 
@@ -344,7 +339,7 @@ watch(int fd, uint32_t events)
 	return epoll;
 }
 
-START_TEST(leads__duplicates_and_three_levels_of_epoll)
+TEST(leads__duplicates_and_three_levels_of_epoll)
 {
 	const int channel = eventfd(0, EFD_CLOEXEC), other = eventfd(0, EFD_CLOEXEC),
 		  copy = dup(channel);
@@ -370,24 +365,4 @@ START_TEST(leads__duplicates_and_three_levels_of_epoll)
 	ck_assert(soft_descriptor_leads_to(far, other));
 	for (size_t i = 0; i + 1 < sizeof rows / sizeof *rows; i++)
 		close(rows[i].fd);
-}
-END_TEST
-
-Suite *
-checker_sleep_suite(void)
-{
-	Suite *suite = suite_create("checker_sleep");
-	TCase *tcase = runner_tcase(suite, "sleep");
-
-	tcase_add_loop_test(
-	    tcase, look__a_thread_in_a_call__its_descriptor_and_time_limit, 0, 2 * WAYS);
-	tcase_add_test(tcase, look__many_threads__each_is_found);
-	tcase_add_test(tcase, on__the_array_of_poll__is_read_to_its_end_and_no_further);
-	tcase_add_test(tcase, on__the_set_of_select__is_read_to_its_end_and_no_further);
-	tcase_add_test(tcase, on__several_threads__the_first_that_sleeps);
-	tcase_add_test(
-	    tcase, stuck__only_threads_that_wait_for_the_descriptor_alone_or_for_threads);
-	tcase_add_test(tcase, ready__threads_that_run__but_for_this_one_and_those_of_the_device);
-	tcase_add_test(tcase, leads__duplicates_and_three_levels_of_epoll);
-	return suite;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/suspicion.h"
 
 /* What a thread does: 900 is the descriptor of the channel, 901 that of another one. */
@@ -436,12 +436,13 @@ expect_row(const struct row *row)
 		    row->threads[0] == ON_TWO ? "ppoll()" : "ibv_get_cq_event() or read()");
 }
 
-START_TEST(suspect__each_side_of_each_rule__kind_and_strength)
+CASE("checker_suspicion:suspicion");
+
+TEST(suspect__each_side_of_each_rule__kind_and_strength)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
 		expect_row(&rows[i]);
 }
-END_TEST
 
 static const struct {
 	const char *what;
@@ -472,21 +473,9 @@ static const struct {
 	    { .exists = true, .fd = 900, .arm_failed = true, .state.unread = 1 } },
 };
 
-START_TEST(possible__each_side_of_each_rule)
+TEST(possible__each_side_of_each_rule)
 {
 	for (size_t i = 0; i < sizeof possible / sizeof possible[0]; i++)
 		ck_assert_msg(soft_suspicion_is_possible(&possible[i].view) == possible[i].possible,
 		    "%s", possible[i].what);
-}
-END_TEST
-
-Suite *
-checker_suspicion_suite(void)
-{
-	Suite *suite = suite_create("checker_suspicion");
-	TCase *tcase = runner_tcase(suite, "suspicion");
-
-	tcase_add_test(tcase, suspect__each_side_of_each_rule__kind_and_strength);
-	tcase_add_test(tcase, possible__each_side_of_each_rule);
-	return suite;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "fake.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "softverbs/check/outstanding.h"
 #include "softverbs/cm/id.h"
 #include "softverbs/qp/qp_table.h"
@@ -23,7 +23,9 @@ static const struct ibv_wc sent = { .status = IBV_WC_SUCCESS, .opcode = IBV_WC_S
 			   flushed = { .status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV },
 			   not_ready = { .status = IBV_WC_RNR_RETRY_EXC_ERR, .qp_num = 17 };
 
-START_TEST(look__counters__each_its_own)
+CASE("checker_view:view");
+
+TEST(look__counters__each_its_own)
 {
 	struct soft_check_queue *queue;
 	struct soft_check_state state;
@@ -60,7 +62,6 @@ START_TEST(look__counters__each_its_own)
 	cq->channel = NULL;
 	ck_assert_uint_eq(soft_check_queue_look(queue).unread, 0);
 }
-END_TEST
 
 static const struct {
 	const struct ibv_wc *entries[3];
@@ -84,7 +85,7 @@ static const struct {
 	{ { &sent, &not_ready }, 1, false, false, 0 },
 };
 
-START_TEST(look__entries__those_that_can_be_polled)
+TEST(look__entries__those_that_can_be_polled)
 {
 	struct soft_check_queue *queue;
 	struct soft_check_state state;
@@ -105,11 +106,10 @@ START_TEST(look__entries__those_that_can_be_polled)
 		    "row %zu", i);
 	}
 }
-END_TEST
 
 /* ---- a view of it */
 
-START_TEST(view__fields__each_its_own)
+TEST(view__fields__each_its_own)
 {
 	struct soft_check_queue *queue;
 	struct soft_check_view *view;
@@ -152,9 +152,8 @@ START_TEST(view__fields__each_its_own)
 	ck_assert(!view->exists);
 	ck_assert_uint_eq(view->events_read, 16);
 }
-END_TEST
 
-START_TEST(view__taken__an_event_after_the_last_poll_and_the_last_arm)
+TEST(view__taken__an_event_after_the_last_poll_and_the_last_arm)
 {
 	static const struct {
 		uint64_t polled, armed, event;
@@ -173,9 +172,8 @@ START_TEST(view__taken__an_event_after_the_last_poll_and_the_last_arm)
 		ck_assert_msg(queue->view->taken == rows[i].taken, "row %zu", i);
 	}
 }
-END_TEST
 
-START_TEST(view__asks__for_a_second_after_it_asked)
+TEST(view__asks__for_a_second_after_it_asked)
 {
 	struct soft_check_queue *queue;
 
@@ -196,11 +194,10 @@ START_TEST(view__asks__for_a_second_after_it_asked)
 	ck_assert(soft_check_view_take(queue));
 	ck_assert(queue->view->asks);
 }
-END_TEST
 
 /* ---- the list of queues */
 
-START_TEST(queues__one_of_three_destroyed__the_others_are_left_in_order)
+TEST(queues__one_of_three_destroyed__the_others_are_left_in_order)
 {
 	struct soft_check_queue *made[3], *at;
 
@@ -226,7 +223,6 @@ START_TEST(queues__one_of_three_destroyed__the_others_are_left_in_order)
 		ck_assert_ptr_null(soft_check_queues());
 	}
 }
-END_TEST
 
 /* ---- what is outstanding: the queue pairs and ids are those of the test */
 
@@ -326,7 +322,7 @@ count(void)
 	counts = false;
 }
 
-START_TEST(outstanding__sends_and_receives_of_two_pairs)
+TEST(outstanding__sends_and_receives_of_two_pairs)
 {
 	set_out();
 	add_pair(queue, 5, 2 + 8, 4);
@@ -337,9 +333,8 @@ START_TEST(outstanding__sends_and_receives_of_two_pairs)
 	ck_assert_uint_eq(view->receives, 6);
 	ck_assert_uint_eq(view->gone, 0);
 }
-END_TEST
 
-START_TEST(outstanding__states_in_which_requests_are_executed)
+TEST(outstanding__states_in_which_requests_are_executed)
 {
 	static const struct {
 		enum ibv_qp_state state;
@@ -359,9 +354,8 @@ START_TEST(outstanding__states_in_which_requests_are_executed)
 		    "row %zu", i);
 	}
 }
-END_TEST
 
-START_TEST(outstanding__two_queues__each_its_own)
+TEST(outstanding__two_queues__each_its_own)
 {
 	struct soft_check_queue *second;
 
@@ -376,7 +370,6 @@ START_TEST(outstanding__two_queues__each_its_own)
 	ck_assert_uint_eq(second->view->sends, 0);
 	ck_assert_uint_eq(second->view->receives, 2);
 }
-END_TEST
 
 static void
 share(uint32_t receives) UNCHECKED
@@ -387,7 +380,7 @@ share(uint32_t receives) UNCHECKED
 }
 
 /* Those of a shared queue may be taken by other connections. */
-START_TEST(outstanding__of_a_shared_queue__never_gone)
+TEST(outstanding__of_a_shared_queue__never_gone)
 {
 	set_out();
 	add_pair(queue, 1, 0, 2);
@@ -397,9 +390,8 @@ START_TEST(outstanding__of_a_shared_queue__never_gone)
 	ck_assert_uint_eq(view->receives, 3);
 	ck_assert_uint_eq(view->gone, 1);
 }
-END_TEST
 
-START_TEST(outstanding__gone__those_of_pairs_that_have_ended)
+TEST(outstanding__gone__those_of_pairs_that_have_ended)
 {
 	static const struct {
 		const char *what;
@@ -444,9 +436,8 @@ START_TEST(outstanding__gone__those_of_pairs_that_have_ended)
 		ck_assert_uint_eq(view->receives, 6);
 	}
 }
-END_TEST
 
-START_TEST(outstanding__listens__until_it_does_not)
+TEST(outstanding__listens__until_it_does_not)
 {
 	for (int turn = 0; turn < 2; turn++) {
 		set_out();
@@ -460,9 +451,8 @@ START_TEST(outstanding__listens__until_it_does_not)
 		ck_assert_int_eq(view->listens, !turn);
 	}
 }
-END_TEST
 
-START_TEST(outstanding__a_pair_without_requests__says_nothing_of_its_end)
+TEST(outstanding__a_pair_without_requests__says_nothing_of_its_end)
 {
 	set_out();
 	add_pair(queue, 0, 0, 0);
@@ -471,10 +461,9 @@ START_TEST(outstanding__a_pair_without_requests__says_nothing_of_its_end)
 	ck_assert(!view->unread_end);
 	ck_assert_uint_eq(view->gone, 0);
 }
-END_TEST
 
 /* It costs nothing where it does not matter. */
-START_TEST(outstanding__is_counted__where_it_matters)
+TEST(outstanding__is_counted__where_it_matters)
 {
 	static const struct {
 		const char *what;
@@ -513,10 +502,9 @@ START_TEST(outstanding__is_counted__where_it_matters)
 		ck_assert_msg(view->sends == rows[i].looks, "%s", rows[i].what);
 	}
 }
-END_TEST
 
 /* More than the table of ends begins with. */
-START_TEST(outstanding__many_ids__each_is_found)
+TEST(outstanding__many_ids__each_is_found)
 {
 	static struct ibv_qp others[40];
 
@@ -530,29 +518,4 @@ START_TEST(outstanding__many_ids__each_is_found)
 	count();
 	ck_assert_uint_eq(view->gone, 6);
 	ck_assert(view->unread_end);
-}
-END_TEST
-
-Suite *
-checker_view_suite(void)
-{
-	Suite *suite = suite_create("checker_view");
-	TCase *tcase = runner_tcase(suite, "view");
-
-	tcase_add_test(tcase, look__counters__each_its_own);
-	tcase_add_test(tcase, look__entries__those_that_can_be_polled);
-	tcase_add_test(tcase, view__fields__each_its_own);
-	tcase_add_test(tcase, view__taken__an_event_after_the_last_poll_and_the_last_arm);
-	tcase_add_test(tcase, view__asks__for_a_second_after_it_asked);
-	tcase_add_test(tcase, queues__one_of_three_destroyed__the_others_are_left_in_order);
-	tcase_add_test(tcase, outstanding__sends_and_receives_of_two_pairs);
-	tcase_add_test(tcase, outstanding__states_in_which_requests_are_executed);
-	tcase_add_test(tcase, outstanding__two_queues__each_its_own);
-	tcase_add_test(tcase, outstanding__of_a_shared_queue__never_gone);
-	tcase_add_test(tcase, outstanding__gone__those_of_pairs_that_have_ended);
-	tcase_add_test(tcase, outstanding__listens__until_it_does_not);
-	tcase_add_test(tcase, outstanding__a_pair_without_requests__says_nothing_of_its_end);
-	tcase_add_test(tcase, outstanding__is_counted__where_it_matters);
-	tcase_add_test(tcase, outstanding__many_ids__each_is_found);
-	return suite;
 }

@@ -48,8 +48,10 @@ one_segment(void)
 static const int counts[] = { -1, INT32_MIN, 33, 1000, INT32_MAX };
 #define COUNTS ((int)(sizeof counts / sizeof *counts))
 
+CASE("soft-bounds:counts", setup, teardown);
+
 /* origin: out33.SGE */
-START_TEST(post_send__more_segments_than_the_queue_takes__no_segment_is_read)
+TEST_LOOP(post_send__more_segments_than_the_queue_takes__no_segment_is_read, COUNTS)
 {
 	static const unsigned int flags[] = { 0, IBV_SEND_INLINE };
 
@@ -64,9 +66,8 @@ START_TEST(post_send__more_segments_than_the_queue_takes__no_segment_is_read)
 		ck_assert_ptr_eq(bad, &wr);
 	}
 }
-END_TEST
 
-START_TEST(post_recv__more_segments_than_the_queue_takes__no_segment_is_read)
+TEST_LOOP(post_recv__more_segments_than_the_queue_takes__no_segment_is_read, COUNTS)
 {
 	struct ibv_recv_wr wr = { .sg_list = one_segment(), .num_sge = counts[_i] }, *bad = NULL;
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
@@ -77,10 +78,9 @@ START_TEST(post_recv__more_segments_than_the_queue_takes__no_segment_is_read)
 	ck_assert_int_eq(ibv_post_srq_recv(srq, &wr, &bad), EINVAL);
 	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
 }
-END_TEST
 
 /* A list that leads back to its first request ends where the queue is full. */
-START_TEST(post__list_without_an_end__ends_with_the_queue)
+TEST(post__list_without_an_end__ends_with_the_queue)
 {
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }, *bad_send = NULL;
 	struct ibv_recv_wr receive = { .num_sge = 0 }, *bad_receive = NULL;
@@ -92,9 +92,8 @@ START_TEST(post__list_without_an_end__ends_with_the_queue)
 	ck_assert_int_eq(ibv_post_send(a.qp, &send, &bad_send), ENOMEM);
 	ck_assert_ptr_eq(bad_send, &send);
 }
-END_TEST
 
-START_TEST(build__more_data_than_the_queue_takes__no_more_is_read)
+TEST(build__more_data_than_the_queue_takes__no_more_is_read)
 {
 	struct ibv_qp_init_attr_ex init = { .send_cq = a.cq,
 		.recv_cq = a.cq,
@@ -123,10 +122,11 @@ START_TEST(build__more_data_than_the_queue_takes__no_more_is_read)
 	}
 	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
 }
-END_TEST
+
+CASE("soft-bounds:sizes", setup, teardown);
 
 /* Sizes: each is refused, and nothing is made or changed. */
-START_TEST(create__sizes_beyond_all_limits__refused)
+TEST_LOOP(create__sizes_beyond_all_limits__refused, 4)
 {
 	static const uint32_t sizes[] = { 1u << 21, INT32_MAX, 1u << 31, UINT32_MAX };
 	const uint32_t size = sizes[_i];
@@ -161,9 +161,8 @@ START_TEST(create__sizes_beyond_all_limits__refused)
 		ck_assert_int_eq(errno, EINVAL);
 	}
 }
-END_TEST
 
-START_TEST(modify_qp__values_and_bits_beyond_all_limits__refused)
+TEST(modify_qp__values_and_bits_beyond_all_limits__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .min_rnr_timer = 32 };
 
@@ -174,9 +173,10 @@ START_TEST(modify_qp__values_and_bits_beyond_all_limits__refused)
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), EINVAL);
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
 }
-END_TEST
 
-START_TEST(connect__data_beyond_all_limits__no_byte_is_read)
+CASE("soft-bounds:counts", setup, teardown);
+
+TEST(connect__data_beyond_all_limits__no_byte_is_read)
 {
 	struct rdma_event_channel *channel = cm_channel();
 	uint16_t port;
@@ -198,7 +198,6 @@ START_TEST(connect__data_beyond_all_limits__no_byte_is_read)
 	cm_forget(&listener);
 	rdma_destroy_event_channel(channel);
 }
-END_TEST
 
 static long
 resident_pages(void)
@@ -212,8 +211,10 @@ resident_pages(void)
 	return resident;
 }
 
+CASE("soft-bounds:sizes", setup, teardown);
+
 /* origin: out33.F13 */
-START_TEST(create_cq__a_million_entries__takes_memory_as_they_are_used)
+TEST(create_cq__a_million_entries__takes_memory_as_they_are_used)
 {
 	struct ibv_cq *cqs[8];
 	long before;
@@ -233,26 +234,4 @@ START_TEST(create_cq__a_million_entries__takes_memory_as_they_are_used)
 	}
 	ck_assert_ptr_null(ibv_create_cq(a.context, 1048577, NULL, NULL, 0));
 	ck_assert_int_eq(errno, EINVAL);
-}
-END_TEST
-
-Suite *
-soft_bounds_suite(void)
-{
-	Suite *suite = suite_create("soft-bounds");
-	TCase *counts_case = runner_tcase(suite, "counts"), *sizes = runner_tcase(suite, "sizes");
-
-	tcase_add_checked_fixture(counts_case, setup, teardown);
-	tcase_add_loop_test(counts_case,
-	    post_send__more_segments_than_the_queue_takes__no_segment_is_read, 0, COUNTS);
-	tcase_add_loop_test(counts_case,
-	    post_recv__more_segments_than_the_queue_takes__no_segment_is_read, 0, COUNTS);
-	tcase_add_test(counts_case, post__list_without_an_end__ends_with_the_queue);
-	tcase_add_test(counts_case, build__more_data_than_the_queue_takes__no_more_is_read);
-	tcase_add_test(counts_case, connect__data_beyond_all_limits__no_byte_is_read);
-	tcase_add_checked_fixture(sizes, setup, teardown);
-	tcase_add_loop_test(sizes, create__sizes_beyond_all_limits__refused, 0, 4);
-	tcase_add_test(sizes, modify_qp__values_and_bits_beyond_all_limits__refused);
-	tcase_add_test(sizes, create_cq__a_million_entries__takes_memory_as_they_are_used);
-	return suite;
 }

@@ -36,7 +36,9 @@ send_one(uint64_t wr_id, unsigned int flags)
 	side_post(&a, IBV_WR_SEND, flags, wr_id, 0, 64);
 }
 
-START_TEST(arm__completion_after__one_event)
+CASE("soft-channel:rule", setup, teardown);
+
+TEST(arm__completion_after__one_event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	channel_expect_no_event(b.channel);
@@ -45,9 +47,8 @@ START_TEST(arm__completion_after__one_event)
 	channel_expect_no_event(b.channel);
 	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(arm__completion_before__no_event)
+TEST(arm__completion_before__no_event)
 {
 	send_one(1, 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -55,16 +56,14 @@ START_TEST(arm__completion_before__no_event)
 	send_one(2, 0);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(not_armed__completion__no_event)
+TEST(not_armed__completion__no_event)
 {
 	send_one(1, 0);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(arm__two_completions__one_event)
+TEST(arm__two_completions__one_event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	send_one(1, 0);
@@ -72,9 +71,8 @@ START_TEST(arm__two_completions__one_event)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(arm_twice__completion__one_event)
+TEST(arm_twice__completion__one_event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -83,9 +81,8 @@ START_TEST(arm_twice__completion__one_event)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(arm_after_each__two_events_unread__both_are_read)
+TEST(arm_after_each__two_events_unread__both_are_read)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	send_one(1, 0);
@@ -95,10 +92,9 @@ START_TEST(arm_after_each__two_events_unread__both_are_read)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* Larger and smaller, with an entry in it. */
-START_TEST(arm__queue_resized__event)
+TEST(arm__queue_resized__event)
 {
 	send_one(1, 0);
 	for (int i = 0; i < 2; i++) {
@@ -109,9 +105,8 @@ START_TEST(arm__queue_resized__event)
 		channel_expect(b.channel, b.cq);
 	}
 }
-END_TEST
 
-START_TEST(arm_solicited__plain_message__no_event)
+TEST(arm_solicited__plain_message__no_event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
 	send_one(1, 0);
@@ -120,9 +115,8 @@ START_TEST(arm_solicited__plain_message__no_event)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(arm_solicited__error__event)
+TEST(arm_solicited__error__event)
 {
 	side_receive(&b, 1, 0, 64);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
@@ -130,47 +124,44 @@ START_TEST(arm_solicited__error__event)
 	channel_expect(b.channel, b.cq);
 	cq_expect(b.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
-END_TEST
 
-START_TEST(arm_solicited_then_any__plain_message__event)
+TEST(arm_solicited_then_any__plain_message__event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	send_one(1, 0);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(arm_any_then_solicited__plain_message__event)
+TEST(arm_any_then_solicited__plain_message__event)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
 	send_one(1, 0);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(solicited_flag__is_nothing_to_the_sender)
+TEST(solicited_flag__is_nothing_to_the_sender)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 1), 0);
 	send_one(1, IBV_SEND_SOLICITED | IBV_SEND_SIGNALED);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	channel_expect_no_event(a.channel);
 }
-END_TEST
 
-START_TEST(unsignaled_send__no_event_and_no_entry)
+TEST(unsignaled_send__no_event_and_no_entry)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
 	send_one(1, 0);
 	channel_expect_no_event(a.channel);
 	cq_expect_empty(a.cq);
 }
-END_TEST
+
+CASE("soft-channel:channel", setup, teardown);
 
 /* A queue with several events does not hold back those of others. */
 /* origin: outside.139 */
-START_TEST(two_cqs_with_two_events_each__take_turns)
+TEST(two_cqs_with_two_events_each__take_turns)
 {
 	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -196,9 +187,8 @@ START_TEST(two_cqs_with_two_events_each__take_turns)
 		ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
 	}
 }
-END_TEST
 
-START_TEST(three_cqs_on_one_channel__each_event_names_its_own)
+TEST(three_cqs_on_one_channel__each_event_names_its_own)
 {
 	struct ibv_cq *cqs[3], *got;
 	struct ibv_qp_init_attr init = { .cap = { 1, 1, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
@@ -233,7 +223,6 @@ START_TEST(three_cqs_on_one_channel__each_event_names_its_own)
 		ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
 	}
 }
-END_TEST
 
 static atomic_bool acknowledged;
 
@@ -247,7 +236,7 @@ ack_later(void *cq)
 }
 
 /* Of three events one is acknowledged by itself, two by one call. */
-START_TEST(destroy_cq__event_read_but_not_acknowledged__waits)
+TEST(destroy_cq__event_read_but_not_acknowledged__waits)
 {
 	struct ibv_cq *got;
 	pthread_t thread;
@@ -267,9 +256,8 @@ START_TEST(destroy_cq__event_read_but_not_acknowledged__waits)
 	b.qp = NULL;
 	b.cq = NULL;
 }
-END_TEST
 
-START_TEST(destroy_cq__event_unread__is_dropped_and_the_channel_not_readable)
+TEST(destroy_cq__event_unread__is_dropped_and_the_channel_not_readable)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	send_one(1, 0);
@@ -280,16 +268,14 @@ START_TEST(destroy_cq__event_unread__is_dropped_and_the_channel_not_readable)
 	b.cq = NULL;
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(destroy_cq__of_a_living_queue_pair__busy)
+TEST(destroy_cq__of_a_living_queue_pair__busy)
 {
 	ck_assert_int_eq(ibv_destroy_cq(b.cq), EBUSY);
 	ck_assert_int_eq(ibv_destroy_comp_channel(b.channel), EBUSY);
 }
-END_TEST
 
-START_TEST(get_event__nonblocking_and_none__EAGAIN)
+TEST(get_event__nonblocking_and_none__EAGAIN)
 {
 	struct ibv_cq *cq;
 	void *context;
@@ -302,7 +288,6 @@ START_TEST(get_event__nonblocking_and_none__EAGAIN)
 	channel_expect(b.channel, b.cq);
 	ck_assert_int_eq(ibv_get_cq_event(b.channel, &cq, &context), -1);
 }
-END_TEST
 
 static void *
 send_later(void *unused)
@@ -313,7 +298,7 @@ send_later(void *unused)
 	return NULL;
 }
 
-START_TEST(get_event__blocking__wakes_with_the_event)
+TEST(get_event__blocking__wakes_with_the_event)
 {
 	struct ibv_cq *cq;
 	pthread_t thread;
@@ -326,7 +311,6 @@ START_TEST(get_event__blocking__wakes_with_the_event)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ibv_ack_cq_events(cq, 1);
 }
-END_TEST
 
 static void *
 get_one(void *unused)
@@ -340,7 +324,7 @@ get_one(void *unused)
 	return NULL;
 }
 
-START_TEST(two_blocked_readers__two_events__both_wake)
+TEST(two_blocked_readers__two_events__both_wake)
 {
 	pthread_t threads[2];
 
@@ -355,7 +339,6 @@ START_TEST(two_blocked_readers__two_events__both_wake)
 		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 static void *
 wait_for_ever(void *unused)
@@ -368,7 +351,7 @@ wait_for_ever(void *unused)
 	return NULL;
 }
 
-START_TEST(blocked_reader__can_be_cancelled_and_the_device_goes_on)
+TEST_LOOP(blocked_reader__can_be_cancelled_and_the_device_goes_on, !STORY_ASAN ? 1 : 0)
 {
 	pthread_t thread;
 	void *result;
@@ -382,7 +365,6 @@ START_TEST(blocked_reader__can_be_cancelled_and_the_device_goes_on)
 	send_one(1, 0);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
 /*
  * Messages that were posted, and entries of b that were taken: the other thread may sleep for long.
@@ -405,7 +387,7 @@ post_for_ever(void *unused)
 }
 
 /* A thread cancelled while it rang a channel would leave every lock on the way held. */
-START_TEST(posting_thread__can_be_cancelled_and_the_device_goes_on)
+TEST_LOOP(posting_thread__can_be_cancelled_and_the_device_goes_on, !STORY_ASAN ? 1 : 0)
 {
 	struct ibv_wc wc[16];
 	pthread_t thread;
@@ -431,7 +413,6 @@ START_TEST(posting_thread__can_be_cancelled_and_the_device_goes_on)
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 8, 0, 8);
 	cq_expect(a.cq, 8, IBV_WC_SUCCESS);
 }
-END_TEST
 
 static _Atomic(bool) late_blocked, late_cancelled, late_returned;
 
@@ -452,7 +433,7 @@ late_call(void *unused)
 }
 
 /* origin: out33.F1B */
-START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
+TEST_LOOP(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it, !STORY_ASAN ? 1 : 0)
 {
 	pthread_t thread;
 	void *end;
@@ -469,14 +450,12 @@ START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
 	ck_assert_int_eq(pthread_join(thread, &end), 0);
 	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
 }
-END_TEST
 
-START_TEST(descriptors__are_closed_on_exec)
+TEST(descriptors__are_closed_on_exec)
 {
 	ck_assert_int_eq(fcntl(b.channel->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 	ck_assert_int_eq(fcntl(b.context->async_fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
-END_TEST
 
 static void *
 flood(void *unused)
@@ -492,7 +471,7 @@ flood(void *unused)
 }
 
 /* The consumer's loop that loses a wake-up if arm and push were not one step. */
-START_TEST(arm_poll_wait__against_a_flood__nothing_is_lost)
+TEST(arm_poll_wait__against_a_flood__nothing_is_lost)
 {
 	struct ibv_wc wc;
 	pthread_t thread;
@@ -511,7 +490,6 @@ START_TEST(arm_poll_wait__against_a_flood__nothing_is_lost)
 	}
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
-END_TEST
 
 /* Which of the queues the next events are of: '0' to '2'; '-' for none. */
 static void
@@ -529,7 +507,7 @@ expect_events(struct ibv_cq **cqs, const char *order)
  * lock.
  */
 /* origin: outside.150 */
-START_TEST(events__of_several_queues__in_their_order__or_first)
+TEST(events__of_several_queues__in_their_order__or_first)
 {
 	static const struct {
 		const char *posts, *order; /* "0" posts one of queue 0, "0f" posts it first */
@@ -565,48 +543,4 @@ START_TEST(events__of_several_queues__in_their_order__or_first)
 	}
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
-}
-END_TEST
-
-Suite *
-soft_channel_suite(void)
-{
-	Suite *suite = suite_create("soft-channel");
-	TCase *tcase = runner_tcase(suite, "rule");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, arm__completion_after__one_event);
-	tcase_add_test(tcase, arm__completion_before__no_event);
-	tcase_add_test(tcase, not_armed__completion__no_event);
-	tcase_add_test(tcase, arm__two_completions__one_event);
-	tcase_add_test(tcase, arm_twice__completion__one_event);
-	tcase_add_test(tcase, arm_after_each__two_events_unread__both_are_read);
-	tcase_add_test(tcase, arm__queue_resized__event);
-	tcase_add_test(tcase, arm_solicited__plain_message__no_event);
-	tcase_add_test(tcase, arm_solicited__error__event);
-	tcase_add_test(tcase, arm_solicited_then_any__plain_message__event);
-	tcase_add_test(tcase, arm_any_then_solicited__plain_message__event);
-	tcase_add_test(tcase, solicited_flag__is_nothing_to_the_sender);
-	tcase_add_test(tcase, unsignaled_send__no_event_and_no_entry);
-
-	tcase = runner_tcase(suite, "channel");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, two_cqs_with_two_events_each__take_turns);
-	tcase_add_test(tcase, three_cqs_on_one_channel__each_event_names_its_own);
-	tcase_add_test(tcase, destroy_cq__event_read_but_not_acknowledged__waits);
-	tcase_add_test(tcase, destroy_cq__event_unread__is_dropped_and_the_channel_not_readable);
-	tcase_add_test(tcase, destroy_cq__of_a_living_queue_pair__busy);
-	tcase_add_test(tcase, get_event__nonblocking_and_none__EAGAIN);
-	tcase_add_test(tcase, get_event__blocking__wakes_with_the_event);
-	tcase_add_test(tcase, two_blocked_readers__two_events__both_wake);
-	if (!STORY_ASAN) {
-		tcase_add_test(tcase, blocked_reader__can_be_cancelled_and_the_device_goes_on);
-		tcase_add_test(tcase, posting_thread__can_be_cancelled_and_the_device_goes_on);
-		tcase_add_test(
-		    tcase, call__of_a_thread_to_which_the_signal_comes_late__begins_after_it);
-	}
-	tcase_add_test(tcase, descriptors__are_closed_on_exec);
-	tcase_add_test(tcase, arm_poll_wait__against_a_flood__nothing_is_lost);
-	tcase_add_test(tcase, events__of_several_queues__in_their_order__or_first);
-	return suite;
 }

@@ -223,25 +223,26 @@ begin_again(void)
 		use_a_device();
 }
 
+CASE("soft-child:child", .needs = feature_child, .reason = FEATURE_NO_CHILD);
+
 /* origin: out33.E5 */
-START_TEST(fork__child_leaves_the_device_alone__parent_goes_on)
+TEST(fork__child_leaves_the_device_alone__parent_goes_on)
 {
 	in_a_child(begin_again);
 }
-END_TEST
 
-START_TEST(fork__child_makes_an_object__EIO)
+CASE("soft-child:child");
+
+TEST(fork__child_makes_an_object__EIO)
 {
 	in_a_child(make_nothing);
 }
-END_TEST
 
 /* origin: out33.A9 */
-START_TEST(fork__child_uses_an_object__EIO)
+TEST(fork__child_uses_an_object__EIO)
 {
 	in_a_child(use_nothing);
 }
-END_TEST
 
 /*
  * 0 is a descriptor like any other, and a program that has closed its standard input gives it to
@@ -279,24 +280,10 @@ use_without_standard_input(void)
 	rdma_destroy_event_channel(channel);
 }
 
-START_TEST(fork__child_without_standard_input__has_a_device)
+CASE("soft-child:child", .needs = feature_child, .reason = FEATURE_NO_CHILD);
+
+TEST_LOOP(fork__child_without_standard_input__has_a_device, 4)
 {
 	stage = _i;
 	in_a_child(use_without_standard_input);
-}
-END_TEST
-
-Suite *
-soft_child_suite(void)
-{
-	Suite *suite = suite_create("soft-child");
-	TCase *tcase = runner_tcase(suite, "child");
-
-	tcase_add_test(tcase, fork__child_makes_an_object__EIO);
-	tcase_add_test(tcase, fork__child_uses_an_object__EIO);
-	if (!feature_child())
-		runner_leave_out(tcase, FEATURE_NO_CHILD);
-	tcase_add_test(tcase, fork__child_leaves_the_device_alone__parent_goes_on);
-	tcase_add_loop_test(tcase, fork__child_without_standard_input__has_a_device, 0, 4);
-	return suite;
 }

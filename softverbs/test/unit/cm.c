@@ -76,7 +76,9 @@ establish(void)
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 }
 
-START_TEST(connect__both_established_and_ready_to_send)
+CASE("soft-cm:cm", setup, teardown);
+
+TEST(connect__both_established_and_ready_to_send)
 {
 	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
 	struct ibv_send_wr send = { .wr_id = 2,
@@ -92,9 +94,8 @@ START_TEST(connect__both_established_and_ready_to_send)
 	cq_expect(passive_cq, 1, IBV_WC_SUCCESS);
 	cq_expect(active_cq, 2, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(active_queue_pair__moves_only_when_the_event_is_read)
+TEST(active_queue_pair__moves_only_when_the_event_is_read)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -107,9 +108,8 @@ START_TEST(active_queue_pair__moves_only_when_the_event_is_read)
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_RTS);
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 }
-END_TEST
 
-START_TEST(addresses__of_both_ends__match)
+TEST(addresses__of_both_ends__match)
 {
 	request();
 	ck_assert_uint_eq(rdma_get_dst_port(active), port);
@@ -119,7 +119,6 @@ START_TEST(addresses__of_both_ends__match)
 	ck_assert_ptr_nonnull(passive->verbs);
 	ck_assert_ptr_eq(passive->verbs, active->verbs);
 }
-END_TEST
 
 static void
 expect_padded(const struct rdma_cm_event *event, const char *text, size_t length, int padded)
@@ -132,7 +131,7 @@ expect_padded(const struct rdma_cm_event *event, const char *text, size_t length
 		ck_assert_int_eq(data[i], 0);
 }
 
-START_TEST(private_data__is_padded_as_infiniband_does)
+TEST(private_data__is_padded_as_infiniband_does)
 {
 	struct rdma_conn_param p = param("hello", 5);
 	struct rdma_cm_event *event;
@@ -153,7 +152,6 @@ START_TEST(private_data__is_padded_as_infiniband_does)
 	rdma_ack_cm_event(event);
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 }
-END_TEST
 
 /* ---- the terms of a connection ---- */
 
@@ -233,7 +231,7 @@ expect_attributes(
 	return attr;
 }
 
-START_TEST(terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pairs)
+TEST_LOOP(terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pairs, BARGAINS)
 {
 	const struct bargain *b = &bargains[_i];
 	struct ibv_qp_attr one, other;
@@ -296,9 +294,8 @@ START_TEST(terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pa
 	ck_assert_uint_eq(one.rq_psn, other.sq_psn);
 	ck_assert_uint_eq(other.rq_psn, one.sq_psn);
 }
-END_TEST
 
-START_TEST(terms_of_a_connection__beyond_the_device__refused)
+TEST(terms_of_a_connection__beyond_the_device__refused)
 {
 	struct rdma_conn_param bad[2] = { param(NULL, 0), param(NULL, 0) };
 
@@ -321,9 +318,8 @@ START_TEST(terms_of_a_connection__beyond_the_device__refused)
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 	(void)expect_attributes(passive, 2, 3, 7, 7);
 }
-END_TEST
 
-START_TEST(private_data__more_than_fits__refused)
+TEST(private_data__more_than_fits__refused)
 {
 	char data[200] = { 0 };
 	struct rdma_conn_param p = param(data, 57);
@@ -338,9 +334,8 @@ START_TEST(private_data__more_than_fits__refused)
 	ck_assert_int_eq(rdma_reject(passive, data, 149), -1);
 	ck_assert_int_eq(errno, EINVAL);
 }
-END_TEST
 
-START_TEST(reject__the_client_gets_the_data)
+TEST(reject__the_client_gets_the_data)
 {
 	struct rdma_cm_event *event;
 
@@ -353,11 +348,10 @@ START_TEST(reject__the_client_gets_the_data)
 	ck_assert_int_eq(qp_state(active->qp), IBV_QPS_ERR);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 /* The first answer counts. */
 /* origin: outside.141 */
-START_TEST(reject__then_accept__refused_and_the_client_hears_one_answer)
+TEST(reject__then_accept__refused_and_the_client_hears_one_answer)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -369,11 +363,10 @@ START_TEST(reject__then_accept__refused_and_the_client_hears_one_answer)
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 /* A number has a count of the uses of its place, which wraps. */
 /* origin: outside.143 */
-START_TEST(ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place)
+TEST(ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place)
 {
 	static uint32_t last[1 << 10];
 	struct rdma_cm_id *id;
@@ -390,11 +383,10 @@ START_TEST(ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place
 		ck_assert_int_eq(rdma_destroy_id(id), 0);
 	}
 }
-END_TEST
 
 /* The queues that an id made for its queue pair go with it, and come with the next one. */
 /* origin: outside.142 */
-START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
+TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 {
 	const struct ibv_qp_init_attr wish = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 0, 0, 5 } };
 	struct ibv_context *elsewhere = story_open();
@@ -436,9 +428,8 @@ START_TEST(queue_pair_with_queues_of_its_own__destroyed_and_made_again)
 	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
 	cm_forget(&id);
 }
-END_TEST
 
-START_TEST(no_listener__rejected_with_status_8)
+TEST(no_listener__rejected_with_status_8)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 	struct rdma_cm_event *event;
@@ -449,9 +440,8 @@ START_TEST(no_listener__rejected_with_status_8)
 	ck_assert_int_eq(event->status, 8);
 	rdma_ack_cm_event(event);
 }
-END_TEST
 
-START_TEST(listener_destroyed__unread_request_is_rejected)
+TEST(listener_destroyed__unread_request_is_rejected)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -460,9 +450,8 @@ START_TEST(listener_destroyed__unread_request_is_rejected)
 	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(backlog_full__further_request_is_rejected)
+TEST(backlog_full__further_request_is_rejected)
 {
 	struct rdma_event_channel *other = cm_channel();
 	struct rdma_conn_param p = param(NULL, 0);
@@ -485,11 +474,10 @@ START_TEST(backlog_full__further_request_is_rejected)
 	cm_forget(&two);
 	rdma_destroy_event_channel(other);
 }
-END_TEST
 
 /* A request that was read waits no longer, whatever becomes of it. */
 /* origin: outside.135 */
-START_TEST(backlog__full_again_and_again__each_request_that_is_read_makes_room)
+TEST(backlog__full_again_and_again__each_request_that_is_read_makes_room)
 {
 	struct rdma_event_channel *other = cm_channel();
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -526,9 +514,8 @@ START_TEST(backlog__full_again_and_again__each_request_that_is_read_makes_room)
 	cm_forget(&small);
 	rdma_destroy_event_channel(other);
 }
-END_TEST
 
-START_TEST(disconnect__by_either_side__one_event_each)
+TEST(disconnect__by_either_side__one_event_each)
 {
 	establish();
 	ck_assert_int_eq(rdma_disconnect(active), 0);
@@ -541,9 +528,8 @@ START_TEST(disconnect__by_either_side__one_event_each)
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(disconnect__receives_are_flushed)
+TEST(disconnect__receives_are_flushed)
 {
 	struct ibv_recv_wr recv = { .wr_id = 1 }, *bad_recv;
 
@@ -554,9 +540,8 @@ START_TEST(disconnect__receives_are_flushed)
 	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 }
-END_TEST
 
-START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
+TEST(destroy_id__of_a_connection__peer_is_disconnected)
 {
 	establish();
 	cm_forget(&active);
@@ -565,9 +550,8 @@ START_TEST(destroy_id__of_a_connection__peer_is_disconnected)
 	ck_assert_int_eq(rdma_disconnect(passive), 0);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(destroy_id__while_requesting__passive_side_gets_an_event)
+TEST(destroy_id__while_requesting__passive_side_gets_an_event)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -576,9 +560,8 @@ START_TEST(destroy_id__while_requesting__passive_side_gets_an_event)
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	ck_assert_int_eq(rdma_accept(passive, &p), -1);
 }
-END_TEST
 
-START_TEST(destroy_id__queued_events_are_dropped)
+TEST(destroy_id__queued_events_are_dropped)
 {
 	establish();
 	ck_assert_int_eq(rdma_disconnect(active), 0);
@@ -587,7 +570,6 @@ START_TEST(destroy_id__queued_events_are_dropped)
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 static atomic_bool acknowledged;
 
@@ -600,7 +582,7 @@ ack_later(void *event)
 	return NULL;
 }
 
-START_TEST(destroy_id__event_not_acknowledged__waits)
+TEST(destroy_id__event_not_acknowledged__waits)
 {
 	struct rdma_cm_event *event;
 	pthread_t thread;
@@ -613,9 +595,8 @@ START_TEST(destroy_id__event_not_acknowledged__waits)
 	ck_assert(acknowledged);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 }
-END_TEST
 
-START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disconnected)
+TEST(passive_disconnects_before_the_answer_is_read__established_then_disconnected)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -627,9 +608,8 @@ START_TEST(passive_disconnects_before_the_answer_is_read__established_then_disco
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconnected)
+TEST(passive_destroyed_before_the_answer_is_read__established_then_disconnected)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -641,9 +621,8 @@ START_TEST(passive_destroyed_before_the_answer_is_read__established_then_disconn
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
+TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -654,9 +633,8 @@ START_TEST(active_destroyed_before_it_reads_the_answer__passive_is_rejected)
 	ck_assert_int_eq(qp_state(passive->qp), IBV_QPS_ERR);
 	cm_expect_no_event(server);
 }
-END_TEST
 
-START_TEST(notify_communication_established__stands_for_the_missing_RTU)
+TEST(notify_communication_established__stands_for_the_missing_RTU)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -667,11 +645,10 @@ START_TEST(notify_communication_established__stands_for_the_missing_RTU)
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 /* They stand between those of others, which stay. */
 /* origin: outside.144 */
-START_TEST(migrate__events_of_several_ids_are_queued__its_own_follow)
+TEST(migrate__events_of_several_ids_are_queued__its_own_follow)
 {
 	struct rdma_event_channel *other = cm_channel();
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -692,9 +669,8 @@ START_TEST(migrate__events_of_several_ids_are_queued__its_own_follow)
 		cm_forget(&ids[i]);
 	rdma_destroy_event_channel(other);
 }
-END_TEST
 
-START_TEST(migrate__queued_events_follow)
+TEST(migrate__queued_events_follow)
 {
 	struct rdma_event_channel *other = cm_channel();
 
@@ -706,9 +682,8 @@ START_TEST(migrate__queued_events_follow)
 	cm_forget(&active);
 	rdma_destroy_event_channel(other);
 }
-END_TEST
 
-START_TEST(migrate__two_events_are_queued__they_keep_their_order)
+TEST(migrate__two_events_are_queued__they_keep_their_order)
 {
 	struct rdma_event_channel *other = cm_channel();
 	struct rdma_conn_param p = param(NULL, 0);
@@ -724,10 +699,9 @@ START_TEST(migrate__two_events_are_queued__they_keep_their_order)
 	cm_forget(&passive);
 	rdma_destroy_event_channel(other);
 }
-END_TEST
 
 /* origin: out33.Q4 */
-START_TEST(migrate__to_the_channel_that_it_has__its_queued_events_stay)
+TEST(migrate__to_the_channel_that_it_has__its_queued_events_stay)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 
@@ -741,7 +715,6 @@ START_TEST(migrate__to_the_channel_that_it_has__its_queued_events_stay)
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 /* A listener that listens there, on a channel of its own if it is synchronous. */
 static void
@@ -764,7 +737,7 @@ listen_again(bool synchronous)
  * earlier channel is not needed any more.
  */
 /* origin: out33.Q3 */
-START_TEST(migrate__a_request_is_queued__its_id_is_where_the_listener_is_then)
+TEST_LOOP(migrate__a_request_is_queued__its_id_is_where_the_listener_is_then, 3)
 {
 	static const struct {
 		bool from_own, to_own;
@@ -801,9 +774,8 @@ START_TEST(migrate__a_request_is_queued__its_id_is_where_the_listener_is_then)
 	ck_assert_int_eq(rdma_disconnect(active), 0);
 	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
 }
-END_TEST
 
-START_TEST(hundred_connections__made_and_broken_both_ways)
+TEST(hundred_connections__made_and_broken_both_ways)
 {
 	for (int i = 0; i < 100; i++) {
 		establish();
@@ -822,14 +794,13 @@ START_TEST(hundred_connections__made_and_broken_both_ways)
 			;
 	}
 }
-END_TEST
 
 /*
  * The queue pair cannot be made ready when the answer is read: both ends hear that there is no
  * connection.
  */
 /* origin: outside.162 */
-START_TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
+TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -850,10 +821,9 @@ START_TEST(answer__queue_pair_cannot_follow__error_here_and_rejected_there)
 	cm_expect_no_event(client);
 	cm_expect_no_event(server);
 }
-END_TEST
 
 /* Nothing was sent: the request can still be accepted. */
-START_TEST(accept__queue_pair_cannot_follow__fails_and_can_be_repeated)
+TEST(accept__queue_pair_cannot_follow__fails_and_can_be_repeated)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -869,11 +839,10 @@ START_TEST(accept__queue_pair_cannot_follow__fails_and_can_be_repeated)
 	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 }
-END_TEST
 
 /* So many requests may wait to be read; each that is read, and each listener, makes room. */
 /* origin: outside.163 */
-START_TEST(backlog__full__further_requests_are_rejected__until_one_is_read)
+TEST(backlog__full__further_requests_are_rejected__until_one_is_read)
 {
 	struct rdma_conn_param p = param(NULL, 0);
 	struct rdma_cm_id *few, *calls[4], *served[4];
@@ -910,54 +879,4 @@ START_TEST(backlog__full__further_requests_are_rejected__until_one_is_read)
 	for (int i = 0; i < 4; i++)
 		cm_forget(&calls[i]);
 	ck_assert_int_eq(rdma_destroy_id(few), 0);
-}
-END_TEST
-
-Suite *
-soft_cm_suite(void)
-{
-	Suite *suite = suite_create("soft-cm");
-	TCase *tcase = runner_tcase(suite, "cm");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, connect__both_established_and_ready_to_send);
-	tcase_add_test(tcase, active_queue_pair__moves_only_when_the_event_is_read);
-	tcase_add_test(tcase, addresses__of_both_ends__match);
-	tcase_add_test(tcase, private_data__is_padded_as_infiniband_does);
-	tcase_add_test(tcase, private_data__more_than_fits__refused);
-	tcase_add_test(tcase, reject__the_client_gets_the_data);
-	tcase_add_test(tcase, no_listener__rejected_with_status_8);
-	tcase_add_test(tcase, listener_destroyed__unread_request_is_rejected);
-	tcase_add_test(tcase, backlog_full__further_request_is_rejected);
-	tcase_add_test(tcase, backlog__full_again_and_again__each_request_that_is_read_makes_room);
-	tcase_add_test(tcase, disconnect__by_either_side__one_event_each);
-	tcase_add_test(tcase, disconnect__receives_are_flushed);
-	tcase_add_test(tcase, destroy_id__of_a_connection__peer_is_disconnected);
-	tcase_add_test(tcase, destroy_id__while_requesting__passive_side_gets_an_event);
-	tcase_add_test(tcase, destroy_id__queued_events_are_dropped);
-	tcase_add_test(tcase, destroy_id__event_not_acknowledged__waits);
-	tcase_add_test(
-	    tcase, passive_disconnects_before_the_answer_is_read__established_then_disconnected);
-	tcase_add_test(
-	    tcase, passive_destroyed_before_the_answer_is_read__established_then_disconnected);
-	tcase_add_test(tcase, active_destroyed_before_it_reads_the_answer__passive_is_rejected);
-	tcase_add_test(tcase, notify_communication_established__stands_for_the_missing_RTU);
-	tcase_add_test(tcase, migrate__queued_events_follow);
-	tcase_add_test(tcase, migrate__to_the_channel_that_it_has__its_queued_events_stay);
-	tcase_add_loop_test(
-	    tcase, migrate__a_request_is_queued__its_id_is_where_the_listener_is_then, 0, 3);
-	tcase_add_test(tcase, migrate__two_events_are_queued__they_keep_their_order);
-	tcase_add_test(tcase, migrate__events_of_several_ids_are_queued__its_own_follow);
-	tcase_add_test(tcase, reject__then_accept__refused_and_the_client_hears_one_answer);
-	tcase_add_test(
-	    tcase, ids__again_and_again__no_number_is_0_or_that_of_the_last_in_its_place);
-	tcase_add_test(tcase, queue_pair_with_queues_of_its_own__destroyed_and_made_again);
-	tcase_add_loop_test(tcase,
-	    terms_of_a_connection__are_told_to_the_other_end_and_to_both_queue_pairs, 0, BARGAINS);
-	tcase_add_test(tcase, terms_of_a_connection__beyond_the_device__refused);
-	tcase_add_test(tcase, hundred_connections__made_and_broken_both_ways);
-	tcase_add_test(tcase, answer__queue_pair_cannot_follow__error_here_and_rejected_there);
-	tcase_add_test(tcase, accept__queue_pair_cannot_follow__fails_and_can_be_repeated);
-	tcase_add_test(tcase, backlog__full__further_requests_are_rejected__until_one_is_read);
-	return suite;
 }

@@ -86,7 +86,9 @@ expect_none(void)
 	ck_assert_int_eq(ibv_start_poll(ex, &attr), ENOENT);
 }
 
-START_TEST(poll__fields_are_those_of_the_completion)
+CASE("soft-cq-ex:poll", setup, teardown);
+
+TEST(poll__fields_are_those_of_the_completion)
 {
 	arrive(7);
 	start();
@@ -108,9 +110,8 @@ START_TEST(poll__fields_are_those_of_the_completion)
 	ibv_end_poll(ex);
 	expect_none();
 }
-END_TEST
 
-START_TEST(poll__goes_through_the_entries_in_order)
+TEST(poll__goes_through_the_entries_in_order)
 {
 	for (uint64_t i = 0; i < 5; i++)
 		arrive(i);
@@ -123,9 +124,8 @@ START_TEST(poll__goes_through_the_entries_in_order)
 	}
 	expect_none();
 }
-END_TEST
 
-START_TEST(poll__of_either_kind__takes_each_entry_once)
+TEST(poll__of_either_kind__takes_each_entry_once)
 {
 	struct ibv_wc wc;
 
@@ -144,9 +144,8 @@ START_TEST(poll__of_either_kind__takes_each_entry_once)
 	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
 	expect_none();
 }
-END_TEST
 
-START_TEST(poll__unknown_attributes__refused)
+TEST(poll__unknown_attributes__refused)
 {
 	struct ibv_poll_cq_attr attr = { .comp_mask = 1 };
 
@@ -155,7 +154,6 @@ START_TEST(poll__unknown_attributes__refused)
 	start();
 	ibv_end_poll(ex);
 }
-END_TEST
 
 static atomic_int second_is_in;
 
@@ -171,7 +169,7 @@ second_poll(void *unused)
 }
 
 /* Completions come in all the same. */
-START_TEST(poll__by_a_second_thread__waits_for_the_end_of_the_first)
+TEST(poll__by_a_second_thread__waits_for_the_end_of_the_first)
 {
 	pthread_t thread;
 
@@ -187,10 +185,9 @@ START_TEST(poll__by_a_second_thread__waits_for_the_end_of_the_first)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(second_is_in, 1);
 }
-END_TEST
 
 /* The promise of the program is all that keeps its threads apart. */
-START_TEST(poll__single_threaded__takes_no_lock)
+TEST(poll__single_threaded__takes_no_lock)
 {
 	use(IBV_WC_STANDARD_FLAGS, IBV_CREATE_CQ_ATTR_SINGLE_THREADED, 64);
 	arrive(1);
@@ -200,13 +197,14 @@ START_TEST(poll__single_threaded__takes_no_lock)
 	ck_assert_uint_eq(ex->wr_id, 2);
 	ibv_end_poll(ex);
 }
-END_TEST
+
+CASE("soft-cq-ex:strict", setup_strict, teardown);
 
 /*
  * A program that reads an event, requests the next and polls all there is must find an entry behind
  * every event: many take an empty queue for an error.
  */
-START_TEST(poll__stops_before_an_entry_whose_event_is_not_read)
+TEST(poll__stops_before_an_entry_whose_event_is_not_read)
 {
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	arrive(1);
@@ -223,7 +221,6 @@ START_TEST(poll__stops_before_an_entry_whose_event_is_not_read)
 	ck_assert_int_eq(ibv_next_poll(ex), ENOENT);
 	ibv_end_poll(ex);
 }
-END_TEST
 
 /*
  * Entries that were polled before, and that are there when the queue is armed.  The counters wrap
@@ -237,7 +234,7 @@ END_TEST
  * for notification.
  */
 /* origin: out33.D5 */
-START_TEST(poll__stops_before_that_entry__wherever_the_counters_are)
+TEST_LOOP(poll__stops_before_that_entry__wherever_the_counters_are, POLLED *THERE)
 {
 	const uint64_t polled = (uint64_t)_i % POLLED, there = (uint64_t)_i / POLLED;
 	uint64_t i = 0;
@@ -270,10 +267,9 @@ START_TEST(poll__stops_before_that_entry__wherever_the_counters_are)
 	ibv_end_poll(ex);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* origin: out33.D5 */
-START_TEST(queue__takes_as_many_entries_as_it_has__wherever_the_counters_are)
+TEST_LOOP(queue__takes_as_many_entries_as_it_has__wherever_the_counters_are, POLLED *THERE)
 {
 	const uint64_t polled = (uint64_t)_i % POLLED, size = 1 + (uint64_t)_i / POLLED;
 	struct ibv_wc wc[THERE + 1];
@@ -294,9 +290,10 @@ START_TEST(queue__takes_as_many_entries_as_it_has__wherever_the_counters_are)
 		ck_assert_uint_eq(wc[j].wr_id, polled + j);
 	ck_assert_int_eq(ibv_poll_cq(b.cq, 1, wc), 0);
 }
-END_TEST
 
-START_TEST(stamps__lie_between_before_and_after_and_in_order)
+CASE("soft-cq-ex:poll", setup, teardown);
+
+TEST(stamps__lie_between_before_and_after_and_in_order)
 {
 	struct ibv_values_ex before = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK }, after = before;
 	struct timespec wall;
@@ -323,9 +320,8 @@ START_TEST(stamps__lie_between_before_and_after_and_in_order)
 		ibv_end_poll(ex);
 	}
 }
-END_TEST
 
-START_TEST(stamps__survive_a_resize)
+TEST(stamps__survive_a_resize)
 {
 	struct ibv_values_ex after = { .comp_mask = IBV_VALUES_MASK_RAW_CLOCK };
 
@@ -340,7 +336,6 @@ START_TEST(stamps__survive_a_resize)
 	ck_assert_uint_le(ibv_wc_read_completion_ts(ex), (uint64_t)after.raw_clock.tv_nsec);
 	ibv_end_poll(ex);
 }
-END_TEST
 
 static int
 creation_error(struct ibv_cq_init_attr_ex init)
@@ -351,7 +346,7 @@ creation_error(struct ibv_cq_init_attr_ex init)
 	return errno;
 }
 
-START_TEST(create__what_the_device_does_not_have__refused)
+TEST(create__what_the_device_does_not_have__refused)
 {
 	static const uint64_t fields[] = { IBV_WC_EX_WITH_CVLAN, IBV_WC_EX_WITH_FLOW_TAG,
 		IBV_WC_EX_WITH_TM_INFO, 1ull << 40 };
@@ -372,9 +367,8 @@ START_TEST(create__what_the_device_does_not_have__refused)
 			     .comp_mask = IBV_CQ_INIT_ATTR_MASK_PD, .parent_domain = b.pd }),
 	    EINVAL);
 }
-END_TEST
 
-START_TEST(overrun__poll_reports_it_after_the_entries)
+TEST(overrun__poll_reports_it_after_the_entries)
 {
 	struct ibv_poll_cq_attr attr = { .comp_mask = 0 };
 	int r;
@@ -393,9 +387,10 @@ START_TEST(overrun__poll_reports_it_after_the_entries)
 	ck_assert_int_eq(ibv_start_poll(ex, &attr), EIO); /* no lock was left */
 	async_expect(b.context, IBV_EVENT_CQ_ERR, b.cq);
 }
-END_TEST
 
-START_TEST(overrun__ignored__entries_are_dropped_and_the_queue_goes_on)
+CASE("soft-cq-ex:strict", setup_strict, teardown);
+
+TEST(overrun__ignored__entries_are_dropped_and_the_queue_goes_on)
 {
 	use(IBV_WC_STANDARD_FLAGS, IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN, 1);
 	arrive(1);
@@ -410,7 +405,6 @@ START_TEST(overrun__ignored__entries_are_dropped_and_the_queue_goes_on)
 	ibv_end_poll(ex);
 	ck_assert(!async_ready(b.context));
 }
-END_TEST
 
 /* ---- moderation ---- */
 
@@ -422,7 +416,7 @@ moderate(struct ibv_cq *cq, uint32_t mask, uint16_t count, uint16_t period)
 	return ibv_modify_cq(cq, &attr);
 }
 
-START_TEST(moderation__event_after_that_many_completions)
+TEST(moderation__event_after_that_many_completions)
 {
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 3, UINT16_MAX), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -433,10 +427,9 @@ START_TEST(moderation__event_after_that_many_completions)
 	arrive(3);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* origin: out33.D6 */
-START_TEST(moderation__a_change_that_is_refused__leaves_it_as_it_was)
+TEST(moderation__a_change_that_is_refused__leaves_it_as_it_was)
 {
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 3, UINT16_MAX), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -450,9 +443,8 @@ START_TEST(moderation__a_change_that_is_refused__leaves_it_as_it_was)
 	arrive(2);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(moderation__event_after_the_period_at_the_latest)
+TEST(moderation__event_after_the_period_at_the_latest)
 {
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 100, 1000), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -461,10 +453,9 @@ START_TEST(moderation__event_after_the_period_at_the_latest)
 		sleep_ms(1);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
 /* An event that is held back then comes at once: nothing else would bring it. */
-START_TEST(moderation__ended__events_at_once_again)
+TEST(moderation__ended__events_at_once_again)
 {
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, 1000, UINT16_MAX), 0);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -475,9 +466,8 @@ START_TEST(moderation__ended__events_at_once_again)
 	arrive(2);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(moderation__bad_requests__refused)
+TEST(moderation__bad_requests__refused)
 {
 	struct ibv_device_attr_ex attr;
 
@@ -487,39 +477,4 @@ START_TEST(moderation__bad_requests__refused)
 	ck_assert_int_eq(moderate(b.cq, IBV_CQ_ATTR_MODERATE, attr.cq_mod_caps.max_cq_count,
 			     attr.cq_mod_caps.max_cq_period),
 	    0);
-}
-END_TEST
-
-Suite *
-soft_cq_ex_suite(void)
-{
-	Suite *suite = suite_create("soft-cq-ex");
-	TCase *tcase = runner_tcase(suite, "poll");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, poll__fields_are_those_of_the_completion);
-	tcase_add_test(tcase, poll__goes_through_the_entries_in_order);
-	tcase_add_test(tcase, poll__of_either_kind__takes_each_entry_once);
-	tcase_add_test(tcase, poll__unknown_attributes__refused);
-	tcase_add_test(tcase, poll__by_a_second_thread__waits_for_the_end_of_the_first);
-	tcase_add_test(tcase, poll__single_threaded__takes_no_lock);
-	tcase_add_test(tcase, stamps__lie_between_before_and_after_and_in_order);
-	tcase_add_test(tcase, stamps__survive_a_resize);
-	tcase_add_test(tcase, create__what_the_device_does_not_have__refused);
-	tcase_add_test(tcase, overrun__poll_reports_it_after_the_entries);
-
-	tcase = runner_tcase(suite, "strict");
-	tcase_add_checked_fixture(tcase, setup_strict, teardown);
-	tcase_add_test(tcase, poll__stops_before_an_entry_whose_event_is_not_read);
-	tcase_add_loop_test(
-	    tcase, poll__stops_before_that_entry__wherever_the_counters_are, 0, POLLED * THERE);
-	tcase_add_loop_test(tcase,
-	    queue__takes_as_many_entries_as_it_has__wherever_the_counters_are, 0, POLLED * THERE);
-	tcase_add_test(tcase, overrun__ignored__entries_are_dropped_and_the_queue_goes_on);
-	tcase_add_test(tcase, moderation__event_after_that_many_completions);
-	tcase_add_test(tcase, moderation__a_change_that_is_refused__leaves_it_as_it_was);
-	tcase_add_test(tcase, moderation__event_after_the_period_at_the_latest);
-	tcase_add_test(tcase, moderation__ended__events_at_once_again);
-	tcase_add_test(tcase, moderation__bad_requests__refused);
-	return suite;
 }

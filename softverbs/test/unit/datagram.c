@@ -61,7 +61,9 @@ send_and_complete(struct ibv_send_wr *wr)
 	cq_expect(a.cq, wr->wr_id, IBV_WC_SUCCESS);
 }
 
-START_TEST(datagram__arrives_behind_the_header)
+CASE("soft-datagram:queue pairs", setup, teardown);
+
+TEST(datagram__arrives_behind_the_header)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes + 100, 300, a.mr->lkey };
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
@@ -101,9 +103,8 @@ START_TEST(datagram__arrives_behind_the_header)
 	send_and_complete(&wr);
 	ck_assert_uint_eq(cq_next(b.cq).byte_len, DATAGRAM_GRH);
 }
-END_TEST
 
-START_TEST(datagram__to_its_own_queue_pair__arrives)
+TEST(datagram__to_its_own_queue_pair__arrives)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
 	struct ibv_send_wr wr = datagram(&sge, a.qp);
@@ -113,10 +114,9 @@ START_TEST(datagram__to_its_own_queue_pair__arrives)
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	cq_expect(a.cq, 5, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* origin: outside.85 */
-START_TEST(datagram__cannot_be_received__is_lost_and_the_request_succeeds)
+TEST(datagram__cannot_be_received__is_lost_and_the_request_succeeds)
 {
 	struct ibv_ah_attr attr = { .dlid = 2, .port_num = 1 };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 100, a.mr->lkey };
@@ -164,9 +164,8 @@ START_TEST(datagram__cannot_be_received__is_lost_and_the_request_succeeds)
 	send_and_complete(&wr);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(key__with_its_highest_bit__is_that_of_the_sender)
+TEST(key__with_its_highest_bit__is_that_of_the_sender)
 {
 	struct ibv_qp_attr attr = { .qkey = DATAGRAM_KEY + 5 };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
@@ -184,9 +183,8 @@ START_TEST(key__with_its_highest_bit__is_that_of_the_sender)
 	send_and_complete(&wr);
 	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(request__that_is_no_datagram__is_refused)
+TEST(request__that_is_no_datagram__is_refused)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, DATAGRAM_MTU + 1, a.mr->lkey };
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
@@ -206,9 +204,8 @@ START_TEST(request__that_is_no_datagram__is_refused)
 	ck_assert_int_eq(try_send(&wr), EINVAL);
 	cq_expect_empty(a.cq);
 }
-END_TEST
 
-START_TEST(memory__that_may_not_be_used__fails_the_side_it_belongs_to)
+TEST(memory__that_may_not_be_used__fails_the_side_it_belongs_to)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey + 1 };
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
@@ -235,9 +232,8 @@ START_TEST(memory__that_may_not_be_used__fails_the_side_it_belongs_to)
 	ck_assert_int_eq(try_send(&wr), 0);
 	cq_expect(a.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }
-END_TEST
 
-START_TEST(global_address__its_header_comes_first_and_answers)
+TEST(global_address__its_header_comes_first_and_answers)
 {
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
@@ -287,10 +283,9 @@ START_TEST(global_address__its_header_comes_first_and_answers)
 	attr.grh.sgid_index = 2;
 	ck_assert_ptr_null(ibv_create_ah(a.pd, &attr));
 }
-END_TEST
 
 /* A datagram says it, and the address of its sender is made of it. */
-START_TEST(address_of_the_sender__is_that_of_its_header)
+TEST(address_of_the_sender__is_that_of_its_header)
 {
 	struct ibv_wc wc = { .slid = 3, .sl = 5, .dlid_path_bits = 6 };
 	struct ibv_grh grh = { .version_tclass_flow = htobe32(6u << 28 | 0x5au << 20 | 0xabcde) };
@@ -323,9 +318,8 @@ START_TEST(address_of_the_sender__is_that_of_its_header)
 			ck_assert_uint_eq(attr.grh.sgid_index, i);
 	}
 }
-END_TEST
 
-START_TEST(solicited_datagram__is_an_event_for_who_asked_for_these)
+TEST(solicited_datagram__is_an_event_for_who_asked_for_these)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
@@ -344,10 +338,9 @@ START_TEST(solicited_datagram__is_an_event_for_who_asked_for_these)
 		cq_expect(b.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 /* It was taken for a datagram that was too long for it. */
-START_TEST(reset__forgets_a_receive_that_was_too_short)
+TEST(reset__forgets_a_receive_that_was_too_short)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 100, a.mr->lkey };
 	struct ibv_send_wr wr = datagram(&sge, b.qp);
@@ -362,10 +355,9 @@ START_TEST(reset__forgets_a_receive_that_was_too_short)
 	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
 /* From RTR on, also while its own requests wait. */
-START_TEST(states__in_which_datagrams_arrive)
+TEST(states__in_which_datagrams_arrive)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
 		IBV_QPS_SQD };
@@ -385,9 +377,8 @@ START_TEST(states__in_which_datagrams_arrive)
 		cq_expect_empty(b.cq);
 	}
 }
-END_TEST
 
-START_TEST(address_handle__keeps_its_domain)
+TEST(address_handle__keeps_its_domain)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(a.context);
 	struct ibv_ah_attr attr = { .dlid = 1, .port_num = 1 };
@@ -398,10 +389,9 @@ START_TEST(address_handle__keeps_its_domain)
 	ck_assert_int_eq(ibv_destroy_ah(own_ah), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 }
-END_TEST
 
 /* The memory of its receives is that of its domain, which the queue pair may not share. */
-START_TEST(shared_queue__gives_receives_to_datagrams)
+TEST(shared_queue__gives_receives_to_datagrams)
 {
 	const struct side_options options = { .srq = 8 };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
@@ -425,9 +415,8 @@ START_TEST(shared_queue__gives_receives_to_datagrams)
 	shared.pd = own_pd;
 	side_free(&shared);
 }
-END_TEST
 
-START_TEST(states__need_a_key_and_no_peer)
+TEST(states__need_a_key_and_no_peer)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = DATAGRAM_KEY };
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey };
@@ -451,29 +440,4 @@ START_TEST(states__need_a_key_and_no_peer)
 	ck_assert_uint_eq(attr.qkey, DATAGRAM_KEY);
 	ck_assert_int_eq(init.qp_type, IBV_QPT_UD);
 	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
-}
-END_TEST
-
-Suite *
-soft_datagram_suite(void)
-{
-	Suite *s = suite_create("soft-datagram");
-	TCase *tc = runner_tcase(s, "queue pairs");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, datagram__arrives_behind_the_header);
-	tcase_add_test(tc, datagram__to_its_own_queue_pair__arrives);
-	tcase_add_test(tc, datagram__cannot_be_received__is_lost_and_the_request_succeeds);
-	tcase_add_test(tc, key__with_its_highest_bit__is_that_of_the_sender);
-	tcase_add_test(tc, request__that_is_no_datagram__is_refused);
-	tcase_add_test(tc, memory__that_may_not_be_used__fails_the_side_it_belongs_to);
-	tcase_add_test(tc, global_address__its_header_comes_first_and_answers);
-	tcase_add_test(tc, address_of_the_sender__is_that_of_its_header);
-	tcase_add_test(tc, solicited_datagram__is_an_event_for_who_asked_for_these);
-	tcase_add_test(tc, reset__forgets_a_receive_that_was_too_short);
-	tcase_add_test(tc, states__in_which_datagrams_arrive);
-	tcase_add_test(tc, address_handle__keeps_its_domain);
-	tcase_add_test(tc, shared_queue__gives_receives_to_datagrams);
-	tcase_add_test(tc, states__need_a_key_and_no_peer);
-	return s;
 }

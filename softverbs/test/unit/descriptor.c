@@ -134,7 +134,9 @@ polled(int fd)
 	return p.revents;
 }
 
-START_TEST(descriptor__is_readable_while_there_is_an_event)
+CASE("soft-descriptor:descriptor", setup, teardown);
+
+TEST_LOOP(descriptor__is_readable_while_there_is_an_event, KINDS)
 {
 	const int fd = descriptor(_i), copy = dup(fd);
 
@@ -150,7 +152,6 @@ START_TEST(descriptor__is_readable_while_there_is_an_event)
 	ck_assert(!selected(copy, false));
 	close(copy);
 }
-END_TEST
 
 static int
 waited(int epoll)
@@ -160,7 +161,7 @@ waited(int epoll)
 	return epoll_wait(epoll, &event, 1, 0);
 }
 
-START_TEST(epoll__by_level__tells_until_it_is_read)
+TEST_LOOP(epoll__by_level__tells_until_it_is_read, KINDS)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -174,9 +175,8 @@ START_TEST(epoll__by_level__tells_until_it_is_read)
 	ck_assert_int_eq(waited(epoll), 0);
 	close(epoll);
 }
-END_TEST
 
-START_TEST(epoll__by_edge__tells_once_and_again_after_a_read)
+TEST_LOOP(epoll__by_edge__tells_once_and_again_after_a_read, KINDS)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -197,9 +197,8 @@ START_TEST(epoll__by_edge__tells_once_and_again_after_a_read)
 	ck_assert_int_eq(kinds[_i].read(), 0);
 	close(epoll);
 }
-END_TEST
 
-START_TEST(epoll__once__tells_again_when_it_is_asked_again)
+TEST_LOOP(epoll__once__tells_again_when_it_is_asked_again, KINDS)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
 	const int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -213,10 +212,9 @@ START_TEST(epoll__once__tells_again_when_it_is_asked_again)
 	ck_assert_int_eq(kinds[_i].read(), 0);
 	close(epoll);
 }
-END_TEST
 
 /* The flags belong to the description, so those of a copy count, too. */
-START_TEST(nonblocking__and_no_event__EAGAIN__then_it_blocks_again)
+TEST_LOOP(nonblocking__and_no_event__EAGAIN__then_it_blocks_again, KINDS)
 {
 	const int fd = descriptor(_i), copy = fcntl(fd, F_DUPFD_CLOEXEC, 0),
 		  flags = fcntl(fd, F_GETFL);
@@ -233,7 +231,6 @@ START_TEST(nonblocking__and_no_event__EAGAIN__then_it_blocks_again)
 	ck_assert_int_eq(kinds[_i].read(), 0);
 	close(copy);
 }
-END_TEST
 
 static void
 on_alarm(int number)
@@ -242,7 +239,7 @@ on_alarm(int number)
 }
 
 /* As for a read(2): with SA_RESTART it goes on, without it ends with EINTR. */
-START_TEST(read__a_signal_comes__EINTR)
+TEST_LOOP(read__a_signal_comes__EINTR, KINDS)
 {
 	struct sigaction action = { .sa_handler = on_alarm }, before;
 
@@ -254,14 +251,13 @@ START_TEST(read__a_signal_comes__EINTR)
 	ck_assert_int_eq(kinds[_i].read(), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &before, NULL), 0);
 }
-END_TEST
 
 /*
  * What an eventfd has and the descriptors of a kernel device lack, or the other way round, as
  * softverbs/README.md says: O_ASYNC is taken and sends no signal, FIONREAD tells nothing, and the
  * descriptor is writable.
  */
-START_TEST(descriptor__is_an_eventfd)
+TEST_LOOP(descriptor__is_an_eventfd, KINDS)
 {
 	const int fd = descriptor(_i), flags = fcntl(fd, F_GETFL);
 	int n = -1;
@@ -272,23 +268,4 @@ START_TEST(descriptor__is_an_eventfd)
 	ck_assert_int_eq(ioctl(fd, FIONREAD, &n), -1);
 	ck_assert_int_eq(errno, ENOTTY);
 	ck_assert(selected(fd, true));
-}
-END_TEST
-
-Suite *
-soft_descriptor_suite(void)
-{
-	Suite *suite = suite_create("soft-descriptor");
-	TCase *tcase = runner_tcase(suite, "descriptor");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, descriptor__is_readable_while_there_is_an_event, 0, KINDS);
-	tcase_add_loop_test(tcase, epoll__by_level__tells_until_it_is_read, 0, KINDS);
-	tcase_add_loop_test(tcase, epoll__by_edge__tells_once_and_again_after_a_read, 0, KINDS);
-	tcase_add_loop_test(tcase, epoll__once__tells_again_when_it_is_asked_again, 0, KINDS);
-	tcase_add_loop_test(
-	    tcase, nonblocking__and_no_event__EAGAIN__then_it_blocks_again, 0, KINDS);
-	tcase_add_loop_test(tcase, read__a_signal_comes__EINTR, 0, KINDS);
-	tcase_add_loop_test(tcase, descriptor__is_an_eventfd, 0, KINDS);
-	return suite;
 }

@@ -7,7 +7,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-START_TEST(device_list__one_device_with_name_and_guid)
+CASE("soft-device:device");
+
+TEST(device_list__one_device_with_name_and_guid)
 {
 	struct ibv_device **list;
 	int n = 0;
@@ -19,9 +21,8 @@ START_TEST(device_list__one_device_with_name_and_guid)
 	ck_assert_ptr_null(list[1]);
 	ibv_free_device_list(list);
 }
-END_TEST
 
-START_TEST(query__limits_are_those_of_an_adapter)
+TEST(query__limits_are_those_of_an_adapter)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_device_attr_ex ex;
@@ -55,9 +56,8 @@ START_TEST(query__limits_are_those_of_an_adapter)
 	ck_assert_uint_eq(pkey, 0xffff);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
-END_TEST
 
-START_TEST(open__unknown_personality__refused)
+TEST(open__unknown_personality__refused)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 
@@ -66,9 +66,8 @@ START_TEST(open__unknown_personality__refused)
 	ck_assert_int_eq(errno, EINVAL);
 	ibv_free_device_list(list);
 }
-END_TEST
 
-START_TEST(close__before_its_objects__they_go_on_working)
+TEST(close__before_its_objects__they_go_on_working)
 {
 	struct side a, b;
 
@@ -85,9 +84,8 @@ START_TEST(close__before_its_objects__they_go_on_working)
 	free(a.bytes);
 	side_free(&b);
 }
-END_TEST
 
-START_TEST(pd__in_use__busy)
+TEST(pd__in_use__busy)
 {
 	struct side a;
 
@@ -95,9 +93,8 @@ START_TEST(pd__in_use__busy)
 	ck_assert_int_eq(ibv_dealloc_pd(a.pd), EBUSY);
 	side_free(&a);
 }
-END_TEST
 
-START_TEST(keys__of_many_regions__differ_and_are_not_small_numbers)
+TEST(keys__of_many_regions__differ_and_are_not_small_numbers)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -118,9 +115,8 @@ START_TEST(keys__of_many_regions__differ_and_are_not_small_numbers)
 	ibv_dealloc_pd(pd);
 	ibv_close_device(context);
 }
-END_TEST
 
-START_TEST(register__bad_requests__refused)
+TEST(register__bad_requests__refused)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -142,9 +138,8 @@ START_TEST(register__bad_requests__refused)
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	ibv_close_device(context);
 }
-END_TEST
 
-START_TEST(iova__remote_side_uses_the_address_it_was_given)
+TEST(iova__remote_side_uses_the_address_it_was_given)
 {
 	struct side a, b;
 	struct ibv_mr *mr;
@@ -159,9 +154,8 @@ START_TEST(iova__remote_side_uses_the_address_it_was_given)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(queue_pairs__thousands__numbers_are_unique)
+TEST(queue_pairs__thousands__numbers_are_unique)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -194,9 +188,8 @@ START_TEST(queue_pairs__thousands__numbers_are_unique)
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	ibv_close_device(context);
 }
-END_TEST
 
-START_TEST(create__beyond_the_limits__refused)
+TEST(create__beyond_the_limits__refused)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_pd *pd = ibv_alloc_pd(context);
@@ -221,9 +214,8 @@ START_TEST(create__beyond_the_limits__refused)
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	ibv_close_device(context);
 }
-END_TEST
 
-START_TEST(names__of_every_status_and_event__are_there)
+TEST(names__of_every_status_and_event__are_there)
 {
 	for (int i = 0; i <= IBV_WC_TM_RNDV_INCOMPLETE; i++)
 		ck_assert_str_ne(ibv_wc_status_str((enum ibv_wc_status)i), "unknown");
@@ -233,9 +225,8 @@ START_TEST(names__of_every_status_and_event__are_there)
 		ck_assert_str_ne(rdma_event_str((enum rdma_cm_event_type)i), "unknown");
 	ck_assert_str_eq(ibv_wc_status_str((enum ibv_wc_status)99), "unknown");
 }
-END_TEST
 
-START_TEST(query__what_is_documented_is_exact)
+TEST(query__what_is_documented_is_exact)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_device_attr_ex ex;
@@ -282,13 +273,12 @@ START_TEST(query__what_is_documented_is_exact)
 	ck_assert_int_eq(port.phys_state, 5);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
-END_TEST
 
 /*
  * Programs of older headers call the function itself, with a structure that ends before
  * port_cap_flags2.
  */
-START_TEST(query__with_the_older_structure__writes_no_more_than_it_has)
+TEST(query__with_the_older_structure__writes_no_more_than_it_has)
 {
 	struct ibv_context *context = story_open();
 	struct ibv_port_attr port, whole;
@@ -302,9 +292,8 @@ START_TEST(query__with_the_older_structure__writes_no_more_than_it_has)
 	    (ibv_query_port)(context, 2, (struct _compat_ibv_port_attr *)&port), EINVAL);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
-END_TEST
 
-START_TEST(gids_and_keys_of_the_port__by_index_and_as_a_table)
+TEST(gids_and_keys_of_the_port__by_index_and_as_a_table)
 {
 	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
 	struct ibv_context *context = story_open();
@@ -345,9 +334,8 @@ START_TEST(gids_and_keys_of_the_port__by_index_and_as_a_table)
 	ck_assert_int_eq(ibv_query_pkey(context, 2, 0, &pkey), -1);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
-END_TEST
 
-START_TEST(device__is_none_of_the_kernel__and_fork_needs_nothing)
+TEST(device__is_none_of_the_kernel__and_fork_needs_nothing)
 {
 	struct ibv_context *context = story_open();
 
@@ -359,7 +347,6 @@ START_TEST(device__is_none_of_the_kernel__and_fork_needs_nothing)
 	ck_assert_int_eq(context->num_comp_vectors > 0, 1);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
-END_TEST
 
 /* Each value has a name of its own; what has none is "unknown". */
 static void
@@ -404,7 +391,7 @@ cm_event_name(int value)
 	return rdma_event_str((enum rdma_cm_event_type)value);
 }
 
-START_TEST(names_of_values__differ_and_end_with_unknown)
+TEST(names_of_values__differ_and_end_with_unknown)
 {
 	expect_names(node_name, IBV_NODE_CA, IBV_NODE_UNSPECIFIED);
 	expect_names(port_state_name, IBV_PORT_NOP, IBV_PORT_ACTIVE_DEFER);
@@ -415,10 +402,9 @@ START_TEST(names_of_values__differ_and_end_with_unknown)
 	ck_assert_str_eq(ibv_node_type_str(IBV_NODE_CA), "channel adapter");
 	ck_assert_str_eq(rdma_event_str(RDMA_CM_EVENT_REJECTED), "RDMA_CM_EVENT_REJECTED");
 }
-END_TEST
 
 /* origin: outside.158 */
-START_TEST(number_of_a_queue_pair__is_none_of_another__and_comes_back_late)
+TEST(number_of_a_queue_pair__is_none_of_another__and_comes_back_late)
 {
 	static int made_at[16384];
 	struct side a, kept[3];
@@ -443,31 +429,4 @@ START_TEST(number_of_a_queue_pair__is_none_of_another__and_comes_back_late)
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(ibv_destroy_qp(kept[i].qp), 0);
 	side_free(&a);
-}
-END_TEST
-
-Suite *
-soft_device_suite(void)
-{
-	Suite *suite = suite_create("soft-device");
-	TCase *tcase = runner_tcase(suite, "device");
-
-	tcase_add_test(tcase, device_list__one_device_with_name_and_guid);
-	tcase_add_test(tcase, query__limits_are_those_of_an_adapter);
-	tcase_add_test(tcase, open__unknown_personality__refused);
-	tcase_add_test(tcase, close__before_its_objects__they_go_on_working);
-	tcase_add_test(tcase, pd__in_use__busy);
-	tcase_add_test(tcase, keys__of_many_regions__differ_and_are_not_small_numbers);
-	tcase_add_test(tcase, register__bad_requests__refused);
-	tcase_add_test(tcase, iova__remote_side_uses_the_address_it_was_given);
-	tcase_add_test(tcase, queue_pairs__thousands__numbers_are_unique);
-	tcase_add_test(tcase, create__beyond_the_limits__refused);
-	tcase_add_test(tcase, names__of_every_status_and_event__are_there);
-	tcase_add_test(tcase, query__what_is_documented_is_exact);
-	tcase_add_test(tcase, query__with_the_older_structure__writes_no_more_than_it_has);
-	tcase_add_test(tcase, gids_and_keys_of_the_port__by_index_and_as_a_table);
-	tcase_add_test(tcase, device__is_none_of_the_kernel__and_fork_needs_nothing);
-	tcase_add_test(tcase, names_of_values__differ_and_end_with_unknown);
-	tcase_add_test(tcase, number_of_a_queue_pair__is_none_of_another__and_comes_back_late);
-	return suite;
 }

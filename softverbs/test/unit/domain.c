@@ -39,7 +39,9 @@ make_parent(struct ibv_pd *pd, struct ibv_td *td)
 	return ibv_alloc_parent_domain(a.context, &attr);
 }
 
-START_TEST(parent__of_objects__counts_and_is_counted)
+CASE("soft-domain:domain", setup, teardown);
+
+TEST(parent__of_objects__counts_and_is_counted)
 {
 	struct ibv_td *td = make_td();
 	struct ibv_pd *pd = ibv_alloc_pd(a.context);
@@ -66,12 +68,11 @@ START_TEST(parent__of_objects__counts_and_is_counted)
 	ck_assert_int_eq(ibv_dealloc_td(td), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 }
-END_TEST
 
 /*
  * The queue pair is of the parent domain, the regions are of the plain one, and of a second parent.
  */
-START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
+TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 {
 	struct ibv_pd *plain = a.pd, *parent = make_parent(a.pd, NULL),
 		      *second = make_parent(parent, NULL);
@@ -110,7 +111,6 @@ START_TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 	a.pd = plain;
 	side_new_qp(&a);
 }
-END_TEST
 
 static void *
 take(struct ibv_pd *pd, void *context, size_t size, size_t alignment, uint64_t type)
@@ -133,7 +133,7 @@ parent_error(struct ibv_parent_domain_init_attr attr)
 	return errno;
 }
 
-START_TEST(domains__bad_requests__refused)
+TEST(domains__bad_requests__refused)
 {
 	struct ibv_td_init_attr init = { .comp_mask = 1 };
 	struct ibv_parent_domain_init_attr good = { .pd = a.pd,
@@ -159,7 +159,6 @@ START_TEST(domains__bad_requests__refused)
 	ck_assert_ptr_nonnull(parent);
 	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
 }
-END_TEST
 
 /* ---- ibv_rereg_mr() ---- */
 
@@ -172,7 +171,7 @@ read_by_peer(const struct ibv_mr *mr, const void *address)
 	return (int)cq_next(b.cq).status;
 }
 
-START_TEST(rereg__translation__moves_the_region)
+TEST(rereg__translation__moves_the_region)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
 
@@ -186,9 +185,8 @@ START_TEST(rereg__translation__moves_the_region)
 	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_REM_ACCESS_ERR);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(rereg__access__is_what_the_peer_has)
+TEST(rereg__access__is_what_the_peer_has)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
 
@@ -199,9 +197,8 @@ START_TEST(rereg__access__is_what_the_peer_has)
 	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_REM_ACCESS_ERR);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(rereg__domain__is_the_one_that_is_busy)
+TEST(rereg__domain__is_the_one_that_is_busy)
 {
 	struct ibv_pd *other = ibv_alloc_pd(a.context);
 	struct ibv_mr *mr = ibv_reg_mr(other, a.bytes, 64, SIDE_ACCESS);
@@ -212,9 +209,8 @@ START_TEST(rereg__domain__is_the_one_that_is_busy)
 	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(rereg__bad_input__the_region_is_as_it_was)
+TEST(rereg__bad_input__the_region_is_as_it_was)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
 	static const struct {
@@ -242,13 +238,12 @@ START_TEST(rereg__bad_input__the_region_is_as_it_was)
 	ck_assert_int_eq(read_by_peer(mr, a.bytes + 16), IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
 /*
  * Rights and domain change, and its addresses and key do not; a parent domain stands for the one it
  * is of.
  */
-START_TEST(rereg__of_a_region_with_an_address_of_its_own__keeps_it)
+TEST(rereg__of_a_region_with_an_address_of_its_own__keeps_it)
 {
 	const uint64_t iova = 0x10000000;
 	struct ibv_pd *parent = make_parent(a.pd, NULL);
@@ -265,10 +260,9 @@ START_TEST(rereg__of_a_region_with_an_address_of_its_own__keeps_it)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(parent), 0);
 }
-END_TEST
 
 /* The rights that it has now are those that the memory must allow, not those that it once had. */
-START_TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
+TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *constant = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -296,7 +290,6 @@ START_TEST(rereg__translation_after_access__asks_for_the_rights_of_now)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	munmap(constant, page);
 }
-END_TEST
 
 /* ---- each set of flags: what they name changes, the rest stays, in whatever order ---- */
 
@@ -381,7 +374,7 @@ expect_region(struct ibv_mr *mr, const struct region *region, uint64_t start)
  * has addresses from 0 or its own: before, and as it is to be.
  */
 /* origin: out33.Q1 */
-START_TEST(rereg__each_set_of_flags__the_region_is_what_they_say)
+TEST_LOOP(rereg__each_set_of_flags__the_region_is_what_they_say, 7)
 {
 	const int flags = 1 + _i;
 	struct ibv_pd *other = ibv_alloc_pd(a.context);
@@ -416,10 +409,9 @@ START_TEST(rereg__each_set_of_flags__the_region_is_what_they_say)
 	}
 	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
 }
-END_TEST
 
 /* Wherever it lies. */
-START_TEST(region_with_addresses_from_0__keeps_them_when_it_moves)
+TEST(region_with_addresses_from_0__keeps_them_when_it_moves)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS | IBV_ACCESS_ZERO_BASED);
 
@@ -434,10 +426,9 @@ START_TEST(region_with_addresses_from_0__keeps_them_when_it_moves)
 	ck_assert_int_eq(read_by_peer(mr, a.bytes + 4104), IBV_WC_REM_ACCESS_ERR);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
 /* Each object that a new one is to be made of belongs to another context. */
-START_TEST(object__made_of_one_of_another_context__refused)
+TEST(object__made_of_one_of_another_context__refused)
 {
 	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq *srq = ibv_create_srq(b.pd, &shared);
@@ -470,9 +461,8 @@ START_TEST(object__made_of_one_of_another_context__refused)
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
 }
-END_TEST
 
-START_TEST(rereg__command_fails__says_so)
+TEST(rereg__command_fails__says_so)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS);
 
@@ -486,9 +476,8 @@ START_TEST(rereg__command_fails__says_so)
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(register__relaxed_ordering__accepted)
+TEST(register__relaxed_ordering__accepted)
 {
 	struct ibv_mr *mr =
 	    ibv_reg_mr(a.pd, a.bytes, 64, SIDE_ACCESS | IBV_ACCESS_RELAXED_ORDERING);
@@ -496,29 +485,4 @@ START_TEST(register__relaxed_ordering__accepted)
 	ck_assert_ptr_nonnull(mr);
 	ck_assert_int_eq(read_by_peer(mr, a.bytes), IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
-}
-END_TEST
-
-Suite *
-soft_domain_suite(void)
-{
-	Suite *suite = suite_create("soft-domain");
-	TCase *tcase = runner_tcase(suite, "domain");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, parent__of_objects__counts_and_is_counted);
-	tcase_add_test(tcase, parent__its_objects_and_those_of_its_domain__share_keys);
-	tcase_add_test(tcase, domains__bad_requests__refused);
-	tcase_add_test(tcase, rereg__translation__moves_the_region);
-	tcase_add_test(tcase, rereg__access__is_what_the_peer_has);
-	tcase_add_test(tcase, rereg__domain__is_the_one_that_is_busy);
-	tcase_add_test(tcase, rereg__bad_input__the_region_is_as_it_was);
-	tcase_add_test(tcase, rereg__command_fails__says_so);
-	tcase_add_test(tcase, rereg__translation_after_access__asks_for_the_rights_of_now);
-	tcase_add_test(tcase, rereg__of_a_region_with_an_address_of_its_own__keeps_it);
-	tcase_add_loop_test(tcase, rereg__each_set_of_flags__the_region_is_what_they_say, 0, 7);
-	tcase_add_test(tcase, region_with_addresses_from_0__keeps_them_when_it_moves);
-	tcase_add_test(tcase, object__made_of_one_of_another_context__refused);
-	tcase_add_test(tcase, register__relaxed_ordering__accepted);
-	return suite;
 }

@@ -65,8 +65,10 @@ served(int line)
 
 /* ---- one link a process, of that process ---- */
 
+CASE("soft-door:hello", setup, teardown);
+
 /* origin: attack.P2 */
-START_TEST(hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on)
+TEST(hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on)
 {
 	int first = greeted(), second;
 
@@ -78,10 +80,9 @@ START_TEST(hello_of_one_slot_on_two_connections__the_second_is_refused_the_first
 	ck_assert(served(first));
 	close(first);
 }
-END_TEST
 
 /* origin: attack.P2 */
-START_TEST(hello_twice_on_one_connection__ends_it)
+TEST(hello_twice_on_one_connection__ends_it)
 {
 	int line = greeted();
 
@@ -92,10 +93,9 @@ START_TEST(hello_twice_on_one_connection__ends_it)
 	ck_assert(served(line));
 	close(line);
 }
-END_TEST
 
 /* The old link's end and the new one's hello come at once. */
-START_TEST(process_hangs_up_and_calls_again__is_let_in)
+TEST(process_hangs_up_and_calls_again__is_let_in)
 {
 	int line = greeted();
 
@@ -107,7 +107,6 @@ START_TEST(process_hangs_up_and_calls_again__is_let_in)
 	ck_assert(served(line));
 	close(line);
 }
-END_TEST
 
 static void
 claim_the_slot_of_another(void)
@@ -123,8 +122,10 @@ claim_the_slot_of_another(void)
 	soft_names_close();
 }
 
+CASE("soft-door:processes");
+
 /* origin: attack.P2 */
-START_TEST(hello_in_the_name_of_another_process__refused)
+TEST(hello_in_the_name_of_another_process__refused)
 {
 	unsigned int slots[2];
 
@@ -136,9 +137,10 @@ START_TEST(hello_in_the_name_of_another_process__refused)
 	other_finish();
 	teardown();
 }
-END_TEST
 
-START_TEST(hello_of_a_free_slot__refused)
+CASE("soft-door:hello", setup, teardown);
+
+TEST(hello_of_a_free_slot__refused)
 {
 	int line = line_open(called);
 
@@ -146,9 +148,8 @@ START_TEST(hello_of_a_free_slot__refused)
 							      slot % SOFT_SLOT_MAX + 1);
 	line_expect_hung_up(line);
 }
-END_TEST
 
-START_TEST(request_before_hello__hung_up)
+TEST(request_before_hello__hung_up)
 {
 	const struct soft_frame request[2] = { { .type = SOFT_FRAME_REQUEST } };
 	int line = line_open(called);
@@ -156,7 +157,6 @@ START_TEST(request_before_hello__hung_up)
 	ck_assert_int_eq(send(line, request, sizeof request, MSG_NOSIGNAL), sizeof request);
 	line_expect_hung_up(line);
 }
-END_TEST
 
 /* ---- callers that say nothing ---- */
 
@@ -227,8 +227,10 @@ silent_callers(int *lines, bool half)
 	}
 }
 
+CASE("soft-door:silent", hurry, take_time);
+
 /* origin: attack.P10 */
-START_TEST(silent_callers__few_at_a_time__others_are_served)
+TEST_LOOP(silent_callers__few_at_a_time__others_are_served, 2)
 {
 	int lines[LINES];
 
@@ -238,10 +240,9 @@ START_TEST(silent_callers__few_at_a_time__others_are_served)
 	for (int i = 0; i < LINES; i++)
 		close(lines[i]);
 }
-END_TEST
 
 /* origin: attack.P10 */
-START_TEST(silent_callers__hung_up_in_time__nothing_is_kept_of_them)
+TEST_LOOP(silent_callers__hung_up_in_time__nothing_is_kept_of_them, 2)
 {
 	int fds = runner_count_fds(), lines[LINES];
 
@@ -252,7 +253,6 @@ START_TEST(silent_callers__hung_up_in_time__nothing_is_kept_of_them)
 	for (int i = 0; i < LINES; i++)
 		close(lines[i]);
 }
-END_TEST
 
 /* It connects, says nothing until told, and ends with 0 if it was not hung up on. */
 static pid_t
@@ -285,8 +285,10 @@ silent_child(int *told)
 	return child;
 }
 
+CASE("soft-door:hello", setup, teardown);
+
 /* origin: out33.E6 */
-START_TEST(silent_callers__many_of_one_process__another_keeps_its_connection)
+TEST(silent_callers__many_of_one_process__another_keeps_its_connection)
 {
 	int lines[LINES], told, status;
 	pid_t child;
@@ -300,7 +302,6 @@ START_TEST(silent_callers__many_of_one_process__another_keeps_its_connection)
 	for (int i = 0; i < LINES; i++)
 		close(lines[i]);
 }
-END_TEST
 
 static void
 call(void)
@@ -329,8 +330,10 @@ processor_time(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+CASE("soft-door:processes");
+
 /* origin: attack.P10 */
-START_TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
+TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
 {
 	struct rlimit limit, none;
 	uint64_t used;
@@ -353,32 +356,4 @@ START_TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_i
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	other_finish();
 	side_free(&a);
-}
-END_TEST
-
-Suite *
-soft_door_suite(void)
-{
-	Suite *suite = suite_create("soft-door");
-	TCase *tcase = runner_tcase(suite, "hello");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(
-	    tcase, hello_of_one_slot_on_two_connections__the_second_is_refused_the_first_goes_on);
-	tcase_add_test(tcase, hello_twice_on_one_connection__ends_it);
-	tcase_add_test(tcase, process_hangs_up_and_calls_again__is_let_in);
-	tcase_add_test(tcase, hello_of_a_free_slot__refused);
-	tcase_add_test(tcase, request_before_hello__hung_up);
-	tcase_add_test(tcase, silent_callers__many_of_one_process__another_keeps_its_connection);
-
-	tcase = runner_tcase(suite, "silent");
-	tcase_add_checked_fixture(tcase, hurry, take_time);
-	tcase_add_loop_test(tcase, silent_callers__few_at_a_time__others_are_served, 0, 2);
-	tcase_add_loop_test(tcase, silent_callers__hung_up_in_time__nothing_is_kept_of_them, 0, 2);
-
-	tcase = runner_tcase(suite, "processes");
-	tcase_add_test(tcase, hello_in_the_name_of_another_process__refused);
-	tcase_add_test(
-	    tcase, no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one);
-	return suite;
 }

@@ -43,7 +43,9 @@ port_of(const struct sockaddr *address)
 
 /* ---- rdma_getaddrinfo() ---- */
 
-START_TEST(addresses__of_node_and_service__are_the_destination)
+CASE("soft-endpoint:addresses", .teardown = teardown);
+
+TEST(addresses__of_node_and_service__are_the_destination)
 {
 	look_up(LOOPBACK, "7174", NULL);
 	ck_assert_int_eq(info->ai_family, AF_INET);
@@ -62,9 +64,8 @@ START_TEST(addresses__of_node_and_service__are_the_destination)
 	ck_assert_uint_eq(info->ai_dst_len, sizeof(struct sockaddr_in6));
 	ck_assert_uint_eq(port_of(info->ai_dst_addr), 0);
 }
-END_TEST
 
-START_TEST(addresses__passive__are_the_source)
+TEST(addresses__passive__are_the_source)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE | RAI_NOROUTE,
 		.ai_family = AF_INET };
@@ -86,7 +87,6 @@ START_TEST(addresses__passive__are_the_source)
 	in = (const struct sockaddr_in *)(void *)info->ai_dst_addr;
 	ck_assert_uint_eq(in->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
 }
-END_TEST
 
 static const struct {
 	int space, type;	     /* of the hints */
@@ -104,7 +104,7 @@ static const struct {
 	{ 77, 0, -1, -1 },
 };
 
-START_TEST(kind__of_service__is_that_of_the_hints)
+TEST_LOOP(kind__of_service__is_that_of_the_hints, (sizeof kinds / sizeof kinds[0]))
 {
 	const struct rdma_addrinfo hints = { .ai_port_space = kinds[_i].space,
 		.ai_qp_type = kinds[_i].type };
@@ -118,9 +118,8 @@ START_TEST(kind__of_service__is_that_of_the_hints)
 	ck_assert_int_eq(info->ai_port_space, kinds[_i].found_space);
 	ck_assert_int_eq(info->ai_qp_type, kinds[_i].found_type);
 }
-END_TEST
 
-START_TEST(addresses__without_names__are_those_of_the_hints)
+TEST(addresses__without_names__are_those_of_the_hints)
 {
 	struct sockaddr_in from = { .sin_family = AF_INET, .sin_port = 5 };
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = 6 };
@@ -155,9 +154,8 @@ START_TEST(addresses__without_names__are_those_of_the_hints)
 	ck_assert_mem_eq(info->ai_src_addr, &from, sizeof from);
 	ck_assert_uint_eq(port_of(info->ai_dst_addr), 9);
 }
-END_TEST
 
-START_TEST(names__that_lead_nowhere__have_the_errors_of_getaddrinfo)
+TEST(names__that_lead_nowhere__have_the_errors_of_getaddrinfo)
 {
 	struct rdma_addrinfo hints = { .ai_flags = 1 << 20 };
 
@@ -175,7 +173,6 @@ START_TEST(names__that_lead_nowhere__have_the_errors_of_getaddrinfo)
 	ck_assert_ptr_null(info);
 	rdma_freeaddrinfo(NULL);
 }
-END_TEST
 
 /* ---- rdma_create_ep() and rdma_get_request() ---- */
 
@@ -261,7 +258,9 @@ serve(void *arg)
 	return NULL;
 }
 
-START_TEST(endpoints__with_queue_pairs_of_every_origin__talk)
+CASE("soft-endpoint:endpoints", .teardown = teardown);
+
+TEST_LOOP(endpoints__with_queue_pairs_of_every_origin__talk, 3)
 {
 	struct service s = { .own_qp = _i > 0, .srq = _i > 1 };
 	struct ibv_qp_init_attr init = small_qp(), here = small_qp();
@@ -294,9 +293,8 @@ START_TEST(endpoints__with_queue_pairs_of_every_origin__talk)
 	rdma_destroy_ep(s.id);
 	rdma_destroy_ep(s.listening);
 }
-END_TEST
 
-START_TEST(listener__that_was_migrated__makes_no_queue_pairs)
+TEST(listener__that_was_migrated__makes_no_queue_pairs)
 {
 	struct ibv_qp_init_attr init = small_qp(), here = small_qp(), there = small_qp();
 	struct rdma_event_channel *server = cm_channel(), *client = cm_channel();
@@ -327,10 +325,9 @@ START_TEST(listener__that_was_migrated__makes_no_queue_pairs)
 	rdma_destroy_event_channel(server);
 	rdma_destroy_event_channel(client);
 }
-END_TEST
 
 /* The attributes are wrong: the request is refused, and nothing is left. */
-START_TEST(request__whose_queue_pair_cannot_be_made__is_refused)
+TEST(request__whose_queue_pair_cannot_be_made__is_refused)
 {
 	struct ibv_qp_init_attr bad = small_qp(), here = small_qp();
 	struct rdma_event_channel *client = cm_channel();
@@ -350,9 +347,8 @@ START_TEST(request__whose_queue_pair_cannot_be_made__is_refused)
 	rdma_destroy_ep(listening);
 	rdma_destroy_event_channel(client);
 }
-END_TEST
 
-START_TEST(domain__of_a_listener__is_that_of_its_queue_pairs)
+TEST(domain__of_a_listener__is_that_of_its_queue_pairs)
 {
 	struct ibv_qp_init_attr init = small_qp(), here = small_qp();
 	const struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE };
@@ -379,9 +375,8 @@ START_TEST(domain__of_a_listener__is_that_of_its_queue_pairs)
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	rdma_free_devices(devices);
 }
-END_TEST
 
-START_TEST(datagrams__have_endpoints_too)
+TEST(datagrams__have_endpoints_too)
 {
 	struct ibv_qp_init_attr init = small_qp(), here = small_qp();
 	struct rdma_cm_id *listening = listening_ep(&init, RDMA_PS_UDP), *id, *passive;
@@ -403,10 +398,9 @@ START_TEST(datagrams__have_endpoints_too)
 	rdma_destroy_ep(listening);
 	rdma_destroy_event_channel(client);
 }
-END_TEST
 
 /* What an address needs to be connected to comes before what the caller says. */
-START_TEST(data_and_route__of_an_address__are_used)
+TEST(data_and_route__of_an_address__are_used)
 {
 	struct ibv_path_data path = { .flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY |
 					       IBV_PATH_FLAG_BIDIRECTIONAL,
@@ -438,9 +432,8 @@ START_TEST(data_and_route__of_an_address__are_used)
 	rdma_destroy_ep(listening);
 	rdma_destroy_event_channel(client);
 }
-END_TEST
 
-START_TEST(endpoint__that_cannot_be_made__says_why)
+TEST(endpoint__that_cannot_be_made__says_why)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_IB, .ai_qp_type = IBV_QPT_UD };
 	struct ibv_qp_init_attr init = small_qp();
@@ -463,10 +456,9 @@ START_TEST(endpoint__that_cannot_be_made__says_why)
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_ptr_null(id);
 }
-END_TEST
 
 /* The queue pair, with its operations, is that of the extended call. */
-START_TEST(extended_queue_pair__of_an_id__has_its_operations)
+TEST(extended_queue_pair__of_an_id__has_its_operations)
 {
 	struct ibv_qp_init_attr_ex init = { .cap = { 4, 4, 1, 1, 16 },
 		.qp_type = IBV_QPT_RC,
@@ -513,14 +505,13 @@ START_TEST(extended_queue_pair__of_an_id__has_its_operations)
 	rdma_destroy_ep(listening);
 	rdma_destroy_event_channel(client);
 }
-END_TEST
 
 /*
  * The queue pair of a request cannot be made: the caller is rejected, and the next one is served as
  * before.
  */
 /* origin: outside.165 */
-START_TEST(get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected)
+TEST(get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected)
 {
 	struct ibv_qp_init_attr init, large = small_qp();
 	struct rdma_cm_id *listening, *calling, *passive = NULL;
@@ -546,10 +537,9 @@ START_TEST(get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected)
 	rdma_destroy_ep(listening);
 	rdma_destroy_event_channel(events);
 }
-END_TEST
 
 /* A shared queue of an id: its domain is that of the id, or the one that is given. */
-START_TEST(create_srq__of_an_id__with_and_without_a_domain)
+TEST(create_srq__of_an_id__with_and_without_a_domain)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
 	struct ibv_srq_init_attr_ex ex = { .attr = { .max_wr = 8, .max_sge = 1 } };
@@ -591,34 +581,4 @@ START_TEST(create_srq__of_an_id__with_and_without_a_domain)
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 	rdma_destroy_event_channel(events);
-}
-END_TEST
-
-Suite *
-soft_endpoint_suite(void)
-{
-	Suite *suite = suite_create("soft-endpoint");
-	TCase *tcase = runner_tcase(suite, "addresses");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_test(tcase, addresses__of_node_and_service__are_the_destination);
-	tcase_add_test(tcase, addresses__passive__are_the_source);
-	tcase_add_loop_test(tcase, kind__of_service__is_that_of_the_hints, 0,
-	    (int)(sizeof kinds / sizeof kinds[0]));
-	tcase_add_test(tcase, addresses__without_names__are_those_of_the_hints);
-	tcase_add_test(tcase, names__that_lead_nowhere__have_the_errors_of_getaddrinfo);
-
-	tcase = runner_tcase(suite, "endpoints");
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_loop_test(tcase, endpoints__with_queue_pairs_of_every_origin__talk, 0, 3);
-	tcase_add_test(tcase, listener__that_was_migrated__makes_no_queue_pairs);
-	tcase_add_test(tcase, request__whose_queue_pair_cannot_be_made__is_refused);
-	tcase_add_test(tcase, domain__of_a_listener__is_that_of_its_queue_pairs);
-	tcase_add_test(tcase, datagrams__have_endpoints_too);
-	tcase_add_test(tcase, data_and_route__of_an_address__are_used);
-	tcase_add_test(tcase, endpoint__that_cannot_be_made__says_why);
-	tcase_add_test(tcase, extended_queue_pair__of_an_id__has_its_operations);
-	tcase_add_test(tcase, get_request__its_queue_pair_cannot_be_made__the_caller_is_rejected);
-	tcase_add_test(tcase, create_srq__of_an_id__with_and_without_a_domain);
-	return suite;
 }

@@ -467,14 +467,17 @@ static void (*const orphans[])(void) = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-START_TEST(object__destroyed_before_one_that_needs_it__busy_or_gone)
+CASE("soft-ends:pairs", setup, teardown);
+
+TEST_LOOP(object__destroyed_before_one_that_needs_it__busy_or_gone, COUNT(rows))
 {
 	rows[_i]();
 }
-END_TEST
+
+CASE("soft-ends:channels");
 
 /* origin: out33.F11 */
-START_TEST(event_channel__destroyed_before_its_id__EBADF)
+TEST_LOOP(event_channel__destroyed_before_its_id__EBADF, COUNT(orphans))
 {
 	const pid_t child = fork();
 	int status;
@@ -485,20 +488,4 @@ START_TEST(event_channel__destroyed_before_its_id__EBADF)
 	}
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
-}
-END_TEST
-
-Suite *
-soft_ends_suite(void)
-{
-	Suite *suite = suite_create("soft-ends");
-	TCase *pairs = runner_tcase(suite, "pairs"), *channels;
-
-	tcase_add_checked_fixture(pairs, setup, teardown);
-	tcase_add_loop_test(
-	    pairs, object__destroyed_before_one_that_needs_it__busy_or_gone, 0, COUNT(rows));
-	channels = runner_tcase(suite, "channels");
-	tcase_add_loop_test(
-	    channels, event_channel__destroyed_before_its_id__EBADF, 0, COUNT(orphans));
-	return suite;
 }

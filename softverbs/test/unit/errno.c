@@ -744,18 +744,19 @@ static const struct {
 /* clang-format on */
 #define ROWS ((int)(sizeof rows / sizeof *rows))
 
+CASE("soft-errno:errno", setup, teardown);
+
 /* origin: out33.F04 */
-START_TEST(wrong_call__has_the_errno_of_its_row)
+TEST_LOOP(wrong_call__has_the_errno_of_its_row, ROWS)
 {
 	const int error = rows[_i].run();
 
 	ck_assert_msg(error == rows[_i].error, "%s, %s: %s instead of %s", rows[_i].call,
 	    rows[_i].cause, strerror(error), strerror(rows[_i].error));
 }
-END_TEST
 
 /* Only a process that has no privilege can see this, so a child gives up its own. */
-START_TEST(bind__port_below_1024__needs_the_capability)
+TEST(bind__port_below_1024__needs_the_capability)
 {
 	pid_t child;
 	int status;
@@ -781,17 +782,4 @@ START_TEST(bind__port_below_1024__needs_the_capability)
 	ck_assert_int_eq(status, 0);
 	if (geteuid() == 0)
 		ck_assert_int_eq(bind_at(id, HERE, htons(80)), 0);
-}
-END_TEST
-
-Suite *
-soft_errno_suite(void)
-{
-	Suite *suite = suite_create("soft-errno");
-	TCase *tcase = runner_tcase(suite, "errno");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, wrong_call__has_the_errno_of_its_row, 0, ROWS);
-	tcase_add_test(tcase, bind__port_below_1024__needs_the_capability);
-	return suite;
 }

@@ -34,7 +34,9 @@ expect_both_in_error(void)
 	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_ERR);
 }
 
-START_TEST(rdma_write__wrong_key__remote_access_error)
+CASE("soft-error:error", setup, teardown);
+
+TEST(rdma_write__wrong_key__remote_access_error)
 {
 	side_receive(&b, 7, 0, 8);
 	ck_assert_int_eq(
@@ -45,42 +47,37 @@ START_TEST(rdma_write__wrong_key__remote_access_error)
 	cq_expect(b.cq, 7, IBV_WC_WR_FLUSH_ERR);
 	expect_both_in_error();
 }
-END_TEST
 
-START_TEST(rdma_write__one_byte_beyond_the_end__refused_before_the_first)
+TEST(rdma_write__one_byte_beyond_the_end__refused_before_the_first)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
 			     (uintptr_t)b.bytes + SIDE_BYTES - 7, b.mr->rkey, 8),
 	    0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 }
-END_TEST
 
-START_TEST(rdma_write__one_byte_before_the_start__refused)
+TEST(rdma_write__one_byte_before_the_start__refused)
 {
 	ck_assert_int_eq(
 	    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, (uintptr_t)b.bytes - 1, b.mr->rkey, 8), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 }
-END_TEST
 
-START_TEST(rdma_write__to_the_last_byte__good)
+TEST(rdma_write__to_the_last_byte__good)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0,
 			     (uintptr_t)b.bytes + SIDE_BYTES - 8, b.mr->rkey, 8),
 	    0);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(rdma_write__of_nothing__asks_for_no_key)
+TEST(rdma_write__of_nothing__asks_for_no_key)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 0, 0), 0);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(rdma_write__key_of_another_domain__refused)
+TEST(rdma_write__key_of_another_domain__refused)
 {
 	struct side other;
 
@@ -91,9 +88,8 @@ START_TEST(rdma_write__key_of_another_domain__refused)
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	side_free(&other);
 }
-END_TEST
 
-START_TEST(rdma__region_without_the_right__refused)
+TEST(rdma__region_without_the_right__refused)
 {
 	const enum ibv_wr_opcode opcodes[] = { IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ };
 	const int access[] = { IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ,
@@ -113,9 +109,8 @@ START_TEST(rdma__region_without_the_right__refused)
 		pair_free(&c, &d);
 	}
 }
-END_TEST
 
-START_TEST(rdma__queue_pair_without_the_right__invalid_request)
+TEST(rdma__queue_pair_without_the_right__invalid_request)
 {
 	const struct side_options none = { .qp_access = SIDE_NO_ACCESS };
 	struct side c, d;
@@ -126,7 +121,6 @@ START_TEST(rdma__queue_pair_without_the_right__invalid_request)
 	async_expect(d.context, IBV_EVENT_QP_REQ_ERR, d.qp);
 	pair_free(&c, &d);
 }
-END_TEST
 
 /* ---- what a request needs ---- */
 
@@ -202,7 +196,8 @@ allow_no_reads(struct side *side, int bit)
 	ck_assert_int_eq(ibv_modify_qp(side->qp, &attr, IBV_QP_STATE), 0);
 }
 
-START_TEST(request__without_one_of_all_that_it_needs__is_refused_and_changes_nothing)
+TEST_LOOP(
+    request__without_one_of_all_that_it_needs__is_refused_and_changes_nothing, FETCHERS *LACKS)
 {
 	const enum ibv_wr_opcode opcode = fetchers[_i / LACKS].opcode;
 	const int right = fetchers[_i / LACKS].right;
@@ -261,9 +256,8 @@ START_TEST(request__without_one_of_all_that_it_needs__is_refused_and_changes_not
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	pair_free(&c, &d);
 }
-END_TEST
 
-START_TEST(rdma_read__deregistered_region__refused)
+TEST(rdma_read__deregistered_region__refused)
 {
 	uint32_t rkey = b.mr->rkey;
 
@@ -272,9 +266,8 @@ START_TEST(rdma_read__deregistered_region__refused)
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	b.mr = ibv_reg_mr(b.pd, b.bytes, 1, 0);
 }
-END_TEST
 
-START_TEST(rdma_read__into_memory_not_writable__local_protection)
+TEST(rdma_read__into_memory_not_writable__local_protection)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 64, 0);
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, mr->lkey };
@@ -291,9 +284,8 @@ START_TEST(rdma_read__into_memory_not_writable__local_protection)
 	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_RTS);
 	ibv_dereg_mr(mr);
 }
-END_TEST
 
-START_TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
+TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey ^ 4 };
 	struct ibv_send_wr wr = { .wr_id = 1,
@@ -310,9 +302,8 @@ START_TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
 	cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(send__longer_than_the_receive__length_error_and_invalid_request)
+TEST(send__longer_than_the_receive__length_error_and_invalid_request)
 {
 	side_receive(&b, 5, 0, 99);
 	side_post(&a, IBV_WR_SEND, 0, 1, 0, 100);
@@ -321,9 +312,8 @@ START_TEST(send__longer_than_the_receive__length_error_and_invalid_request)
 	ck_assert_int_eq(b.bytes[0], 0);
 	expect_both_in_error();
 }
-END_TEST
 
-START_TEST(send__into_a_receive_with_a_wrong_key__protection_and_operation_error)
+TEST(send__into_a_receive_with_a_wrong_key__protection_and_operation_error)
 {
 	struct ibv_sge sge = { (uintptr_t)b.bytes, 64, b.mr->lkey ^ 4 };
 	struct ibv_recv_wr wr = { .wr_id = 5, .sg_list = &sge, .num_sge = 1 }, *bad;
@@ -334,9 +324,8 @@ START_TEST(send__into_a_receive_with_a_wrong_key__protection_and_operation_error
 	cq_expect(a.cq, 1, IBV_WC_REM_OP_ERR);
 	expect_both_in_error();
 }
-END_TEST
 
-START_TEST(atomic__not_aligned__invalid_request)
+TEST(atomic__not_aligned__invalid_request)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
 	struct ibv_send_wr wr = { .wr_id = 1,
@@ -349,9 +338,8 @@ START_TEST(atomic__not_aligned__invalid_request)
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_INV_REQ_ERR);
 }
-END_TEST
 
-START_TEST(error__requests_behind_it__flushed_in_order_each_once)
+TEST(error__requests_behind_it__flushed_in_order_each_once)
 {
 	side_post(&a, IBV_WR_SEND, 0, 0, 0, 8); /* no receive: the queue stands */
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
@@ -367,9 +355,8 @@ START_TEST(error__requests_behind_it__flushed_in_order_each_once)
 	cq_expect(b.cq, 11, IBV_WC_WR_FLUSH_ERR);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(post_in_error__flushed_at_once)
+TEST(post_in_error__flushed_at_once)
 {
 	side_to_error(&a);
 	side_receive(&a, 1, 0, 8);
@@ -378,9 +365,8 @@ START_TEST(post_in_error__flushed_at_once)
 	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
 	cq_expect_empty(a.cq);
 }
-END_TEST
 
-START_TEST(to_error_twice__each_request_flushed_once)
+TEST(to_error_twice__each_request_flushed_once)
 {
 	side_receive(&a, 1, 0, 8);
 	side_to_error(&a);
@@ -388,9 +374,8 @@ START_TEST(to_error_twice__each_request_flushed_once)
 	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
 	cq_expect_empty(a.cq);
 }
-END_TEST
 
-START_TEST(send__no_receive_and_no_retries__rnr_error)
+TEST(send__no_receive_and_no_retries__rnr_error)
 {
 	const struct side_options strict = { .no_retries = true };
 	struct side c, d;
@@ -402,9 +387,8 @@ START_TEST(send__no_receive_and_no_retries__rnr_error)
 	ck_assert_int_eq(qp_state(d.qp), IBV_QPS_RTS);
 	pair_free(&c, &d);
 }
-END_TEST
 
-START_TEST(send__to_a_peer_in_error__retries_then_gives_up)
+TEST(send__to_a_peer_in_error__retries_then_gives_up)
 {
 	side_to_error(&b);
 	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
@@ -412,26 +396,23 @@ START_TEST(send__to_a_peer_in_error__retries_then_gives_up)
 	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
 	cq_expect(a.cq, 2, IBV_WC_WR_FLUSH_ERR);
 }
-END_TEST
 
-START_TEST(send__to_a_destroyed_peer__retries_then_gives_up)
+TEST(send__to_a_destroyed_peer__retries_then_gives_up)
 {
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
 	b.qp = NULL;
 	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
 	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
 }
-END_TEST
 
-START_TEST(stalled_send__peer_goes_to_error__gives_up)
+TEST(stalled_send__peer_goes_to_error__gives_up)
 {
 	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8); /* endless tries for a receive */
 	side_to_error(&b);
 	cq_expect(a.cq, 1, IBV_WC_RETRY_EXC_ERR);
 }
-END_TEST
 
-START_TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
+TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
 {
 	const struct side_options tiny = { .cqe = 2 };
 	struct side c, d;
@@ -454,9 +435,8 @@ START_TEST(cq_overrun__event_once__entries_before_it_are_good__then_dead)
 	ck_assert_int_lt(ibv_poll_cq(d.cq, 1, &wc), 0);
 	pair_free(&c, &d);
 }
-END_TEST
 
-START_TEST(srq__queue_pair_to_error__last_wqe_reached)
+TEST(srq__queue_pair_to_error__last_wqe_reached)
 {
 	const struct side_options shared = { .srq = 4 };
 	struct side c, d;
@@ -470,9 +450,8 @@ START_TEST(srq__queue_pair_to_error__last_wqe_reached)
 	cq_expect_empty(c.cq); /* the receive belongs to the SRQ */
 	pair_free(&c, &d);
 }
-END_TEST
 
-START_TEST(post__too_many_or_malformed__refused_with_the_place)
+TEST(post__too_many_or_malformed__refused_with_the_place)
 {
 	struct ibv_sge sge[5] = { { 0 } };
 	struct ibv_send_wr second = { .opcode = IBV_WR_SEND, .num_sge = 5, .sg_list = sge };
@@ -500,10 +479,9 @@ START_TEST(post__too_many_or_malformed__refused_with_the_place)
 		r = side_try_receive(&a, 1, 0, 8);
 	ck_assert_int_eq(r, ENOMEM);
 }
-END_TEST
 
 /* Not a power of two, as the queues have it. */
-START_TEST(post__as_many_as_the_queue_says__and_no_more)
+TEST(post__as_many_as_the_queue_says__and_no_more)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
@@ -527,7 +505,6 @@ START_TEST(post__as_many_as_the_queue_says__and_no_more)
 	ck_assert_uint_eq(n, attr.cap.max_recv_wr);
 	pair_free(&c, &d);
 }
-END_TEST
 
 static atomic_bool acknowledged;
 
@@ -540,7 +517,7 @@ ack_later(void *event)
 	return NULL;
 }
 
-START_TEST(async_event__unacknowledged__destroy_waits_for_it)
+TEST(async_event__unacknowledged__destroy_waits_for_it)
 {
 	struct ibv_async_event event;
 	pthread_t thread;
@@ -555,10 +532,9 @@ START_TEST(async_event__unacknowledged__destroy_waits_for_it)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	b.qp = NULL;
 }
-END_TEST
 
 /* The same for the other kinds of objects that have events. */
-START_TEST(async_event_of_a_queue__unacknowledged__destroy_waits_for_it)
+TEST_LOOP(async_event_of_a_queue__unacknowledged__destroy_waits_for_it, 2)
 {
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq_attr limit = { .srq_limit = 2 };
@@ -582,13 +558,12 @@ START_TEST(async_event_of_a_queue__unacknowledged__destroy_waits_for_it)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(_i ? ibv_destroy_srq(srq) : ibv_destroy_cq(cq), 0);
 }
-END_TEST
 
 /*
  * The limit is raised once, when there are fewer receives than it says; it is at the middle, and
  * below.
  */
-START_TEST(srq_limit__each_value__one_event_when_fewer_are_left)
+TEST_LOOP(srq_limit__each_value__one_event_when_fewer_are_left, 5)
 {
 	struct ibv_srq_attr attr = { .srq_limit = (uint32_t)_i };
 	struct side c, d;
@@ -615,10 +590,9 @@ START_TEST(srq_limit__each_value__one_event_when_fewer_are_left)
 	ck_assert_int_eq(ibv_modify_srq(d.srq, &attr, IBV_SRQ_LIMIT), EINVAL);
 	pair_free(&c, &d);
 }
-END_TEST
 
 /* An object with several events does not hold back those of others. */
-START_TEST(async_events__of_two_objects__take_turns)
+TEST(async_events__of_two_objects__take_turns)
 {
 	struct soft_qp *qp = soft_qp_of(a.qp);
 
@@ -630,14 +604,13 @@ START_TEST(async_events__of_two_objects__take_turns)
 	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
 	ck_assert(!async_ready(a.context));
 }
-END_TEST
 
 /*
  * The other end of a transfer reports what failed here after the locks: meanwhile this end may fail
  * by itself, or be reset.
  */
 /* origin: out33.D8 */
-START_TEST(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning)
+TEST_LOOP(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning, 3)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_RTS, IBV_QPS_ERR, IBV_QPS_RESET };
 	struct ibv_qp_attr attr = { .qp_state = states[_i] };
@@ -656,9 +629,8 @@ START_TEST(failure_reported_later__in_any_state__is_told_once_or_has_no_meaning)
 	ck_assert(!async_ready(a.context));
 	ck_assert_int_eq(qp_state(a.qp), states[_i] == IBV_QPS_RESET ? IBV_QPS_RESET : IBV_QPS_ERR);
 }
-END_TEST
 
-START_TEST(async_event__unread__dropped_with_its_object)
+TEST(async_event__unread__dropped_with_its_object)
 {
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 1, 1, 8), 0);
 	ck_assert(async_ready(b.context));
@@ -666,7 +638,6 @@ START_TEST(async_event__unread__dropped_with_its_object)
 	b.qp = NULL;
 	ck_assert(!async_ready(b.context));
 }
-END_TEST
 
 /* ---- a send that waits for a receive ---- */
 
@@ -688,7 +659,7 @@ wait_told(unsigned int n)
 }
 
 /* origin: out33.R1 */
-START_TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted)
+TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted)
 {
 	soft_tell_stalls_to(tell);
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
@@ -718,11 +689,10 @@ START_TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_
 	cq_expect(b.cq, 3, IBV_WC_SUCCESS);
 	soft_tell_stalls_to(NULL);
 }
-END_TEST
 
 /* A send that need not wait, or not for long, is no reason for a line. */
 /* origin: out33.R1 */
-START_TEST(send__gets_its_receive_in_time__is_not_told)
+TEST(send__gets_its_receive_in_time__is_not_told)
 {
 	soft_tell_stalls_to(tell);
 	side_receive(&b, 10, 0, 8);
@@ -739,11 +709,10 @@ START_TEST(send__gets_its_receive_in_time__is_not_told)
 	ck_assert_uint_eq(told_count, 0);
 	soft_tell_stalls_to(NULL);
 }
-END_TEST
 
 /* A program that did not ask reads it on standard error. */
 /* origin: out33.R1 */
-START_TEST(send__waits_for_a_receive__a_line_on_standard_error)
+TEST(send__waits_for_a_receive__a_line_on_standard_error)
 {
 	char said[512] = "", want[256];
 	FILE *file = tmpfile();
@@ -768,11 +737,10 @@ START_TEST(send__waits_for_a_receive__a_line_on_standard_error)
 	side_receive(&b, 10, 0, 8);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* Whose completion of a send is lost cannot go on. */
 /* origin: outside.159 */
-START_TEST(cq_overrun__by_sends__the_queue_pair_fails)
+TEST(cq_overrun__by_sends__the_queue_pair_fails)
 {
 	struct side c, d;
 
@@ -788,9 +756,8 @@ START_TEST(cq_overrun__by_sends__the_queue_pair_fails)
 	cq_expect(c.cq, 0, IBV_WC_SUCCESS);
 	pair_free(&c, &d);
 }
-END_TEST
 
-START_TEST(cq_overrun__by_datagrams__the_queue_pair_fails)
+TEST(cq_overrun__by_datagrams__the_queue_pair_fails)
 {
 	struct side c;
 	struct ibv_ah *ah;
@@ -816,58 +783,4 @@ START_TEST(cq_overrun__by_datagrams__the_queue_pair_fails)
 	ck_assert_int_eq(qp_state(c.qp), IBV_QPS_ERR);
 	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
 	side_free(&c);
-}
-END_TEST
-
-Suite *
-soft_error_suite(void)
-{
-	Suite *suite = suite_create("soft-error");
-	TCase *tcase = runner_tcase(suite, "error");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, rdma_write__wrong_key__remote_access_error);
-	tcase_add_test(tcase, rdma_write__one_byte_beyond_the_end__refused_before_the_first);
-	tcase_add_test(tcase, rdma_write__one_byte_before_the_start__refused);
-	tcase_add_test(tcase, rdma_write__to_the_last_byte__good);
-	tcase_add_test(tcase, rdma_write__of_nothing__asks_for_no_key);
-	tcase_add_test(tcase, rdma_write__key_of_another_domain__refused);
-	tcase_add_test(tcase, rdma__region_without_the_right__refused);
-	tcase_add_test(tcase, rdma__queue_pair_without_the_right__invalid_request);
-	tcase_add_loop_test(tcase,
-	    request__without_one_of_all_that_it_needs__is_refused_and_changes_nothing, 0,
-	    FETCHERS * LACKS);
-	tcase_add_test(tcase, rdma_read__deregistered_region__refused);
-	tcase_add_test(tcase, rdma_read__into_memory_not_writable__local_protection);
-	tcase_add_test(tcase, send__with_a_wrong_local_key__local_protection_and_the_receive_stays);
-	tcase_add_test(tcase, send__longer_than_the_receive__length_error_and_invalid_request);
-	tcase_add_test(
-	    tcase, send__into_a_receive_with_a_wrong_key__protection_and_operation_error);
-	tcase_add_test(tcase, atomic__not_aligned__invalid_request);
-	tcase_add_test(tcase, error__requests_behind_it__flushed_in_order_each_once);
-	tcase_add_test(tcase, post_in_error__flushed_at_once);
-	tcase_add_test(tcase, to_error_twice__each_request_flushed_once);
-	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
-	tcase_add_test(
-	    tcase, send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted);
-	tcase_add_test(tcase, send__gets_its_receive_in_time__is_not_told);
-	tcase_add_test(tcase, send__waits_for_a_receive__a_line_on_standard_error);
-	tcase_add_test(tcase, send__to_a_peer_in_error__retries_then_gives_up);
-	tcase_add_test(tcase, send__to_a_destroyed_peer__retries_then_gives_up);
-	tcase_add_test(tcase, stalled_send__peer_goes_to_error__gives_up);
-	tcase_add_test(tcase, cq_overrun__event_once__entries_before_it_are_good__then_dead);
-	tcase_add_test(tcase, srq__queue_pair_to_error__last_wqe_reached);
-	tcase_add_test(tcase, post__too_many_or_malformed__refused_with_the_place);
-	tcase_add_test(tcase, post__as_many_as_the_queue_says__and_no_more);
-	tcase_add_test(tcase, async_event__unacknowledged__destroy_waits_for_it);
-	tcase_add_test(tcase, async_events__of_two_objects__take_turns);
-	tcase_add_test(tcase, async_event__unread__dropped_with_its_object);
-	tcase_add_loop_test(
-	    tcase, failure_reported_later__in_any_state__is_told_once_or_has_no_meaning, 0, 3);
-	tcase_add_test(tcase, cq_overrun__by_sends__the_queue_pair_fails);
-	tcase_add_test(tcase, cq_overrun__by_datagrams__the_queue_pair_fails);
-	tcase_add_loop_test(
-	    tcase, async_event_of_a_queue__unacknowledged__destroy_waits_for_it, 0, 2);
-	tcase_add_loop_test(tcase, srq_limit__each_value__one_event_when_fewer_are_left, 0, 5);
-	return suite;
 }

@@ -171,8 +171,11 @@ reject_and_drop(void)
 	drop(listener);
 }
 
+static void setup(void);
+CASE("soft-held:request", setup, hold_as_usual);
+
 /* origin: field.1 */
-START_TEST(listener_comes__in_the_same_process__gets_the_request)
+TEST(listener_comes__in_the_same_process__gets_the_request)
 {
 	struct rdma_cm_id *child;
 
@@ -191,7 +194,6 @@ START_TEST(listener_comes__in_the_same_process__gets_the_request)
 	drop(listener);
 	close_channel();
 }
-END_TEST
 
 static void
 listen_later(void)
@@ -222,7 +224,7 @@ listen_later(void)
 
 /* The other process has bound the port already, or no process has. */
 /* origin: field.1 */
-START_TEST(listener_comes__in_another_process__gets_the_request)
+TEST_LOOP(listener_comes__in_another_process__gets_the_request, 2)
 {
 	bool bound = _i;
 
@@ -247,7 +249,6 @@ START_TEST(listener_comes__in_another_process__gets_the_request)
 	close_channel();
 	other_finish();
 }
-END_TEST
 
 static uint64_t
 milliseconds(void)
@@ -267,7 +268,7 @@ bind_and_never_listen(void)
 }
 
 /* In one process, in two. */
-START_TEST(listener_does_not_come__refused_after_the_time__not_before)
+TEST_LOOP(listener_does_not_come__refused_after_the_time__not_before, 2)
 {
 	uint64_t begin, took;
 
@@ -295,9 +296,8 @@ START_TEST(listener_does_not_come__refused_after_the_time__not_before)
 	}
 	close_channel();
 }
-END_TEST
 
-START_TEST(turned_off__refused_at_once)
+TEST(turned_off__refused_at_once)
 {
 	hold_for("0");
 	open_channel();
@@ -310,16 +310,14 @@ START_TEST(turned_off__refused_at_once)
 	drop(listener);
 	close_channel();
 }
-END_TEST
 
-START_TEST(no_setting__held_for_a_fifth_of_a_second)
+TEST(no_setting__held_for_a_fifth_of_a_second)
 {
 	hold_as_usual();
 	ck_assert_uint_eq(soft_settings_listener_wait(), soft_settings_scale_time(200000000));
 }
-END_TEST
 
-START_TEST(setting__not_a_number_or_too_large__is_an_error)
+TEST(setting__not_a_number_or_too_large__is_an_error)
 {
 	static const char *const wrong[] = { "x", "-1", "1.5", "60001", "99999999999999999999",
 		"200ms", " 1" };
@@ -332,9 +330,8 @@ START_TEST(setting__not_a_number_or_too_large__is_an_error)
 	hold_for("");
 	ck_assert_uint_eq(soft_settings_listener_wait(), soft_settings_scale_time(200000000));
 }
-END_TEST
 
-START_TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)
+TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)
 {
 	open_channel();
 	bind_port();
@@ -347,7 +344,6 @@ START_TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)
 	reject_and_drop();
 	close_channel();
 }
-END_TEST
 
 static void
 listen_and_destroy(void)
@@ -370,7 +366,7 @@ listen_and_destroy(void)
 }
 
 /* origin: field.2 */
-START_TEST(listener_destroyed__requests_are_refused_at_once)
+TEST(listener_destroyed__requests_are_refused_at_once)
 {
 	open_channel();
 	bind_port();
@@ -388,9 +384,8 @@ START_TEST(listener_destroyed__requests_are_refused_at_once)
 	reject_and_drop();
 	close_channel();
 }
-END_TEST
 
-START_TEST(listener_destroyed__and_it_returns__gets_the_request)
+TEST(listener_destroyed__and_it_returns__gets_the_request)
 {
 	setenv("SOFTVERBS_LISTENERS_RETURN", "1", 1);
 	hold_for("60000");
@@ -405,10 +400,9 @@ START_TEST(listener_destroyed__and_it_returns__gets_the_request)
 	reject_and_drop();
 	close_channel();
 }
-END_TEST
 
 /* origin: field.2 */
-START_TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended)
+TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended)
 {
 	other_start(listen_and_destroy);
 	other_hear(&port, sizeof port);
@@ -429,9 +423,8 @@ START_TEST(listener_destroyed_in_another_process__refused_at_once__and_held_when
 	reject_and_drop();
 	close_channel();
 }
-END_TEST
 
-START_TEST(port__holds_so_many__one_more_is_refused_at_once)
+TEST(port__holds_so_many__one_more_is_refused_at_once)
 {
 	static struct rdma_cm_id *many[SOFT_CALL_HELD_MAX];
 	struct rdma_cm_id *first, *other_port;
@@ -462,7 +455,6 @@ START_TEST(port__holds_so_many__one_more_is_refused_at_once)
 	drop(first);
 	close_channel();
 }
-END_TEST
 
 static void
 bind_until_killed(void)
@@ -475,7 +467,7 @@ bind_until_killed(void)
 }
 
 /* The request is on its way to that process again and again, or is not when it is stopped first. */
-START_TEST(process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port)
+TEST_LOOP(process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port, 2)
 {
 	other_start(bind_until_killed);
 	other_hear(&port, sizeof port);
@@ -494,7 +486,6 @@ START_TEST(process_that_bound_the_port_is_killed__still_held__and_another_takes_
 	reject_and_drop();
 	close_channel();
 }
-END_TEST
 
 static void
 take_the_request_until_killed(void)
@@ -511,7 +502,7 @@ take_the_request_until_killed(void)
 }
 
 /* The time for which it was held, a minute, is over with the request: it is not repeated. */
-START_TEST(listener_comes_and_is_killed_with_the_request__unreachable_at_once)
+TEST(listener_comes_and_is_killed_with_the_request__unreachable_at_once)
 {
 	uint64_t killed;
 
@@ -531,7 +522,6 @@ START_TEST(listener_comes_and_is_killed_with_the_request__unreachable_at_once)
 	drop(id);
 	close_channel();
 }
-END_TEST
 
 /*
  * How many requests the listener got, once the caller has its answer: the refusal for want of a
@@ -583,7 +573,7 @@ listen_at_the_end(void)
 }
 
 /* Both outcomes are good, each with all that belongs to it. */
-START_TEST(listener_comes_when_the_time_ends__exactly_one_answer)
+TEST(listener_comes_when_the_time_ends__exactly_one_answer)
 {
 	struct rdma_cm_event *event;
 	int count, status, found = 0;
@@ -610,37 +600,9 @@ START_TEST(listener_comes_when_the_time_ends__exactly_one_answer)
 	other_finish();
 	printf("%d of %d requests found their listener\n", found, RACES);
 }
-END_TEST
 
 static void
 setup(void)
 {
 	hold_for(LONG);
-}
-
-Suite *
-soft_held_suite(void)
-{
-	Suite *suite = suite_create("soft-held");
-	TCase *tcase = runner_tcase(suite, "request");
-
-	tcase_add_checked_fixture(tcase, setup, hold_as_usual);
-	tcase_add_test(tcase, listener_comes__in_the_same_process__gets_the_request);
-	tcase_add_loop_test(tcase, listener_comes__in_another_process__gets_the_request, 0, 2);
-	tcase_add_loop_test(
-	    tcase, listener_does_not_come__refused_after_the_time__not_before, 0, 2);
-	tcase_add_test(tcase, turned_off__refused_at_once);
-	tcase_add_test(tcase, no_setting__held_for_a_fifth_of_a_second);
-	tcase_add_test(tcase, setting__not_a_number_or_too_large__is_an_error);
-	tcase_add_test(tcase, caller_gives_up_while_it_is_held__leaves_nothing_behind);
-	tcase_add_test(tcase, listener_destroyed__requests_are_refused_at_once);
-	tcase_add_test(tcase, listener_destroyed__and_it_returns__gets_the_request);
-	tcase_add_test(tcase,
-	    listener_destroyed_in_another_process__refused_at_once__and_held_when_it_has_ended);
-	tcase_add_test(tcase, port__holds_so_many__one_more_is_refused_at_once);
-	tcase_add_loop_test(tcase,
-	    process_that_bound_the_port_is_killed__still_held__and_another_takes_the_port, 0, 2);
-	tcase_add_test(tcase, listener_comes_and_is_killed_with_the_request__unreachable_at_once);
-	tcase_add_test(tcase, listener_comes_when_the_time_ends__exactly_one_answer);
-	return suite;
 }

@@ -36,7 +36,9 @@ teardown(void)
 	rdma_destroy_event_channel(client);
 }
 
-START_TEST(bind__port_taken__address_in_use)
+CASE("soft-id:id", setup, teardown);
+
+TEST(bind__port_taken__address_in_use)
 {
 	struct sockaddr_in address = {
 		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
@@ -49,9 +51,8 @@ START_TEST(bind__port_taken__address_in_use)
 	ck_assert_int_eq(rdma_listen(id, 0), 0); /* binds to any */
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 }
-END_TEST
 
-START_TEST(bind__address_of_another_host__address_not_available)
+TEST(bind__address_of_another_host__address_not_available)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(0xc0000201) }; /* 192.0.2.1, for documentation */
@@ -76,9 +77,8 @@ START_TEST(bind__address_of_another_host__address_not_available)
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 }
-END_TEST
 
-START_TEST(bind__any_address__no_device_until_a_request_comes)
+TEST(bind__any_address__no_device_until_a_request_comes)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct rdma_conn_param p = { .rnr_retry_count = 7 };
@@ -101,9 +101,8 @@ START_TEST(bind__any_address__no_device_until_a_request_comes)
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	forget(&passive);
 }
-END_TEST
 
-START_TEST(get_event__nonblocking_and_none__EAGAIN)
+TEST(get_event__nonblocking_and_none__EAGAIN)
 {
 	struct rdma_cm_event *event;
 
@@ -112,9 +111,8 @@ START_TEST(get_event__nonblocking_and_none__EAGAIN)
 	ck_assert_int_eq(errno, EAGAIN);
 	ck_assert_int_eq(fcntl(client->fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
-END_TEST
 
-START_TEST(wrong_state__refused)
+TEST(wrong_state__refused)
 {
 	struct sockaddr_in here = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -138,9 +136,8 @@ START_TEST(wrong_state__refused)
 	ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_IPOIB), -1);
 	ck_assert_int_eq(errno, EPROTONOSUPPORT);
 }
-END_TEST
 
-START_TEST(devices__context_outlives_the_list_and_the_ids)
+TEST(devices__context_outlives_the_list_and_the_ids)
 {
 	struct ibv_context **list, *context;
 	struct ibv_pd *pd;
@@ -155,10 +152,9 @@ START_TEST(devices__context_outlives_the_list_and_the_ids)
 	ck_assert_ptr_nonnull(pd);
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 }
-END_TEST
 
 /* Each id has a port of its own; a descriptor for each would soon be too many. */
-START_TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
+TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
 {
 	struct sockaddr_in to = {
 		.sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
@@ -178,9 +174,8 @@ START_TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
 		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
 	ck_assert_int_le(runner_count_fds(), before);
 }
-END_TEST
 
-START_TEST(port_of_a_calling_id__bound_by_name__address_in_use)
+TEST(port_of_a_calling_id__bound_by_name__address_in_use)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_port = rdma_get_src_port(active),
@@ -194,9 +189,8 @@ START_TEST(port_of_a_calling_id__bound_by_name__address_in_use)
 	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&address), 0);
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
 }
-END_TEST
 
-START_TEST(reuse_address__two_ids_share_a_port__a_listener_is_alone)
+TEST(reuse_address__two_ids_share_a_port__a_listener_is_alone)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 		.sin_port = htons(20079),
@@ -227,9 +221,8 @@ START_TEST(reuse_address__two_ids_share_a_port__a_listener_is_alone)
 	ck_assert_int_eq(rdma_destroy_id(ids[1]), 0);
 	ck_assert_int_eq(rdma_destroy_id(ids[0]), 0);
 }
-END_TEST
 
-START_TEST(ipv6__loopback__connects)
+TEST(ipv6__loopback__connects)
 {
 	struct sockaddr_in6 address = { .sin6_family = AF_INET6, .sin6_addr = in6addr_loopback };
 	struct rdma_conn_param p = { .rnr_retry_count = 7 };
@@ -260,7 +253,6 @@ START_TEST(ipv6__loopback__connects)
 	forget(&six);
 	forget(&caller);
 }
-END_TEST
 
 static void *
 serve_once(void *listening)
@@ -289,7 +281,7 @@ refuse_once(void *listening)
 
 /* By the program that listens, or because there is none. */
 /* origin: out33.D8 */
-START_TEST(synchronous_id__its_connect_is_rejected__ECONNREFUSED)
+TEST_LOOP(synchronous_id__its_connect_is_rejected__ECONNREFUSED, 2)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
 	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1 }, copy = init;
@@ -320,9 +312,8 @@ START_TEST(synchronous_id__its_connect_is_rejected__ECONNREFUSED)
 	rdma_destroy_ep(there);
 	rdma_destroy_ep(listening);
 }
-END_TEST
 
-START_TEST(endpoints__synchronous_ids_make_their_own_queues)
+TEST(endpoints__synchronous_ids_make_their_own_queues)
 {
 	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
 	struct ibv_qp_init_attr init = { .cap = { 4, 4, 1, 1, 16 }, .sq_sig_all = 1 };
@@ -353,13 +344,12 @@ START_TEST(endpoints__synchronous_ids_make_their_own_queues)
 	rdma_destroy_ep(here);
 	rdma_destroy_ep(listening);
 }
-END_TEST
 
 /*
  * The wildcard address leads to the loopback address of its family; a source of another host to
  * nothing.
  */
-START_TEST(resolve__of_special_addresses__as_a_host_does)
+TEST(resolve__of_special_addresses__as_a_host_does)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET, .sin_port = port },
 			   elsewhere = { .sin_family = AF_INET, .sin_addr = { htonl(0xc0000201) } };
@@ -410,28 +400,4 @@ START_TEST(resolve__of_special_addresses__as_a_host_does)
 		ck_assert_int_eq(rdma_ack_cm_event(event), 0);
 	}
 	ck_assert_int_eq(rdma_destroy_id(id), 0);
-}
-END_TEST
-
-Suite *
-soft_id_suite(void)
-{
-	Suite *suite = suite_create("soft-id");
-	TCase *tcase = runner_tcase(suite, "id");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, bind__port_taken__address_in_use);
-	tcase_add_test(tcase, bind__address_of_another_host__address_not_available);
-	tcase_add_test(tcase, bind__any_address__no_device_until_a_request_comes);
-	tcase_add_test(tcase, get_event__nonblocking_and_none__EAGAIN);
-	tcase_add_test(tcase, wrong_state__refused);
-	tcase_add_test(tcase, devices__context_outlives_the_list_and_the_ids);
-	tcase_add_test(tcase, a_thousand_calling_ids__few_descriptors__unique_ports);
-	tcase_add_test(tcase, port_of_a_calling_id__bound_by_name__address_in_use);
-	tcase_add_test(tcase, reuse_address__two_ids_share_a_port__a_listener_is_alone);
-	tcase_add_test(tcase, ipv6__loopback__connects);
-	tcase_add_test(tcase, endpoints__synchronous_ids_make_their_own_queues);
-	tcase_add_loop_test(tcase, synchronous_id__its_connect_is_rejected__ECONNREFUSED, 0, 2);
-	tcase_add_test(tcase, resolve__of_special_addresses__as_a_host_does);
-	return suite;
 }

@@ -450,21 +450,10 @@ static const struct {
 };
 #define ROWS ((int)(sizeof rows / sizeof *rows))
 
+CASE("soft-ignored:rows", setup, teardown);
+
 /* origin: out33.F01, out33.F02, out33.F03 */
-START_TEST(argument__that_its_page_says_is_ignored__is_ignored)
+TEST_LOOP(argument__that_its_page_says_is_ignored__is_ignored, ROWS)
 {
 	rows[_i].run();
-}
-END_TEST
-
-Suite *
-soft_ignored_suite(void)
-{
-	Suite *suite = suite_create("soft-ignored");
-	TCase *rows_case = runner_tcase(suite, "rows");
-
-	tcase_add_checked_fixture(rows_case, setup, teardown);
-	tcase_add_loop_test(
-	    rows_case, argument__that_its_page_says_is_ignored__is_ignored, 0, ROWS);
-	return suite;
 }

@@ -166,7 +166,9 @@ welcome_of_rings(void)
 
 /* --- the progress thread */
 
-START_TEST(progress_thread__is_notified_and_notifies)
+CASE("soft-input:notified", setup, teardown);
+
+TEST(progress_thread__is_notified_and_notifies)
 {
 	for (int i = 0; i < 20; i++) {
 		soft_ring_arm(&rings.in, SOFT_ALARM_PROGRESS);
@@ -178,10 +180,11 @@ START_TEST(progress_thread__is_notified_and_notifies)
 		line_expect_frame(&rings.in, SOFT_FRAME_NAK);
 	}
 }
-END_TEST
+
+CASE("soft-input:bell");
 
 /* The other process has a socket for knocks before its hello is answered. */
-START_TEST(our_waiting_thread__is_notified_by_a_knock)
+TEST(our_waiting_thread__is_notified_by_a_knock)
 {
 	struct sockaddr_un address;
 	struct pollfd pfd = { .events = POLLIN };
@@ -201,10 +204,9 @@ START_TEST(our_waiting_thread__is_notified_by_a_knock)
 	soft_rings_unmap(&rings);
 	close(pfd.fd);
 }
-END_TEST
 
 /* The progress thread of the other process is woken instead. */
-START_TEST(our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byte)
+TEST(our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byte)
 {
 	device_make();
 	line_share(line, slot, &rings);
@@ -216,11 +218,12 @@ START_TEST(our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byt
 	device_free();
 	soft_rings_unmap(&rings);
 }
-END_TEST
 
 /* --- threads of the program */
 
-START_TEST(poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten)
+CASE("soft-input:reads", setup, teardown);
+
+TEST(poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten)
 {
 	for (uint64_t i = 0; i < 20; i++) {
 		side_receive(&a, i, 0, 8);
@@ -232,9 +235,8 @@ START_TEST(poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotte
 		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
 	}
 }
-END_TEST
 
-START_TEST(program_that_stops_polling__leaves_the_ring_to_the_progress_thread)
+TEST(program_that_stops_polling__leaves_the_ring_to_the_progress_thread)
 {
 	for (uint64_t i = 0; i < 20; i++) {
 		side_receive(&a, i, 0, 8);
@@ -248,9 +250,8 @@ START_TEST(program_that_stops_polling__leaves_the_ring_to_the_progress_thread)
 		await_alarm(SOFT_ALARM_PROGRESS);
 	}
 }
-END_TEST
 
-START_TEST(request_for_notification__asks_for_an_alarm_and_reads_again)
+TEST(request_for_notification__asks_for_an_alarm_and_reads_again)
 {
 	bool there;
 
@@ -265,7 +266,6 @@ START_TEST(request_for_notification__asks_for_an_alarm_and_reads_again)
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 static void *
 wait_for_event(void *unused)
@@ -280,7 +280,7 @@ wait_for_event(void *unused)
 	return NULL;
 }
 
-START_TEST(waiting_thread__is_notified_by_a_knock_and_reads)
+TEST(waiting_thread__is_notified_by_a_knock_and_reads)
 {
 	pthread_t thread;
 
@@ -299,7 +299,6 @@ START_TEST(waiting_thread__is_notified_by_a_knock_and_reads)
 		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
 	}
 }
-END_TEST
 
 /* --- a frame that comes after the last read, when the rings are not armed yet */
 
@@ -326,7 +325,7 @@ write_before_the_arm(void)
 	write_message();
 }
 
-START_TEST(frame_comes_before_the_arm__of_the_progress_thread__is_read)
+TEST(frame_comes_before_the_arm__of_the_progress_thread__is_read)
 {
 	side_receive(&a, 1, 0, 8);
 	side_receive(&a, 2, 0, 8);
@@ -338,9 +337,8 @@ START_TEST(frame_comes_before_the_arm__of_the_progress_thread__is_read)
 	line_expect_frame(&rings.in, SOFT_FRAME_ACK);
 	ck_assert_ptr_null((void *)(uintptr_t)before_arm);
 }
-END_TEST
 
-START_TEST(frame_comes_before_the_arm__of_a_request_for_notification__is_read)
+TEST(frame_comes_before_the_arm__of_a_request_for_notification__is_read)
 {
 	side_receive(&a, 1, 0, 8);
 	await_alarm(SOFT_ALARM_PROGRESS);
@@ -349,9 +347,8 @@ START_TEST(frame_comes_before_the_arm__of_a_request_for_notification__is_read)
 	channel_expect(a.channel, a.cq);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
-START_TEST(frame_comes_before_the_arm__of_a_thread_that_waits__is_read)
+TEST(frame_comes_before_the_arm__of_a_thread_that_waits__is_read)
 {
 	side_receive(&a, 1, 0, 8);
 	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
@@ -360,10 +357,9 @@ START_TEST(frame_comes_before_the_arm__of_a_thread_that_waits__is_read)
 	wait_for_event(NULL);
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* The alarm stays that of the thread, which reads for both. */
-START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alarm)
+TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alarm)
 {
 	pthread_t thread;
 
@@ -380,7 +376,6 @@ START_TEST(request_for_notification_while_a_thread_waits__does_not_take_its_alar
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 static atomic_uint expired;
 
@@ -392,7 +387,7 @@ count_expired(struct soft_timer *timer)
 }
 
 /* The end of a lease does not stop the progress thread at the lock of the thread that reads. */
-START_TEST(thread_that_reads_for_long__does_not_delay_timers)
+TEST(thread_that_reads_for_long__does_not_delay_timers)
 {
 	struct soft_timer probe;
 
@@ -414,9 +409,8 @@ START_TEST(thread_that_reads_for_long__does_not_delay_timers)
 		line_expect_frame(&rings.in, SOFT_FRAME_ACK);
 	}
 }
-END_TEST
 
-START_TEST(thread_that_begins_to_wait__reads_what_is_there)
+TEST(thread_that_begins_to_wait__reads_what_is_there)
 {
 	for (uint64_t i = 0; i < 20; i++) {
 		side_receive(&a, i, 0, 8);
@@ -427,7 +421,6 @@ START_TEST(thread_that_begins_to_wait__reads_what_is_there)
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 /* Another queue pair of the device, with a queue on that channel. */
 static void
@@ -473,7 +466,7 @@ two_events_for_a_thread(struct side *second)
 	}
 }
 
-START_TEST(waiting_thread_reads_what_is_for_another_channel__that_becomes_readable)
+TEST(waiting_thread_reads_what_is_for_another_channel__that_becomes_readable)
 {
 	struct side second;
 
@@ -482,9 +475,8 @@ START_TEST(waiting_thread_reads_what_is_for_another_channel__that_becomes_readab
 	second_free(&second);
 	ck_assert_int_eq(ibv_destroy_comp_channel(second.channel), 0);
 }
-END_TEST
 
-START_TEST(waiting_thread_reads_two_events_and_takes_one__its_channel_stays_readable)
+TEST(waiting_thread_reads_two_events_and_takes_one__its_channel_stays_readable)
 {
 	struct side second;
 
@@ -492,10 +484,9 @@ START_TEST(waiting_thread_reads_two_events_and_takes_one__its_channel_stays_read
 	two_events_for_a_thread(&second);
 	second_free(&second);
 }
-END_TEST
 
 /* The same thread reads later, when it does not wait. */
-START_TEST(thread_has_waited_and_polls__the_channel_becomes_readable)
+TEST(thread_has_waited_and_polls__the_channel_becomes_readable)
 {
 	for (uint64_t i = 0; i < 20; i++) {
 		for (int waits = 1; waits >= 0; waits--) {
@@ -511,7 +502,6 @@ START_TEST(thread_has_waited_and_polls__the_channel_becomes_readable)
 		channel_expect_no_event(a.channel);
 	}
 }
-END_TEST
 
 static void
 take_signal(int signal)
@@ -532,7 +522,7 @@ wait_for_signal(void *unused)
 }
 
 /* What it asked for would be a knock that no thread takes. */
-START_TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
+TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 {
 	const struct sigaction action = { .sa_handler = take_signal };
 	pthread_t thread;
@@ -548,10 +538,9 @@ START_TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 		await_alarm(SOFT_ALARM_PROGRESS);
 	}
 }
-END_TEST
 
 /* The poll finds it and has the progress thread woken, which sends a reply. */
-START_TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
+TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
 {
 	const struct soft_wire_cm disconnect = { .type = 5, .from = 77, .to = 99999 };
 
@@ -563,7 +552,6 @@ START_TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
 		line_expect_frame(&rings.in, SOFT_FRAME_CM);
 	}
 }
-END_TEST
 
 /* --- a full ring */
 
@@ -604,7 +592,9 @@ expect_nobody_waits_for_room(void)
 	ck_assert_int_eq(watched_for_room(), 0);
 }
 
-START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
+CASE("soft-input:room", setup, teardown);
+
+TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 {
 	const struct soft_welcome_frame welcome = welcome_of_rings();
 	const uint64_t address = (uintptr_t)a.bytes;
@@ -639,7 +629,6 @@ START_TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	close(link);
 	soft_rings_unmap(&back);
 }
-END_TEST
 
 /* --- a peer that breaks the rules */
 
@@ -652,7 +641,9 @@ expect_broken(void)
 	line = line_open(soft_slot_number());
 }
 
-START_TEST(frame_or_counter_that_makes_no_sense__ends_the_link)
+CASE("soft-input:rules", setup, teardown);
+
+TEST_LOOP(frame_or_counter_that_makes_no_sense__ends_the_link, 8)
 {
 	struct soft_frame bad = stray();
 	atomic_uint *const written = (void *)rings.out.shared;
@@ -679,9 +670,8 @@ START_TEST(frame_or_counter_that_makes_no_sense__ends_the_link)
 		cq_expect_empty(a.cq); /* read by a thread of the program */
 	expect_broken();
 }
-END_TEST
 
-START_TEST(counter_of_what_we_read_that_makes_no_sense__ends_the_link)
+TEST(counter_of_what_we_read_that_makes_no_sense__ends_the_link)
 {
 	atomic_uint *const words = (void *)rings.in.shared;
 
@@ -690,7 +680,6 @@ START_TEST(counter_of_what_we_read_that_makes_no_sense__ends_the_link)
 	notify_progress();
 	expect_broken();
 }
-END_TEST
 
 static atomic_bool stop;
 
@@ -708,7 +697,7 @@ write_on(void *unused)
 	return NULL;
 }
 
-START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
+TEST_LOOP(peer_that_hangs_up_and_writes_on__is_read_once_more, 10)
 {
 	const struct soft_frame request = stray();
 	const atomic_uint *const read = (atomic_uint *)(void *)rings.out.shared + 16;
@@ -735,7 +724,6 @@ START_TEST(peer_that_hangs_up_and_writes_on__is_read_once_more)
 	pthread_join(thread, NULL);
 	close(again);
 }
-END_TEST
 
 /* --- without shared memory */
 
@@ -750,7 +738,9 @@ expect_served_by_socket(void)
 	ck_assert_int_eq(answer.type, SOFT_FRAME_NAK);
 }
 
-START_TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
+CASE("soft-input:sockets");
+
+TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
 {
 	const int wrong = memfd_create("wrong", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
@@ -763,11 +753,10 @@ START_TEST(memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket)
 	device_free();
 	close(wrong);
 }
-END_TEST
 
 /* Whether the slot is the caller's own is looked at again when there is a descriptor. */
 /* origin: out33.D9 */
-START_TEST(hello__while_no_descriptor_is_free__is_taken_later)
+TEST(hello__while_no_descriptor_is_free__is_taken_later)
 {
 	struct rlimit limit, none;
 
@@ -782,9 +771,8 @@ START_TEST(hello__while_no_descriptor_is_free__is_taken_later)
 	expect_served_by_socket();
 	device_free();
 }
-END_TEST
 
-START_TEST(sockets_only__offers_no_memory_and_declines_it)
+TEST(sockets_only__offers_no_memory_and_declines_it)
 {
 	struct soft_frame frame;
 	struct soft_wire_hello hello;
@@ -809,57 +797,4 @@ START_TEST(sockets_only__offers_no_memory_and_declines_it)
 	close(memory);
 	device_free();
 	soft_rings_unmap(&rings);
-}
-END_TEST
-
-Suite *
-soft_input_suite(void)
-{
-	Suite *suite = suite_create("soft-input");
-	TCase *tcase = runner_tcase(suite, "notified");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, progress_thread__is_notified_and_notifies);
-	tcase = runner_tcase(suite, "bell");
-	tcase_add_test(tcase, our_waiting_thread__is_notified_by_a_knock);
-	tcase_add_test(
-	    tcase, our_waiting_thread__without_a_socket_for_knocks__is_notified_by_a_byte);
-
-	tcase = runner_tcase(suite, "reads");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(
-	    tcase, poll_of_an_empty_queue__reads_and_the_acknowledgement_is_not_forgotten);
-	tcase_add_test(tcase, program_that_stops_polling__leaves_the_ring_to_the_progress_thread);
-	tcase_add_test(tcase, request_for_notification__asks_for_an_alarm_and_reads_again);
-	tcase_add_test(tcase, waiting_thread__is_notified_by_a_knock_and_reads);
-	tcase_add_test(
-	    tcase, request_for_notification_while_a_thread_waits__does_not_take_its_alarm);
-	tcase_add_test(tcase, frame_comes_before_the_arm__of_the_progress_thread__is_read);
-	tcase_add_test(tcase, frame_comes_before_the_arm__of_a_request_for_notification__is_read);
-	tcase_add_test(tcase, frame_comes_before_the_arm__of_a_thread_that_waits__is_read);
-	tcase_add_test(tcase, thread_that_reads_for_long__does_not_delay_timers);
-	tcase_add_test(tcase, thread_that_begins_to_wait__reads_what_is_there);
-	tcase_add_test(
-	    tcase, waiting_thread_reads_what_is_for_another_channel__that_becomes_readable);
-	tcase_add_test(
-	    tcase, waiting_thread_reads_two_events_and_takes_one__its_channel_stays_readable);
-	tcase_add_test(tcase, thread_has_waited_and_polls__the_channel_becomes_readable);
-	tcase_add_test(tcase, thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread);
-	tcase_add_test(tcase, message_of_the_connection_manager__is_left_to_the_progress_thread);
-
-	tcase = runner_tcase(suite, "room");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, writer_of_a_full_ring__goes_on_when_it_was_read);
-
-	tcase = runner_tcase(suite, "rules");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, frame_or_counter_that_makes_no_sense__ends_the_link, 0, 8);
-	tcase_add_test(tcase, counter_of_what_we_read_that_makes_no_sense__ends_the_link);
-	tcase_add_loop_test(tcase, peer_that_hangs_up_and_writes_on__is_read_once_more, 0, 10);
-
-	tcase = runner_tcase(suite, "sockets");
-	tcase_add_test(tcase, memory_of_the_wrong_size__is_declined_and_frames_go_over_the_socket);
-	tcase_add_test(tcase, sockets_only__offers_no_memory_and_declines_it);
-	tcase_add_test(tcase, hello__while_no_descriptor_is_free__is_taken_later);
-	return suite;
 }

@@ -73,7 +73,9 @@ next_request(int line)
 	return frame;
 }
 
-START_TEST(answer_to_an_earlier_queue_pair_of_the_number__means_nothing)
+CASE("soft-late:stranger", setup, teardown);
+
+TEST(answer_to_an_earlier_queue_pair_of_the_number__means_nothing)
 {
 	const uint32_t number = a.qp->qp_num;
 	struct soft_frame first, second;
@@ -95,10 +97,9 @@ START_TEST(answer_to_an_earlier_queue_pair_of_the_number__means_nothing)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	close(line);
 }
-END_TEST
 
 /* Neither kind of refusal forgets how often the other was heard. */
-START_TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
+TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
 {
 	struct soft_frame frame;
 	struct ibv_wc wc;
@@ -120,7 +121,6 @@ START_TEST(refusals_of_two_kinds_in_turn__retries_exceeded)
 	ck_assert_int_eq(wc.status, IBV_WC_RETRY_EXC_ERR);
 	close(line);
 }
-END_TEST
 
 /* Refuses the oldest of `requests` so often, each time with all that come behind it. */
 static void
@@ -186,24 +186,22 @@ use_up_tries(uint8_t reason, uint8_t tries, enum ibv_wc_status status)
 }
 
 /* origin: outside.131 */
-START_TEST(rnr_retry__each_message_has_so_many_tries_more)
+TEST_LOOP(rnr_retry__each_message_has_so_many_tries_more, 7)
 {
 	connect_with_tries(18, 7, (uint8_t)_i);
 	use_up_tries(SOFT_NAK_NOT_READY, (uint8_t)_i, IBV_WC_RNR_RETRY_EXC_ERR);
 }
-END_TEST
 
 /* origin: outside.132 */
-START_TEST(retry_cnt__each_message_has_so_many_tries_more)
+TEST_LOOP(retry_cnt__each_message_has_so_many_tries_more, 8)
 {
 	connect_with_tries(8, (uint8_t)_i, 7);
 	use_up_tries(SOFT_NAK_NOT_CONNECTED, (uint8_t)_i, IBV_WC_RETRY_EXC_ERR);
 }
-END_TEST
 
 /* The tries that a connection has used up are there again for the next one. */
 /* origin: outside.136 */
-START_TEST(reset__used_up_tries_are_back)
+TEST_LOOP(reset__used_up_tries_are_back, 2)
 {
 	const uint8_t reason = _i ? SOFT_NAK_NOT_CONNECTED : SOFT_NAK_NOT_READY;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
@@ -224,10 +222,9 @@ START_TEST(reset__used_up_tries_are_back)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	close(line);
 }
-END_TEST
 
 /* 7 is no number of tries. */
-START_TEST(rnr_retry__of_7__never_ends)
+TEST(rnr_retry__of_7__never_ends)
 {
 	struct soft_frame frame;
 	int line;
@@ -241,7 +238,6 @@ START_TEST(rnr_retry__of_7__never_ends)
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 	close(line);
 }
-END_TEST
 
 static struct soft_frame
 next_read(int line)
@@ -271,7 +267,7 @@ answer_read(int line, const struct soft_frame *to)
 
 /* The limit is reached, left and reached again, and each answer makes room for one. */
 /* origin: outside.134 */
-START_TEST(reads_that_are_not_answered__as_many_as_the_limit)
+TEST_TURNS(reads_that_are_not_answered__as_many_as_the_limit, 1, 4)
 {
 	const unsigned int limit = (unsigned int)_i, all = 2 * limit + 2;
 	struct soft_frame reads[8];
@@ -292,10 +288,9 @@ START_TEST(reads_that_are_not_answered__as_many_as_the_limit)
 	}
 	close(line);
 }
-END_TEST
 
 /* A timer of the first connection expires in the second. */
-START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
+TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	struct soft_frame frame;
@@ -324,7 +319,6 @@ START_TEST(timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time)
 	}
 	close(line);
 }
-END_TEST
 
 /* ---- with another process ---- */
 
@@ -336,8 +330,10 @@ until_killed(void)
 		pause();
 }
 
+CASE("soft-late:processes");
+
 /* The timeout is hours; the free slot alone shows that the peer ended. */
-START_TEST(process_killed__requests_fail_at_once)
+TEST_LOOP(process_killed__requests_fail_at_once, 2)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS,
 		.timeout = 31,
@@ -366,7 +362,6 @@ START_TEST(process_killed__requests_fail_at_once)
 	cq_expect(own.cq, 1, IBV_WC_RETRY_EXC_ERR);
 	side_free(&own);
 }
-END_TEST
 
 static struct rdma_event_channel *channel;
 static uint16_t port;
@@ -410,7 +405,7 @@ call_again_and_again(void *unused)
 	return NULL;
 }
 
-START_TEST(ids_destroyed_while_they_wait__nothing_reaches_their_successors)
+TEST(ids_destroyed_while_they_wait__nothing_reaches_their_successors)
 {
 	struct rdma_cm_id *keeper;
 	pthread_t threads[3];
@@ -430,27 +425,4 @@ START_TEST(ids_destroyed_while_they_wait__nothing_reaches_their_successors)
 	rdma_destroy_event_channel(channel);
 	unsetenv("SOFTVERBS_TIME_FACTOR");
 	other_kill();
-}
-END_TEST
-
-Suite *
-soft_late_suite(void)
-{
-	Suite *suite = suite_create("soft-late");
-	TCase *tcase = runner_tcase(suite, "stranger");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, answer_to_an_earlier_queue_pair_of_the_number__means_nothing);
-	tcase_add_test(tcase, refusals_of_two_kinds_in_turn__retries_exceeded);
-	tcase_add_loop_test(tcase, rnr_retry__each_message_has_so_many_tries_more, 0, 7);
-	tcase_add_loop_test(tcase, retry_cnt__each_message_has_so_many_tries_more, 0, 8);
-	tcase_add_loop_test(tcase, reset__used_up_tries_are_back, 0, 2);
-	tcase_add_test(tcase, rnr_retry__of_7__never_ends);
-	tcase_add_loop_test(tcase, reads_that_are_not_answered__as_many_as_the_limit, 1, 4);
-	tcase_add_test(tcase, timer_of_a_queue_pair__used_again_meanwhile__waits_for_the_new_time);
-
-	tcase = runner_tcase(suite, "processes");
-	tcase_add_loop_test(tcase, process_killed__requests_fail_at_once, 0, 2);
-	tcase_add_test(tcase, ids_destroyed_while_they_wait__nothing_reaches_their_successors);
-	return suite;
 }

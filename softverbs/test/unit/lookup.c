@@ -58,7 +58,9 @@ teardown(void)
 	rdma_destroy_event_channel(channel);
 }
 
-START_TEST(lookup__accepted__gives_queue_pair_key_and_address)
+CASE("soft-lookup:ids", setup, teardown);
+
+TEST(lookup__accepted__gives_queue_pair_key_and_address)
 {
 	struct rdma_conn_param answer = { .private_data = "answer", .private_data_len = 6 };
 	struct rdma_cm_id *listener, *active, *passive;
@@ -102,9 +104,8 @@ START_TEST(lookup__accepted__gives_queue_pair_key_and_address)
 	ck_assert_int_eq(rdma_destroy_id(active), 0);
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
 }
-END_TEST
 
-START_TEST(lookup__refused__says_why_with_data)
+TEST(lookup__refused__says_why_with_data)
 {
 	struct rdma_cm_id *listener, *active, *passive;
 	struct rdma_cm_event *event;
@@ -129,9 +130,8 @@ START_TEST(lookup__refused__says_why_with_data)
 	rdma_ack_cm_event(event);
 	ck_assert_int_eq(rdma_destroy_id(active), 0);
 }
-END_TEST
 
-START_TEST(lookup__given_up__the_service_answers_in_vain)
+TEST(lookup__given_up__the_service_answers_in_vain)
 {
 	struct rdma_conn_param answer = { .qp_num = 5 };
 	struct rdma_cm_id *listener, *active, *passive;
@@ -148,9 +148,8 @@ START_TEST(lookup__given_up__the_service_answers_in_vain)
 	ck_assert_int_eq(rdma_destroy_id(passive), 0);
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
 }
-END_TEST
 
-START_TEST(id_with_its_queue_pair__can_send_at_once)
+TEST(id_with_its_queue_pair__can_send_at_once)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = a.cq,
@@ -172,19 +171,4 @@ START_TEST(id_with_its_queue_pair__can_send_at_once)
 	ck_assert_uint_eq(attr.qkey, RDMA_UDP_QKEY);
 	rdma_destroy_qp(listener);
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
-}
-END_TEST
-
-Suite *
-soft_lookup_suite(void)
-{
-	Suite *s = suite_create("soft-lookup");
-	TCase *tc = runner_tcase(s, "ids");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, lookup__accepted__gives_queue_pair_key_and_address);
-	tcase_add_test(tc, lookup__refused__says_why_with_data);
-	tcase_add_test(tc, lookup__given_up__the_service_answers_in_vain);
-	tcase_add_test(tc, id_with_its_queue_pair__can_send_at_once);
-	return s;
 }

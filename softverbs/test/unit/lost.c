@@ -272,9 +272,12 @@ static const struct {
 	{ &theirs, theirs_disconnected, NOTHING, NOTHING, 0 },
 };
 
+CASE("soft-lost:links", setup, teardown);
+
 /* origin: outside.145 */
 /* origin: outside.153 */
-START_TEST(link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not)
+TEST_LOOP(link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not,
+    (sizeof cases / sizeof cases[0]))
 {
 	struct end *end = cases[_i].end, *other = end == &ours ? &theirs : &ours;
 
@@ -297,7 +300,6 @@ START_TEST(link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not)
 	expect_event(other, RDMA_CM_EVENT_DISCONNECTED, 0);
 	cm_expect_no_event(channel);
 }
-END_TEST
 
 /*
  * ---- each message, in the states in which it may come: also late, twice, or when the id has given
@@ -407,7 +409,7 @@ expect_answer(const struct end *end, enum soft_cm_type answer)
 	ck_assert_uint_eq(n, answer != NO_ANSWER);
 }
 
-START_TEST(message__in_each_state__is_answered_and_told_once)
+TEST_LOOP(message__in_each_state__is_answered_and_told_once, STEPS)
 {
 	const struct step *step = &steps[_i];
 	struct soft_wire_cm message = { .type = step->said };
@@ -437,7 +439,6 @@ START_TEST(message__in_each_state__is_answered_and_told_once)
 	expect_answer(step->end, step->again);
 	cm_expect_no_event(channel);
 }
-END_TEST
 
 /* What the other end hears of an id that is destroyed. */
 static const struct {
@@ -458,7 +459,7 @@ static const struct {
 	{ &theirs, theirs_disconnected, NO_ANSWER, 0 },
 };
 
-START_TEST(id_destroyed__in_each_state__the_other_end_hears_it_once)
+TEST_LOOP(id_destroyed__in_each_state__the_other_end_hears_it_once, (sizeof ends / sizeof *ends))
 {
 	struct end *end = ends[_i].end;
 	struct soft_wire_cm heard;
@@ -474,13 +475,12 @@ START_TEST(id_destroyed__in_each_state__the_other_end_hears_it_once)
 	expect_answer(end, NO_ANSWER);
 	cm_expect_no_event(channel);
 }
-END_TEST
 
 /*
  * What a process says of an id that is another's, or that it has no connection with, changes
  * nothing.
  */
-START_TEST(message__from_another_id_or_process__changes_nothing)
+TEST(message__from_another_id_or_process__changes_nothing)
 {
 	struct soft_wire_cm wrong = { .type = SOFT_CM_DREQ, .from = 9999 };
 
@@ -499,10 +499,9 @@ START_TEST(message__from_another_id_or_process__changes_nothing)
 	(void)hear(&theirs, SOFT_CM_DREP);
 	cm_expect_no_event(channel);
 }
-END_TEST
 
 /* A message for an id that is gone: which answer the process gets. */
-START_TEST(message__to_no_id__is_answered_by_its_kind)
+TEST(message__to_no_id__is_answered_by_its_kind)
 {
 	static const struct {
 		enum soft_cm_type said, heard;
@@ -533,23 +532,4 @@ START_TEST(message__to_no_id__is_answered_by_its_kind)
 	say_to(&theirs, SOFT_CM_DREQ);
 	(void)hear(&theirs, SOFT_CM_DREP);
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, theirs.id);
-}
-END_TEST
-
-Suite *
-soft_lost_suite(void)
-{
-	Suite *suite = suite_create("soft-lost");
-	TCase *tcase = runner_tcase(suite, "links");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase,
-	    link_ends__the_ids_that_it_carries_hear_of_it_once__others_do_not, 0,
-	    (int)(sizeof cases / sizeof cases[0]));
-	tcase_add_loop_test(tcase, message__in_each_state__is_answered_and_told_once, 0, STEPS);
-	tcase_add_loop_test(tcase, id_destroyed__in_each_state__the_other_end_hears_it_once, 0,
-	    (int)(sizeof ends / sizeof *ends));
-	tcase_add_test(tcase, message__from_another_id_or_process__changes_nothing);
-	tcase_add_test(tcase, message__to_no_id__is_answered_by_its_kind);
-	return suite;
 }

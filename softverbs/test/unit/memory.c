@@ -46,8 +46,10 @@ try_register(const void *memory, size_t length, int access)
 	return 0;
 }
 
+CASE("soft-memory:memory", setup, teardown);
+
 /* origin: attack.P4 */
-START_TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
+TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
 {
 	static const struct {
 		int protection, read_only, read_write;
@@ -71,10 +73,9 @@ START_TEST(registration__memory_that_may_not_be_accessed_so__EFAULT)
 	}
 	ck_assert_int_eq(try_register("constant", 8, IBV_ACCESS_REMOTE_READ), 0);
 }
-END_TEST
 
 /* All sets of rights: remote writing includes local writing. */
-START_TEST(registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing)
+TEST(registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing)
 {
 	const int rights = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND |
@@ -94,10 +95,9 @@ START_TEST(registration__each_set_of_rights__has_local_writing_where_it_has_remo
 	}
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
 /* origin: attack.P4 */
-START_TEST(registration__memory_that_is_only_partly_so__EFAULT)
+TEST(registration__memory_that_is_only_partly_so__EFAULT)
 {
 	static const int protections[] = { PROT_READ, PROT_NONE, -1 };
 
@@ -114,19 +114,17 @@ START_TEST(registration__memory_that_is_only_partly_so__EFAULT)
 		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
 	}
 }
-END_TEST
 
-START_TEST(registration__neighbours_with_different_rights__are_one_range)
+TEST(registration__neighbours_with_different_rights__are_one_range)
 {
 	ck_assert_int_eq(mprotect(block + 2 * page, 3 * page, PROT_READ), 0);
 	ck_assert_int_eq(mprotect(block + 6 * page, page, PROT_READ | PROT_EXEC), 0);
 	ck_assert_int_eq(try_register(block, 8 * page, READ_ONLY), 0);
 	ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
 }
-END_TEST
 
 /* A device would pin what it registers, and does not get what the file does not have. */
-START_TEST(registration__mapping_longer_than_its_file__EFAULT)
+TEST(registration__mapping_longer_than_its_file__EFAULT)
 {
 	char *bytes;
 	int fd;
@@ -145,7 +143,6 @@ START_TEST(registration__mapping_longer_than_its_file__EFAULT)
 	munmap(bytes, 4 * page);
 	close(fd);
 }
-END_TEST
 
 static size_t
 pages_in_memory(char *bytes, size_t length)
@@ -160,7 +157,7 @@ pages_in_memory(char *bytes, size_t length)
 	return n;
 }
 
-START_TEST(registration__of_untouched_memory__leaves_it_so)
+TEST(registration__of_untouched_memory__leaves_it_so)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
 	const size_t length = 1u << 30;
@@ -175,10 +172,9 @@ START_TEST(registration__of_untouched_memory__leaves_it_so)
 		munmap(bytes, length);
 	}
 }
-END_TEST
 
 /* Where the kernel's table of mappings cannot be opened, the answer is the same. */
-START_TEST(registration__without_a_descriptor__answers_as_with_one)
+TEST(registration__without_a_descriptor__answers_as_with_one)
 {
 	struct rlimit limit, none;
 
@@ -194,9 +190,8 @@ START_TEST(registration__without_a_descriptor__answers_as_with_one)
 		ck_assert_int_eq(try_register(block, 8 * page, READ_WRITE), EFAULT);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
-END_TEST
 
-START_TEST(registration__of_many_kinds_of_memory__is_good)
+TEST(registration__of_many_kinds_of_memory__is_good)
 {
 	static char global[100];
 	char local[100];
@@ -209,7 +204,6 @@ START_TEST(registration__of_many_kinds_of_memory__is_good)
 	ck_assert_int_eq(try_register(NULL, 1, READ_ONLY), EFAULT);
 	ck_assert_int_eq(try_register((void *)-4096, 1, READ_ONLY), EFAULT);
 }
-END_TEST
 
 /* ---- with a limit of what may be locked: eight pages beside the region of the side ---- */
 
@@ -265,9 +259,12 @@ expect_room(size_t count)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
 
+CASE("soft-memory:locked", setup_locked, teardown, .needs = limit_is_enough,
+    .reason = "RLIMIT_MEMLOCK is small");
+
 /* origin: outside.151 */
 /* origin: outside.154 */
-START_TEST(locked_memory__is_counted_by_page__and_returned)
+TEST(locked_memory__is_counted_by_page__and_returned)
 {
 	struct ibv_mr *mr[4];
 
@@ -284,10 +281,9 @@ START_TEST(locked_memory__is_counted_by_page__and_returned)
 		ck_assert_int_eq(ibv_dereg_mr(mr[i]), 0);
 	expect_room(8);
 }
-END_TEST
 
 /* The region is counted as it is then, and as before if it cannot be changed. */
-START_TEST(locked_memory__registered_anew__is_counted_anew)
+TEST(locked_memory__registered_anew__is_counted_anew)
 {
 	struct ibv_mr *mr = lock_pages(4);
 
@@ -309,10 +305,9 @@ START_TEST(locked_memory__registered_anew__is_counted_anew)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	expect_room(8);
 }
-END_TEST
 
 /* origin: outside.147 */
-START_TEST(locked_memory__refused_because_of_a_window__is_counted_as_before)
+TEST(locked_memory__refused_because_of_a_window__is_counted_as_before)
 {
 	struct ibv_mr *mr = lock_pages(2);
 	struct ibv_mw *mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1);
@@ -338,9 +333,8 @@ START_TEST(locked_memory__refused_because_of_a_window__is_counted_as_before)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	expect_room(8);
 }
-END_TEST
 
-START_TEST(locked_memory__without_a_limit__is_counted_and_not_refused)
+TEST(locked_memory__without_a_limit__is_counted_and_not_refused)
 {
 	struct rlimit limit, before;
 	struct ibv_mr *mr;
@@ -357,33 +351,4 @@ START_TEST(locked_memory__without_a_limit__is_counted_and_not_refused)
 	ck_assert_ptr_null(lock_pages(1));
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	expect_room(8);
-}
-END_TEST
-
-Suite *
-soft_memory_suite(void)
-{
-	Suite *suite = suite_create("soft-memory");
-	TCase *tcase = runner_tcase(suite, "memory");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, registration__memory_that_may_not_be_accessed_so__EFAULT);
-	tcase_add_test(
-	    tcase, registration__each_set_of_rights__has_local_writing_where_it_has_remote_writing);
-	tcase_add_test(tcase, registration__memory_that_is_only_partly_so__EFAULT);
-	tcase_add_test(tcase, registration__neighbours_with_different_rights__are_one_range);
-	tcase_add_test(tcase, registration__mapping_longer_than_its_file__EFAULT);
-	tcase_add_test(tcase, registration__of_untouched_memory__leaves_it_so);
-	tcase_add_test(tcase, registration__without_a_descriptor__answers_as_with_one);
-	tcase_add_test(tcase, registration__of_many_kinds_of_memory__is_good);
-
-	tcase = runner_tcase(suite, "locked");
-	if (!limit_is_enough())
-		runner_leave_out(tcase, "RLIMIT_MEMLOCK is small");
-	tcase_add_checked_fixture(tcase, setup_locked, teardown);
-	tcase_add_test(tcase, locked_memory__is_counted_by_page__and_returned);
-	tcase_add_test(tcase, locked_memory__registered_anew__is_counted_anew);
-	tcase_add_test(tcase, locked_memory__refused_because_of_a_window__is_counted_as_before);
-	tcase_add_test(tcase, locked_memory__without_a_limit__is_counted_and_not_refused);
-	return suite;
 }

@@ -703,9 +703,12 @@ is_want(int r)
 /* The calls with the device in between are long enough for the failures of a start. */
 #define FAILURES_MAX 100
 
+static void setup(void);
+CASE("soft-missing:calls", setup, starve_end);
+
 /* origin: outside.152 */
 /* origin: outside.164 */
-START_TEST(call__anything_missing__fails_and_leaves_nothing)
+TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / sizeof calls[0]))
 {
 	struct held nothing, before;
 	int r, n, failures = 0;
@@ -741,7 +744,6 @@ START_TEST(call__anything_missing__fails_and_leaves_nothing)
 	without();
 	expect_held(&nothing, "at the end");
 }
-END_TEST
 
 /* Memory may be locked for two regions: that of the domain, and that of the call. */
 static void
@@ -757,16 +759,4 @@ setup(void)
 		setenv("SOFTVERBS_MEMLOCK", "1", 1);
 	}
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stderr)); /* the device says why it fails */
-}
-
-Suite *
-soft_missing_suite(void)
-{
-	Suite *suite = suite_create("soft-missing");
-	TCase *tcase = runner_tcase(suite, "calls");
-
-	tcase_add_checked_fixture(tcase, setup, starve_end);
-	tcase_add_loop_test(tcase, call__anything_missing__fails_and_leaves_nothing, 0,
-	    (int)(sizeof calls / sizeof calls[0]));
-	return suite;
 }

@@ -56,7 +56,9 @@ arrive(uint64_t wr_id)
 	arrive_with(wr_id, 0);
 }
 
-START_TEST(count__reached__event_and_none_before)
+CASE("soft-moderation:moderation", setup, teardown);
+
+TEST(count__reached__event_and_none_before)
 {
 	moderate(4, LONG_TIME);
 	for (int round = 0; round < 3; round++) {
@@ -73,10 +75,9 @@ START_TEST(count__reached__event_and_none_before)
 			cq_expect(b.cq, i, IBV_WC_SUCCESS);
 	}
 }
-END_TEST
 
 /* Otherwise a slow stream would never be reported. */
-START_TEST(period__begins_with_the_first__and_not_anew_with_the_next)
+TEST(period__begins_with_the_first__and_not_anew_with_the_next)
 {
 	uint64_t end;
 
@@ -91,9 +92,8 @@ START_TEST(period__begins_with_the_first__and_not_anew_with_the_next)
 	ck_assert_uint_eq(soft_cq_of(b.cq)->timer.when, end);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(period__over__event_for_fewer)
+TEST(period__over__event_for_fewer)
 {
 	const uint64_t begin = soft_now(), period = 20 * 1000 * SOFT_MICROSECOND;
 
@@ -108,9 +108,8 @@ START_TEST(period__over__event_for_fewer)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(armed_again__event_is_held__the_same_event_reports_what_comes)
+TEST(armed_again__event_is_held__the_same_event_reports_what_comes)
 {
 	moderate(3, LONG_TIME);
 	arm();
@@ -124,10 +123,9 @@ START_TEST(armed_again__event_is_held__the_same_event_reports_what_comes)
 	arrive(4);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* Each completion finds the queue armed. */
-START_TEST(armed_again_for_each__count_goes_on)
+TEST(armed_again_for_each__count_goes_on)
 {
 	moderate(3, LONG_TIME);
 	for (uint64_t i = 0; i < 3; i++) {
@@ -141,10 +139,9 @@ START_TEST(armed_again_for_each__count_goes_on)
 	arrive(4);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* The completion that an event is held for was polled meanwhile. */
-START_TEST(armed_again__period_is_over_before_the_next__both_are_reported)
+TEST(armed_again__period_is_over_before_the_next__both_are_reported)
 {
 	moderate(1000, SOFT_MICROSECOND);
 	arm();
@@ -156,18 +153,16 @@ START_TEST(armed_again__period_is_over_before_the_next__both_are_reported)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(solicited__event_at_once)
+TEST_LOOP(solicited__event_at_once, 2)
 {
 	moderate(1000, LONG_TIME);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, _i), 0);
 	arrive_with(1, IBV_SEND_SOLICITED);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(solicited__brings_the_event_that_is_held)
+TEST(solicited__brings_the_event_that_is_held)
 {
 	moderate(1000, LONG_TIME);
 	arm();
@@ -180,9 +175,8 @@ START_TEST(solicited__brings_the_event_that_is_held)
 	arrive(3); /* a new event, with a count of its own */
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(solicited_request__others_do_not_count)
+TEST(solicited_request__others_do_not_count)
 {
 	moderate(2, LONG_TIME);
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
@@ -192,9 +186,8 @@ START_TEST(solicited_request__others_do_not_count)
 	arrive_with(4, IBV_SEND_SOLICITED);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
-START_TEST(failed__event_at_once)
+TEST(failed__event_at_once)
 {
 	moderate(1000, LONG_TIME);
 	side_receive(&b, 1, 0, 8);
@@ -203,9 +196,8 @@ START_TEST(failed__event_at_once)
 	channel_expect(b.channel, b.cq);
 	cq_expect(b.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
-END_TEST
 
-START_TEST(resized__event_is_held__it_comes)
+TEST_LOOP(resized__event_is_held__it_comes, 2)
 {
 	moderate(3, LONG_TIME);
 	arm();
@@ -221,9 +213,8 @@ START_TEST(resized__event_is_held__it_comes)
 	arrive(4); /* the moderation stays */
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
-START_TEST(changed__event_is_held__it_comes_at_once)
+TEST(changed__event_is_held__it_comes_at_once)
 {
 	moderate(1000, LONG_TIME);
 	arm();
@@ -237,10 +228,9 @@ START_TEST(changed__event_is_held__it_comes_at_once)
 	arrive(3);
 	channel_expect(b.channel, b.cq);
 }
-END_TEST
 
 /* Neither the held event nor its timer outlives the queue; one that was read is acknowledged. */
-START_TEST(destroyed__event_is_held__nothing_remains)
+TEST_LOOP(destroyed__event_is_held__nothing_remains, 2)
 {
 	moderate(2, _i ? SOFT_MICROSECOND : LONG_TIME);
 	arm();
@@ -255,23 +245,21 @@ START_TEST(destroyed__event_is_held__nothing_remains)
 	b.cq = NULL;
 	ck_assert(!channel_ready(b.channel));
 }
-END_TEST
 
 /*
  * Without a poll between the request and the wait.  Of the short streams all completions are fewer
  * than the count.
  */
-START_TEST(stream__arm_poll_wait__sees_all)
+TEST(stream__arm_poll_wait__sees_all)
 {
 	moderate(16, 100 * SOFT_MICROSECOND);
 	pair_stream(&a, &b, FLOOD);
 	for (int i = 0; i < 20; i++)
 		pair_stream(&a, &b, 5);
 }
-END_TEST
 
 /* More have come than the new count asks for: the next one is enough at the latest. */
-START_TEST(count__lowered_below_what_has_come__event_with_the_next)
+TEST(count__lowered_below_what_has_come__event_with_the_next)
 {
 	moderate(5, LONG_TIME);
 	arm();
@@ -281,30 +269,4 @@ START_TEST(count__lowered_below_what_has_come__event_with_the_next)
 	moderate(2, LONG_TIME);
 	arrive(3);
 	channel_expect(b.channel, b.cq);
-}
-END_TEST
-
-Suite *
-soft_moderation_suite(void)
-{
-	Suite *suite = suite_create("soft-moderation");
-	TCase *tcase = runner_tcase(suite, "moderation");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, count__reached__event_and_none_before);
-	tcase_add_test(tcase, period__begins_with_the_first__and_not_anew_with_the_next);
-	tcase_add_test(tcase, period__over__event_for_fewer);
-	tcase_add_test(tcase, armed_again__event_is_held__the_same_event_reports_what_comes);
-	tcase_add_test(tcase, armed_again_for_each__count_goes_on);
-	tcase_add_test(tcase, armed_again__period_is_over_before_the_next__both_are_reported);
-	tcase_add_loop_test(tcase, solicited__event_at_once, 0, 2);
-	tcase_add_test(tcase, solicited__brings_the_event_that_is_held);
-	tcase_add_test(tcase, solicited_request__others_do_not_count);
-	tcase_add_test(tcase, failed__event_at_once);
-	tcase_add_loop_test(tcase, resized__event_is_held__it_comes, 0, 2);
-	tcase_add_test(tcase, changed__event_is_held__it_comes_at_once);
-	tcase_add_loop_test(tcase, destroyed__event_is_held__nothing_remains, 0, 2);
-	tcase_add_test(tcase, stream__arm_poll_wait__sees_all);
-	tcase_add_test(tcase, count__lowered_below_what_has_come__event_with_the_next);
-	return suite;
 }

@@ -83,7 +83,9 @@ change_often(void *unused)
 	return NULL;
 }
 
-START_TEST(threads_change_two_numbers__each_change_is_whole)
+CASE("soft-mutex:mutex", setup, teardown);
+
+TEST(threads_change_two_numbers__each_change_is_whole)
 {
 	pthread_t threads[THREADS];
 
@@ -92,7 +94,6 @@ START_TEST(threads_change_two_numbers__each_change_is_whole)
 	ck_assert_uint_eq(first, THREADS * TURNS);
 	ck_assert_uint_eq(second, THREADS * TURNS);
 }
-END_TEST
 
 static void *
 hold_once(void *id)
@@ -104,7 +105,7 @@ hold_once(void *id)
 	return NULL;
 }
 
-START_TEST(several_threads_sleep_for_it__each_gets_it)
+TEST(several_threads_sleep_for_it__each_gets_it)
 {
 	pthread_t threads[THREADS];
 
@@ -116,7 +117,6 @@ START_TEST(several_threads_sleep_for_it__each_gets_it)
 	join_all(threads);
 	ck_assert_uint_eq(first, THREADS);
 }
-END_TEST
 
 static void *
 hold_and_keep_errno(void *id)
@@ -127,7 +127,7 @@ hold_and_keep_errno(void *id)
 	return NULL;
 }
 
-START_TEST(waiting_and_waking__keep_errno)
+TEST(waiting_and_waking__keep_errno)
 {
 	pthread_t threads[THREADS];
 
@@ -139,9 +139,8 @@ START_TEST(waiting_and_waking__keep_errno)
 	ck_assert_int_eq(errno, ENOTDIR);
 	join_all(threads);
 }
-END_TEST
 
-START_TEST(trylock__fails_while_it_is_held)
+TEST(trylock__fails_while_it_is_held)
 {
 	ck_assert(soft_mutex_trylock(&mutex));
 	ck_assert(!soft_mutex_trylock(&mutex));
@@ -149,7 +148,6 @@ START_TEST(trylock__fails_while_it_is_held)
 	ck_assert(soft_mutex_trylock(&mutex));
 	soft_mutex_unlock(&mutex);
 }
-END_TEST
 
 /* ---- readers and writers ---- */
 
@@ -172,7 +170,9 @@ read_and_write_often(void *id)
 	return NULL;
 }
 
-START_TEST(readers_and_writers__no_reader_sees_half_a_change)
+CASE("soft-mutex:rwlock", setup, teardown);
+
+TEST(readers_and_writers__no_reader_sees_half_a_change)
 {
 	pthread_t threads[THREADS];
 
@@ -181,7 +181,6 @@ START_TEST(readers_and_writers__no_reader_sees_half_a_change)
 	ck_assert_uint_eq(first, TURNS + (THREADS - 1) * (TURNS / 16));
 	ck_assert_uint_eq(second, first);
 }
-END_TEST
 
 static void *
 write_once(void *id)
@@ -206,16 +205,15 @@ read_together(void *unused)
 	return NULL;
 }
 
-START_TEST(readers__hold_it_together)
+TEST(readers__hold_it_together)
 {
 	pthread_t threads[THREADS];
 
 	start_all(threads, read_together);
 	join_all(threads);
 }
-END_TEST
 
-START_TEST(writers_sleep_for_a_reader__each_gets_it)
+TEST(writers_sleep_for_a_reader__each_gets_it)
 {
 	pthread_t threads[THREADS];
 
@@ -229,7 +227,6 @@ START_TEST(writers_sleep_for_a_reader__each_gets_it)
 	join_all(threads);
 	ck_assert_uint_eq(first, THREADS);
 }
-END_TEST
 
 static void *
 read_once(void *id)
@@ -241,7 +238,7 @@ read_once(void *id)
 	return NULL;
 }
 
-START_TEST(readers_sleep_for_a_writer__each_gets_it)
+TEST(readers_sleep_for_a_writer__each_gets_it)
 {
 	pthread_t threads[THREADS];
 
@@ -251,26 +248,4 @@ START_TEST(readers_sleep_for_a_writer__each_gets_it)
 	first++;
 	soft_rwlock_unwrite(&rwlock);
 	join_all(threads);
-}
-END_TEST
-
-Suite *
-soft_mutex_suite(void)
-{
-	Suite *suite = suite_create("soft-mutex");
-	TCase *tcase = runner_tcase(suite, "mutex");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, threads_change_two_numbers__each_change_is_whole);
-	tcase_add_test(tcase, several_threads_sleep_for_it__each_gets_it);
-	tcase_add_test(tcase, waiting_and_waking__keep_errno);
-	tcase_add_test(tcase, trylock__fails_while_it_is_held);
-
-	tcase = runner_tcase(suite, "rwlock");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, readers_and_writers__no_reader_sees_half_a_change);
-	tcase_add_test(tcase, readers__hold_it_together);
-	tcase_add_test(tcase, writers_sleep_for_a_reader__each_gets_it);
-	tcase_add_test(tcase, readers_sleep_for_a_writer__each_gets_it);
-	return suite;
 }

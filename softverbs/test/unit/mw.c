@@ -56,7 +56,9 @@ expect_no_access(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_
 	connect_again();
 }
 
-START_TEST(device__has_windows_of_types_1_and_2B)
+CASE("soft-mw:mw", setup, teardown);
+
+TEST(device__has_windows_of_types_1_and_2B)
 {
 	struct ibv_device_attr attr;
 
@@ -70,9 +72,8 @@ START_TEST(device__has_windows_of_types_1_and_2B)
 	ck_assert_ptr_null(ibv_alloc_mw(a.pd, (enum ibv_mw_type)3));
 	ck_assert_int_eq(errno, EINVAL);
 }
-END_TEST
 
-START_TEST(windows__upper_bits_of_their_keys__are_their_own)
+TEST(windows__upper_bits_of_their_keys__are_their_own)
 {
 	struct ibv_mw *mw[64];
 
@@ -88,13 +89,12 @@ START_TEST(windows__upper_bits_of_their_keys__are_their_own)
 	for (int i = 0; i < 64; i++)
 		ck_assert_int_eq(ibv_dealloc_mw(mw[i]), 0);
 }
-END_TEST
 
 /* --- access */
 
 static const enum ibv_mw_type types[] = { IBV_MW_TYPE_1, IBV_MW_TYPE_2 };
 
-START_TEST(window_bound__its_key_gives_access_to_its_range)
+TEST_LOOP(window_bound__its_key_gives_access_to_its_range, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 	const uint32_t before = mw->rkey;
@@ -112,9 +112,8 @@ START_TEST(window_bound__its_key_gives_access_to_its_range)
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, RANGE);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(window_bound__atomic)
+TEST_LOOP(window_bound__atomic, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 	uint64_t *word = (uint64_t *)(void *)(b.bytes + 1024);
@@ -135,9 +134,8 @@ START_TEST(window_bound__atomic)
 	ck_assert_uint_eq(*word, 42);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(window_bound__what_it_does_not_allow__is_refused)
+TEST_LOOP(window_bound__what_it_does_not_allow__is_refused, 2)
 {
 	static const struct {
 		enum ibv_wr_opcode opcode;
@@ -162,9 +160,8 @@ START_TEST(window_bound__what_it_does_not_allow__is_refused)
 		ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	}
 }
-END_TEST
 
-START_TEST(region_without_remote_access__its_window_has_it)
+TEST_LOOP(region_without_remote_access__its_window_has_it, 2)
 {
 	struct ibv_mr *mr =
 	    ibv_reg_mr(b.pd, b.bytes, SIDE_BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
@@ -178,9 +175,8 @@ START_TEST(region_without_remote_access__its_window_has_it)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(window_not_bound__gives_no_access)
+TEST_LOOP(window_not_bound__gives_no_access, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 
@@ -188,9 +184,8 @@ START_TEST(window_not_bound__gives_no_access)
 	expect_no_access(IBV_WR_RDMA_READ, mw->rkey, 0, 1);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(window_freed__ends_access)
+TEST_LOOP(window_freed__ends_access, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
@@ -201,9 +196,8 @@ START_TEST(window_freed__ends_access)
 	mw_expect_not_bound(&b);
 	expect_no_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 }
-END_TEST
 
-START_TEST(domain_with_a_window__cannot_be_freed)
+TEST_LOOP(domain_with_a_window__cannot_be_freed, 2)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(b.context);
 	struct ibv_mw *mw = ibv_alloc_mw(pd, types[_i]);
@@ -212,10 +206,9 @@ START_TEST(domain_with_a_window__cannot_be_freed)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 }
-END_TEST
 
 /* The key of a window is for the peer only. */
-START_TEST(key_of_a_window__as_a_local_key__protection_error)
+TEST_LOOP(key_of_a_window__as_a_local_key__protection_error, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 	struct ibv_sge sge = { (uintptr_t)b.bytes + RANGE, 8, 0 };
@@ -233,9 +226,8 @@ START_TEST(key_of_a_window__as_a_local_key__protection_error)
 	cq_expect(b.cq, 4, IBV_WC_LOC_PROT_ERR);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(type_2_zero_based__addresses_begin_at_0)
+TEST(type_2_zero_based__addresses_begin_at_0)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 	const uint32_t key = mw_bind(&b, mw, RANGE, 10, MW_REMOTE | IBV_ACCESS_ZERO_BASED);
@@ -249,14 +241,13 @@ START_TEST(type_2_zero_based__addresses_begin_at_0)
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /*
  * A region whose addresses are others than those of its memory: its windows have them, too, or
  * begin at 0, and are of the memory behind them.
  */
 /* origin: out33.Q2 */
-START_TEST(region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_them)
+TEST_LOOP(region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_them, 3)
 {
 	static const uint64_t starts[] = { 0x10000, 1ull << 60, 0 };
 	static const struct {
@@ -290,11 +281,10 @@ START_TEST(region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_
 	}
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
 /* --- type 1 */
 
-START_TEST(type_1_bound_again__the_new_key_only__of_the_new_range)
+TEST(type_1_bound_again__the_new_key_only__of_the_new_range)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
 	const uint32_t first = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE),
@@ -308,9 +298,8 @@ START_TEST(type_1_bound_again__the_new_key_only__of_the_new_range)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	mw_expect_not_bound(&b);
 }
-END_TEST
 
-START_TEST(type_1_bound_to_nothing__is_unbound_and_has_a_new_key)
+TEST(type_1_bound_to_nothing__is_unbound_and_has_a_new_key)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
 	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
@@ -326,10 +315,9 @@ START_TEST(type_1_bound_to_nothing__is_unbound_and_has_a_new_key)
 	    IBV_WR_RDMA_READ, mw_bind(&b, mw, RANGE, RANGE, IBV_ACCESS_REMOTE_READ), RANGE, 8);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* Its protection domain counts, not the queue pair that it was bound on. */
-START_TEST(type_1__access_by_another_queue_pair)
+TEST(type_1__access_by_another_queue_pair)
 {
 	struct ibv_qp *first = b.qp;
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
@@ -342,9 +330,8 @@ START_TEST(type_1__access_by_another_queue_pair)
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(type_1__post_fails__the_key_stays)
+TEST(type_1__post_fails__the_key_stays)
 {
 	struct ibv_mw *one = mw_make(&b, IBV_MW_TYPE_1), *two = mw_make(&b, IBV_MW_TYPE_2);
 	const uint32_t key = mw_bind(&b, one, RANGE, RANGE, MW_REMOTE);
@@ -365,11 +352,10 @@ START_TEST(type_1__post_fails__the_key_stays)
 	ck_assert_int_eq(ibv_dealloc_mw(one), 0);
 	ck_assert_int_eq(ibv_dealloc_mw(two), 0);
 }
-END_TEST
 
 /* --- type 2 */
 
-START_TEST(type_2__access_by_another_queue_pair__is_refused)
+TEST(type_2__access_by_another_queue_pair__is_refused)
 {
 	struct ibv_qp *first = b.qp;
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
@@ -383,9 +369,8 @@ START_TEST(type_2__access_by_another_queue_pair__is_refused)
 	ck_assert_int_eq(ibv_destroy_qp(first), 0);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(queue_pair_destroyed__its_window_of_type_2_is_not_bound_any_more)
+TEST(queue_pair_destroyed__its_window_of_type_2_is_not_bound_any_more)
 {
 	struct ibv_mw *mw[3];
 	uint32_t key[3];
@@ -406,9 +391,8 @@ START_TEST(queue_pair_destroyed__its_window_of_type_2_is_not_bound_any_more)
 	ck_assert_int_eq(ibv_dealloc_mw(mw[0]), 0);
 	ck_assert_int_eq(ibv_dealloc_mw(mw[2]), 0);
 }
-END_TEST
 
-START_TEST(local_invalidate__ends_access__the_window_can_be_bound_again)
+TEST(local_invalidate__ends_access__the_window_can_be_bound_again)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 	uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
@@ -426,10 +410,9 @@ START_TEST(local_invalidate__ends_access__the_window_can_be_bound_again)
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* The receive is b's own, or of an SRQ. */
-START_TEST(send_with_invalidate__ends_access__the_receive_has_the_key)
+TEST_LOOP(send_with_invalidate__ends_access__the_receive_has_the_key, 2)
 {
 	struct ibv_mw *mw;
 	struct ibv_wc wc;
@@ -459,7 +442,6 @@ START_TEST(send_with_invalidate__ends_access__the_receive_has_the_key)
 	expect_no_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* --- rebinding under traffic */
 
@@ -478,7 +460,7 @@ write_on(void *key)
 	return NULL;
 }
 
-START_TEST(window_unbound_while_a_peer_writes__nothing_is_written_after)
+TEST(window_unbound_while_a_peer_writes__nothing_is_written_after)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
 	char before[RANGE];
@@ -500,38 +482,4 @@ START_TEST(window_unbound_while_a_peer_writes__nothing_is_written_after)
 		connect_again();
 	}
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
-}
-END_TEST
-
-Suite *
-soft_mw_suite(void)
-{
-	Suite *suite = suite_create("soft-mw");
-	TCase *tcase = runner_tcase(suite, "mw");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, device__has_windows_of_types_1_and_2B);
-	tcase_add_test(tcase, windows__upper_bits_of_their_keys__are_their_own);
-	tcase_add_loop_test(tcase, window_bound__its_key_gives_access_to_its_range, 0, 2);
-	tcase_add_loop_test(tcase, window_bound__atomic, 0, 2);
-	tcase_add_loop_test(tcase, window_bound__what_it_does_not_allow__is_refused, 0, 2);
-	tcase_add_loop_test(tcase, region_without_remote_access__its_window_has_it, 0, 2);
-	tcase_add_loop_test(tcase, window_not_bound__gives_no_access, 0, 2);
-	tcase_add_loop_test(tcase, window_freed__ends_access, 0, 2);
-	tcase_add_loop_test(tcase, domain_with_a_window__cannot_be_freed, 0, 2);
-	tcase_add_loop_test(tcase, key_of_a_window__as_a_local_key__protection_error, 0, 2);
-	tcase_add_test(tcase, type_2_zero_based__addresses_begin_at_0);
-	tcase_add_loop_test(
-	    tcase, region_with_addresses_of_its_own__its_window_is_of_the_memory_behind_them, 0, 3);
-	tcase_add_test(tcase, type_1_bound_again__the_new_key_only__of_the_new_range);
-	tcase_add_test(tcase, type_1_bound_to_nothing__is_unbound_and_has_a_new_key);
-	tcase_add_test(tcase, type_1__access_by_another_queue_pair);
-	tcase_add_test(tcase, type_1__post_fails__the_key_stays);
-	tcase_add_test(tcase, type_2__access_by_another_queue_pair__is_refused);
-	tcase_add_test(tcase, queue_pair_destroyed__its_window_of_type_2_is_not_bound_any_more);
-	tcase_add_test(tcase, local_invalidate__ends_access__the_window_can_be_bound_again);
-	tcase_add_loop_test(
-	    tcase, send_with_invalidate__ends_access__the_receive_has_the_key, 0, 2);
-	tcase_add_test(tcase, window_unbound_while_a_peer_writes__nothing_is_written_after);
-	return suite;
 }

@@ -96,19 +96,19 @@ try_bind(const struct bad_bind *bad, enum ibv_mw_type type)
 	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
 }
 
-START_TEST(type_1__bind_that_is_not_allowed__bind_error)
+CASE("soft-mw-error:error", setup, teardown);
+
+TEST_LOOP(type_1__bind_that_is_not_allowed__bind_error, BAD_BINDS)
 {
 	try_bind(&bad_binds[_i], IBV_MW_TYPE_1);
 }
-END_TEST
 
-START_TEST(type_2__bind_that_is_not_allowed__bind_error)
+TEST_LOOP(type_2__bind_that_is_not_allowed__bind_error, BAD_BINDS)
 {
 	try_bind(&bad_binds[_i], IBV_MW_TYPE_2);
 }
-END_TEST
 
-START_TEST(type_2_bound__bound_again__bind_error__it_stays_bound)
+TEST(type_2_bound__bound_again__bind_error__it_stays_bound)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
@@ -118,7 +118,6 @@ START_TEST(type_2_bound__bound_again__bind_error__it_stays_bound)
 	mw_expect_bound(&b);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* ---- what was refused leaves the window as it was ---- */
 
@@ -146,7 +145,7 @@ connect_anew(void)
 }
 
 /* origin: out33.D6 */
-START_TEST(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave)
+TEST_LOOP(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave, BAD_BINDS)
 {
 	const struct bad_bind *bad = &bad_binds[_i];
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
@@ -177,10 +176,9 @@ START_TEST(type_1_bound__rebind_refused__it_gives_the_access_that_it_gave)
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* origin: out33.D6 */
-START_TEST(region__registered_anew__refused__it_gives_the_access_that_it_gave)
+TEST(region__registered_anew__refused__it_gives_the_access_that_it_gave)
 {
 	struct ibv_pd *other = ibv_alloc_pd(b.context);
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
@@ -213,9 +211,8 @@ START_TEST(region__registered_anew__refused__it_gives_the_access_that_it_gave)
 	ck_assert(may(IBV_WR_RDMA_WRITE, b.mr->rkey, 0, 8));
 	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
 }
-END_TEST
 
-START_TEST(type_2__key_with_other_upper_bits__bind_error)
+TEST_LOOP(type_2__key_with_other_upper_bits__bind_error, 24)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 
@@ -223,9 +220,8 @@ START_TEST(type_2__key_with_other_upper_bits__bind_error)
 	expect_failure();
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(type_2__any_lower_bits)
+TEST(type_2__any_lower_bits)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 	const uint32_t upper = mw->rkey & ~0xffu;
@@ -241,9 +237,8 @@ START_TEST(type_2__any_lower_bits)
 	}
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(type_2__of_nothing__bind_error)
+TEST_LOOP(type_2__of_nothing__bind_error, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 
@@ -251,7 +246,6 @@ START_TEST(type_2__of_nothing__bind_error)
 	expect_failure();
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* --- keys that cannot be invalidated */
 
@@ -306,7 +300,7 @@ free_spare(void)
 	spare = NULL;
 }
 
-START_TEST(local_invalidate__of_no_window_that_is_bound_here__fails)
+TEST_LOOP(local_invalidate__of_no_window_that_is_bound_here__fails, NOTS)
 {
 	struct ibv_mw *mw = mw_make(&b, _i == OF_TYPE_1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
 	const bool bound = _i == OF_TYPE_1 || _i == OTHER_KEY || _i == ON_ANOTHER_QP;
@@ -318,9 +312,8 @@ START_TEST(local_invalidate__of_no_window_that_is_bound_here__fails)
 	free_spare();
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(send_with_invalidate__of_no_window_that_is_bound_here__fails_at_both_ends)
+TEST_LOOP(send_with_invalidate__of_no_window_that_is_bound_here__fails_at_both_ends, NOTS)
 {
 	struct ibv_mw *mw = mw_make(&b, _i == OF_TYPE_1 ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
 	const bool bound = _i == OF_TYPE_1 || _i == OTHER_KEY || _i == ON_ANOTHER_QP;
@@ -339,7 +332,6 @@ START_TEST(send_with_invalidate__of_no_window_that_is_bound_here__fails_at_both_
 	free_spare();
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 /* --- order */
 
@@ -357,7 +349,7 @@ end_stall(void)
 	cq_expect(a.cq, 100, IBV_WC_SUCCESS);
 }
 
-START_TEST(bind_and_invalidate__behind_a_send_that_waits__wait)
+TEST(bind_and_invalidate__behind_a_send_that_waits__wait)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 
@@ -369,9 +361,8 @@ START_TEST(bind_and_invalidate__behind_a_send_that_waits__wait)
 	cq_expect(b.cq, 2, IBV_WC_MW_BIND_ERR);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
-START_TEST(bind_invalidate_bind__executed_in_their_order)
+TEST(bind_invalidate_bind__executed_in_their_order)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
 	const uint32_t key = mw->rkey;
@@ -393,11 +384,10 @@ START_TEST(bind_invalidate_bind__executed_in_their_order)
 	mw_expect_bound(&b);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }
-END_TEST
 
 static const enum ibv_mw_type types[] = { IBV_MW_TYPE_1, IBV_MW_TYPE_2 };
 
-START_TEST(window_freed__before_its_bind_is_executed__bind_error)
+TEST_LOOP(window_freed__before_its_bind_is_executed__bind_error, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]), *others[8];
 
@@ -412,9 +402,8 @@ START_TEST(window_freed__before_its_bind_is_executed__bind_error)
 	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(ibv_dealloc_mw(others[i]), 0);
 }
-END_TEST
 
-START_TEST(window_freed__its_bind_forgotten_by_a_reset__nothing_is_left)
+TEST_LOOP(window_freed__its_bind_forgotten_by_a_reset__nothing_is_left, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]);
 	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
@@ -426,9 +415,8 @@ START_TEST(window_freed__its_bind_forgotten_by_a_reset__nothing_is_left)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(queue_pair_in_error__binds_and_invalidations_are_flushed__and_not_executed)
+TEST_LOOP(queue_pair_in_error__binds_and_invalidations_are_flushed__and_not_executed, 2)
 {
 	struct ibv_mw *mw = mw_make(&b, types[_i]), *bound = mw_make(&b, IBV_MW_TYPE_2);
 	struct ibv_mr *mr = ibv_reg_mr(b.pd, b.bytes, RANGE, MW_ACCESS);
@@ -448,9 +436,8 @@ START_TEST(queue_pair_in_error__binds_and_invalidations_are_flushed__and_not_exe
 	ck_assert_int_eq(ibv_dealloc_mw(bound), 0);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(unsignalled__no_completion__but_of_an_error)
+TEST(unsignalled__no_completion__but_of_an_error)
 {
 	struct ibv_mw *one = mw_make(&b, IBV_MW_TYPE_1), *two = mw_make(&b, IBV_MW_TYPE_2);
 
@@ -463,9 +450,8 @@ START_TEST(unsignalled__no_completion__but_of_an_error)
 	ck_assert_int_eq(ibv_dealloc_mw(one), 0);
 	ck_assert_int_eq(ibv_dealloc_mw(two), 0);
 }
-END_TEST
 
-START_TEST(send_queue_full__bind_refused__the_key_of_type_1_stays)
+TEST(send_queue_full__bind_refused__the_key_of_type_1_stays)
 {
 	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_1);
 	struct ibv_mw_bind bind = { .bind_info = { b.mr, (uintptr_t)b.bytes, 8, MW_REMOTE } };
@@ -484,37 +470,4 @@ START_TEST(send_queue_full__bind_refused__the_key_of_type_1_stays)
 	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 3, 0, (uintptr_t)b.bytes, key, 8), 0);
 	cq_expect(a.cq, 3, IBV_WC_SUCCESS);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
-}
-END_TEST
-
-Suite *
-soft_mw_error_suite(void)
-{
-	Suite *suite = suite_create("soft-mw-error");
-	TCase *tcase = runner_tcase(suite, "error");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, type_1__bind_that_is_not_allowed__bind_error, 0, BAD_BINDS);
-	tcase_add_loop_test(tcase, type_2__bind_that_is_not_allowed__bind_error, 0, BAD_BINDS);
-	tcase_add_test(tcase, type_2_bound__bound_again__bind_error__it_stays_bound);
-	tcase_add_loop_test(
-	    tcase, type_1_bound__rebind_refused__it_gives_the_access_that_it_gave, 0, BAD_BINDS);
-	tcase_add_test(tcase, region__registered_anew__refused__it_gives_the_access_that_it_gave);
-	tcase_add_loop_test(tcase, type_2__key_with_other_upper_bits__bind_error, 0, 24);
-	tcase_add_test(tcase, type_2__any_lower_bits);
-	tcase_add_loop_test(tcase, type_2__of_nothing__bind_error, 0, 2);
-	tcase_add_loop_test(
-	    tcase, local_invalidate__of_no_window_that_is_bound_here__fails, 0, NOTS);
-	tcase_add_loop_test(tcase,
-	    send_with_invalidate__of_no_window_that_is_bound_here__fails_at_both_ends, 0, NOTS);
-	tcase_add_test(tcase, bind_and_invalidate__behind_a_send_that_waits__wait);
-	tcase_add_test(tcase, bind_invalidate_bind__executed_in_their_order);
-	tcase_add_loop_test(tcase, window_freed__before_its_bind_is_executed__bind_error, 0, 2);
-	tcase_add_loop_test(
-	    tcase, window_freed__its_bind_forgotten_by_a_reset__nothing_is_left, 0, 2);
-	tcase_add_loop_test(tcase,
-	    queue_pair_in_error__binds_and_invalidations_are_flushed__and_not_executed, 0, 2);
-	tcase_add_test(tcase, unsignalled__no_completion__but_of_an_error);
-	tcase_add_test(tcase, send_queue_full__bind_refused__the_key_of_type_1_stays);
-	return suite;
 }

@@ -112,7 +112,9 @@ use_the_device(void)
 
 /* ---- where the directory is, and what is wrong with it ---- */
 
-START_TEST(directory__in_the_runtime_directory_or_the_temporary_one)
+CASE("soft-names:names", room_enter, room_leave);
+
+TEST(directory__in_the_runtime_directory_or_the_temporary_one)
 {
 	ck_assert_int_eq(use_the_device(), 0);
 	ck_assert(is_there(meeting_place()));
@@ -121,12 +123,11 @@ START_TEST(directory__in_the_runtime_directory_or_the_temporary_one)
 	ck_assert_int_eq(use_the_device(), 0);
 	ck_assert(is_there(in_room("run/softverbs")));
 }
-END_TEST
 
 /*
  * As in a container where it is not there, and in a shell that kept the variable of another user.
  */
-START_TEST(runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used)
+TEST(runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used)
 {
 	setenv("XDG_RUNTIME_DIR", in_room("run"), 1);
 	ck_assert_int_eq(use_the_device(), 0);
@@ -136,9 +137,8 @@ START_TEST(runtime_directory__not_there_or_open_to_others__the_temporary_one_is_
 	ck_assert_int_eq(use_the_device(), 0);
 	ck_assert(!is_there(in_room("run/softverbs")));
 }
-END_TEST
 
-START_TEST(runtime_directory__longer_than_a_socket_address__works)
+TEST(runtime_directory__longer_than_a_socket_address__works)
 {
 	char path[ROOM_MAX];
 	int n = snprintf(path, sizeof path, "%s/", room);
@@ -151,7 +151,6 @@ START_TEST(runtime_directory__longer_than_a_socket_address__works)
 	strcat(path, "/softverbs");
 	ck_assert(is_there(path));
 }
-END_TEST
 
 /* What the device says on standard error. */
 static void
@@ -172,7 +171,7 @@ expect_refused(int error, const char *complaint)
 }
 
 /* origin: attack.P13 */
-START_TEST(directory_open_to_others__refused_with_a_message)
+TEST(directory_open_to_others__refused_with_a_message)
 {
 	ck_assert_int_eq(mkdir(meeting_place(), 0700), 0);
 	ck_assert_int_eq(chmod(meeting_place(), 0750), 0);
@@ -180,9 +179,8 @@ START_TEST(directory_open_to_others__refused_with_a_message)
 	ck_assert_int_eq(chmod(meeting_place(), 0700), 0);
 	ck_assert_int_eq(use_the_device(), 0);
 }
-END_TEST
 
-START_TEST(directory_is_a_link_or_a_file__refused_with_a_message)
+TEST(directory_is_a_link_or_a_file__refused_with_a_message)
 {
 	char place[ROOM_MAX];
 
@@ -194,9 +192,8 @@ START_TEST(directory_is_a_link_or_a_file__refused_with_a_message)
 	ck_assert_int_eq(mknod(place, S_IFREG | 0600, 0), 0);
 	expect_refused(ENOTDIR, "Not a directory");
 }
-END_TEST
 
-START_TEST(directory_of_another_user__refused_with_a_message)
+TEST(directory_of_another_user__refused_with_a_message)
 {
 	if (geteuid() != 0) {
 		runner_skip("only root can make a directory of another user");
@@ -206,7 +203,6 @@ START_TEST(directory_of_another_user__refused_with_a_message)
 	ck_assert_int_eq(chown(meeting_place(), 65534, 65534), 0);
 	expect_refused(EACCES, "belongs to user 65534");
 }
-END_TEST
 
 /* ---- other users ---- */
 
@@ -269,7 +265,7 @@ hold_all_that_is_open_to_all(void)
 }
 
 /* origin: attack.P13 */
-START_TEST(abstract_names_held_by_another__do_no_harm)
+TEST(abstract_names_held_by_another__do_no_harm)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
@@ -285,7 +281,6 @@ START_TEST(abstract_names_held_by_another__do_no_harm)
 	other_meet();
 	other_finish();
 }
-END_TEST
 
 static void
 address_of(struct sockaddr_un *address, unsigned int user, uint32_t qpn)
@@ -310,7 +305,7 @@ serve_as_another_user(void)
 	side_free(&a);
 }
 
-START_TEST(another_user_connects__hung_up)
+TEST(another_user_connects__hung_up)
 {
 	struct pollfd pfd = { .events = POLLIN };
 	struct sockaddr_un address;
@@ -333,7 +328,6 @@ START_TEST(another_user_connects__hung_up)
 	other_meet();
 	other_finish();
 }
-END_TEST
 
 static void
 connect_as_another_user(void)
@@ -351,7 +345,7 @@ connect_as_another_user(void)
 	close(fd);
 }
 
-START_TEST(socket_of_another_user__cannot_be_reached)
+TEST(socket_of_another_user__cannot_be_reached)
 {
 	struct side a, b;
 
@@ -365,7 +359,6 @@ START_TEST(socket_of_another_user__cannot_be_reached)
 	other_finish();
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* ---- owners ---- */
 
@@ -379,7 +372,7 @@ stand_in(unsigned int slot, int *listener)
 	ck_assert_int_eq(bind(*listener, (struct sockaddr *)&address, length), 0);
 }
 
-START_TEST(sockets_of_the_dead__replaced)
+TEST(sockets_of_the_dead__replaced)
 {
 	int fd;
 
@@ -392,9 +385,8 @@ START_TEST(sockets_of_the_dead__replaced)
 	ck_assert_int_eq(use_the_device(), 0);
 	ck_assert_int_eq(use_the_device(), 0);
 }
-END_TEST
 
-START_TEST(socket_of_the_living__left_alone_though_its_name_is_free)
+TEST(socket_of_the_living__left_alone_though_its_name_is_free)
 {
 	unsigned int slot = 1 + (unsigned int)getpid() % 1022; /* the first to be tried */
 	struct side a;
@@ -412,7 +404,6 @@ START_TEST(socket_of_the_living__left_alone_though_its_name_is_free)
 	close(fd);
 	side_free(&a);
 }
-END_TEST
 
 /*
  * Processes that lock one name: each counts itself in while it owns the name, and some die as
@@ -445,7 +436,7 @@ take_and_die(atomic_int *owners, unsigned int seed)
 	_exit(0);
 }
 
-START_TEST(owners_of_one_name__one_at_a_time__also_after_the_death_of_owners)
+TEST(owners_of_one_name__one_at_a_time__also_after_the_death_of_owners)
 {
 	atomic_int *owners =
 	    mmap(NULL, sizeof *owners, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -466,7 +457,6 @@ START_TEST(owners_of_one_name__one_at_a_time__also_after_the_death_of_owners)
 	}
 	munmap(owners, sizeof *owners);
 }
-END_TEST
 
 static struct rdma_event_channel *channel;
 static uint16_t port;
@@ -514,7 +504,7 @@ own_a_port_and_die(void)
 		pause();
 }
 
-START_TEST(port_of_a_killed_process__free__even_if_its_child_lives)
+TEST(port_of_a_killed_process__free__even_if_its_child_lives)
 {
 	struct rdma_cm_id *id;
 	pid_t child;
@@ -530,9 +520,8 @@ START_TEST(port_of_a_killed_process__free__even_if_its_child_lives)
 	rdma_destroy_id(id);
 	rdma_destroy_event_channel(channel);
 }
-END_TEST
 
-START_TEST(child_of_a_fork_ends__names_stay_the_parents)
+TEST(child_of_a_fork_ends__names_stay_the_parents)
 {
 	struct side a;
 	uint32_t slot;
@@ -554,7 +543,6 @@ START_TEST(child_of_a_fork_ends__names_stay_the_parents)
 	ck_assert_int_eq(status, 0);
 	side_free(&a);
 }
-END_TEST
 
 static void
 listen_elsewhere(void)
@@ -571,7 +559,7 @@ listen_elsewhere(void)
 	rdma_destroy_event_channel(channel);
 }
 
-START_TEST(processes_with_different_directories__do_not_meet)
+TEST(processes_with_different_directories__do_not_meet)
 {
 	struct rdma_conn_param param = { 0 };
 	struct rdma_cm_event *event;
@@ -594,31 +582,4 @@ START_TEST(processes_with_different_directories__do_not_meet)
 	rdma_destroy_event_channel(channel);
 	other_meet();
 	other_finish();
-}
-END_TEST
-
-Suite *
-soft_names_suite(void)
-{
-	Suite *suite = suite_create("soft-names");
-	TCase *tcase = runner_tcase(suite, "names");
-
-	tcase_add_checked_fixture(tcase, room_enter, room_leave);
-	tcase_add_test(tcase, directory__in_the_runtime_directory_or_the_temporary_one);
-	tcase_add_test(
-	    tcase, runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used);
-	tcase_add_test(tcase, runtime_directory__longer_than_a_socket_address__works);
-	tcase_add_test(tcase, directory_open_to_others__refused_with_a_message);
-	tcase_add_test(tcase, directory_is_a_link_or_a_file__refused_with_a_message);
-	tcase_add_test(tcase, directory_of_another_user__refused_with_a_message);
-	tcase_add_test(tcase, abstract_names_held_by_another__do_no_harm);
-	tcase_add_test(tcase, another_user_connects__hung_up);
-	tcase_add_test(tcase, socket_of_another_user__cannot_be_reached);
-	tcase_add_test(tcase, sockets_of_the_dead__replaced);
-	tcase_add_test(tcase, socket_of_the_living__left_alone_though_its_name_is_free);
-	tcase_add_test(tcase, owners_of_one_name__one_at_a_time__also_after_the_death_of_owners);
-	tcase_add_test(tcase, port_of_a_killed_process__free__even_if_its_child_lives);
-	tcase_add_test(tcase, child_of_a_fork_ends__names_stay_the_parents);
-	tcase_add_test(tcase, processes_with_different_directories__do_not_meet);
-	return suite;
 }

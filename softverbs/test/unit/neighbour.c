@@ -124,8 +124,10 @@ share_there(void)
 	side_free(&a);
 }
 
+CASE("soft-neighbour:shared");
+
 /* origin: out33.M1 */
-START_TEST(two_processes_with_links__have_no_open_file_in_common)
+TEST(two_processes_with_links__have_no_open_file_in_common)
 {
 	struct fds before, now, before_there, now_there;
 	int compared = 0;
@@ -154,13 +156,12 @@ START_TEST(two_processes_with_links__have_no_open_file_in_common)
 	side_free(&a);
 	other_finish();
 }
-END_TEST
 
 /* --- knocks */
 
 /* The progress thread sends, with the lock of the link held. */
 /* origin: out33.M1 */
-START_TEST(process_that_takes_no_knocks__does_not_stop_who_knocks)
+TEST(process_that_takes_no_knocks__does_not_stop_who_knocks)
 {
 	const struct soft_frame request = { .type = SOFT_FRAME_REQUEST,
 		.opcode = IBV_WR_RDMA_WRITE,
@@ -202,13 +203,14 @@ START_TEST(process_that_takes_no_knocks__does_not_stop_who_knocks)
 	line_slot_leave(slot, door);
 	side_free(&a);
 }
-END_TEST
 
 /* --- memory that is offered */
 
+CASE("soft-neighbour:memory");
+
 /* What a peer may name instead of its memory: 0 if it was opened. */
 /* origin: out33.MEMORY */
-START_TEST(memory_named_by_a_peer__only_a_memfd_is_opened)
+TEST(memory_named_by_a_peer__only_a_memfd_is_opened)
 {
 	static const char *const others[] = { "/dev/null", "/dev/zero", "/proc/version", ".",
 		"/proc/self/exe" };
@@ -245,9 +247,8 @@ START_TEST(memory_named_by_a_peer__only_a_memfd_is_opened)
 	close(fd);
 	close(number);
 }
-END_TEST
 
-START_TEST(memory_of_another_link__is_declined)
+TEST(memory_of_another_link__is_declined)
 {
 	struct soft_rings rings;
 	unsigned int slot;
@@ -265,7 +266,6 @@ START_TEST(memory_of_another_link__is_declined)
 	line_slot_leave(slot, door);
 	side_free(&a);
 }
-END_TEST
 
 /* --- descriptors that are sent */
 
@@ -415,9 +415,11 @@ pollute(enum place place)
 	close(line);
 }
 
+CASE("soft-neighbour:foreign");
+
 /* The kernel refuses descriptors, or is of a kind that cannot. */
 /* origin: out33.M2 */
-START_TEST(descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits)
+TEST_LOOP(descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 2 * PLACES)
 {
 	const struct side_options patient = { .patient = true };
 	const struct sigaction action = { .sa_handler = take_signal };
@@ -446,7 +448,6 @@ START_TEST(descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits)
 	while (far_count)
 		close(far_ends[--far_count]);
 }
-END_TEST
 
 /* --- the table of descriptors */
 
@@ -464,12 +465,14 @@ table_size(void)
 	return size;
 }
 
+CASE("soft-neighbour:table");
+
 /*
  * A table that grows in a process with threads keeps the thread that needs it waiting, which is the
  * progress thread.
  */
 /* origin: out33.R2 */
-START_TEST(device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become)
+TEST_LOOP(device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become, 7)
 {
 	static const rlim_t limits[] = { 64, 100, 256, 1000, 1024, 4096, 100000 };
 	struct rlimit limit;
@@ -484,7 +487,6 @@ START_TEST(device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become)
 	ck_assert_uint_ge(table_size(), wanted < 4096 ? wanted : 4096);
 	side_free(&a);
 }
-END_TEST
 
 #define CALLERS 120
 #define SERVED 64 /* at a time */
@@ -510,7 +512,7 @@ be_called_there(void)
  * shell left open are closed before.
  */
 /* origin: out33.R2 */
-START_TEST(many_callers__the_progress_thread_waits_for_nothing)
+TEST(many_callers__the_progress_thread_waits_for_nothing)
 {
 	int lines[CALLERS];
 	unsigned int called;
@@ -533,7 +535,6 @@ START_TEST(many_callers__the_progress_thread_waits_for_nothing)
 	other_finish();
 	side_free(&a);
 }
-END_TEST
 
 /* --- processes without a number here */
 
@@ -606,11 +607,13 @@ claim(int from, int to)
 	_exit(0);
 }
 
+CASE("soft-neighbour:namespace");
+
 /*
  * For the device in the namespace both the owner of the slot and the other one have the number 0.
  */
 /* origin: out33.A1 */
-START_TEST(process_of_another_pid_namespace__cannot_claim_a_slot)
+TEST(process_of_another_pid_namespace__cannot_claim_a_slot)
 {
 	int there[2], back[2], status;
 	unsigned int slots[2], major = 0, minor = 0;
@@ -657,7 +660,6 @@ START_TEST(process_of_another_pid_namespace__cannot_claim_a_slot)
 	other_finish();
 	side_free(&a);
 }
-END_TEST
 
 /* --- the limit of the size of a file */
 
@@ -682,9 +684,11 @@ send_there(void)
 	side_free(&a);
 }
 
+CASE("soft-neighbour:size");
+
 /* Memory that would be too large is not shared: sockets carry the messages. */
 /* origin: out33.A2 */
-START_TEST(limit_of_a_files_size__is_kept_without_a_signal)
+TEST(limit_of_a_files_size__is_kept_without_a_signal)
 {
 	struct fds before;
 
@@ -694,10 +698,9 @@ START_TEST(limit_of_a_files_size__is_kept_without_a_signal)
 	side_free(&a);
 	other_finish();
 }
-END_TEST
 
 /* The name of a port is an entry of a file. */
-START_TEST(file_of_names_that_may_not_grow__no_port)
+TEST(file_of_names_that_may_not_grow__no_port)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct rdma_event_channel *channel = rdma_create_event_channel();
@@ -709,31 +712,4 @@ START_TEST(file_of_names_that_may_not_grow__no_port)
 	ck_assert_int_eq(errno, EFBIG);
 	rdma_destroy_id(id);
 	rdma_destroy_event_channel(channel);
-}
-END_TEST
-
-Suite *
-soft_neighbour_suite(void)
-{
-	Suite *suite = suite_create("soft-neighbour");
-	TCase *tcase = runner_tcase(suite, "shared");
-
-	tcase_add_test(tcase, two_processes_with_links__have_no_open_file_in_common);
-	tcase_add_test(tcase, process_that_takes_no_knocks__does_not_stop_who_knocks);
-	tcase = runner_tcase(suite, "memory");
-	tcase_add_test(tcase, memory_named_by_a_peer__only_a_memfd_is_opened);
-	tcase_add_test(tcase, memory_of_another_link__is_declined);
-	tcase = runner_tcase(suite, "table");
-	tcase_add_loop_test(
-	    tcase, device_in_use__the_table_of_descriptors_is_as_large_as_it_may_become, 0, 7);
-	tcase_add_test(tcase, many_callers__the_progress_thread_waits_for_nothing);
-	tcase = runner_tcase(suite, "namespace");
-	tcase_add_test(tcase, process_of_another_pid_namespace__cannot_claim_a_slot);
-	tcase = runner_tcase(suite, "size");
-	tcase_add_test(tcase, limit_of_a_files_size__is_kept_without_a_signal);
-	tcase_add_test(tcase, file_of_names_that_may_not_grow__no_port);
-	tcase = runner_tcase(suite, "foreign");
-	tcase_add_loop_test(tcase,
-	    descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 0, 2 * PLACES);
-	return suite;
 }

@@ -61,7 +61,9 @@ static const struct {
 	{ 2, 0, 1, ENOSYS },
 };
 
-START_TEST(option__has_its_level_name_and_length)
+CASE("soft-option:option", setup, teardown);
+
+TEST_LOOP(option__has_its_level_name_and_length, (sizeof options / sizeof options[0]))
 {
 	char value[sizeof(struct ibv_path_data)] = { 1 };
 	const int r =
@@ -73,7 +75,6 @@ START_TEST(option__has_its_level_name_and_length)
 		ck_assert_int_eq(r, 0);
 	expect_error(rdma_set_option(id, options[_i].level, options[_i].name, NULL, 4), EFAULT);
 }
-END_TEST
 
 static int
 set_int(struct rdma_cm_id *of, int name, int value)
@@ -81,7 +82,7 @@ set_int(struct rdma_cm_id *of, int name, int value)
 	return rdma_set_option(of, RDMA_OPTION_ID, name, &value, sizeof value);
 }
 
-START_TEST(option__in_a_state_that_is_too_late__refused)
+TEST(option__in_a_state_that_is_too_late__refused)
 {
 	struct sockaddr_in address = loopback(0);
 
@@ -95,9 +96,8 @@ START_TEST(option__in_a_state_that_is_too_late__refused)
 	expect_error(set_int(id, RDMA_OPTION_ID_REUSEADDR, 1), EINVAL);
 	expect_error(set_int(id, RDMA_OPTION_ID_AFONLY, 0), EINVAL);
 }
-END_TEST
 
-START_TEST(ack_timeout__is_for_connections)
+TEST(ack_timeout__is_for_connections)
 {
 	struct rdma_cm_id *datagrams;
 	uint8_t timeout = 20;
@@ -108,9 +108,8 @@ START_TEST(ack_timeout__is_for_connections)
 	    EINVAL);
 	ck_assert_int_eq(rdma_destroy_id(datagrams), 0);
 }
-END_TEST
 
-START_TEST(path__stands_for_the_resolution_of_the_route)
+TEST(path__stands_for_the_resolution_of_the_route)
 {
 	struct ibv_path_data paths[] = { { .flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY },
 		{ .flags = IBV_PATH_FLAG_GMP | IBV_PATH_FLAG_PRIMARY | IBV_PATH_FLAG_BIDIRECTIONAL,
@@ -151,7 +150,6 @@ START_TEST(path__stands_for_the_resolution_of_the_route)
 	expect_error(
 	    rdma_set_option(id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, paths, sizeof paths), EINVAL);
 }
-END_TEST
 
 /* ---- addresses ---- */
 
@@ -204,7 +202,7 @@ has_ipv6(void)
 	return has;
 }
 
-START_TEST(any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family)
+TEST_LOOP(any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family, 2)
 {
 	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
 	struct sockaddr_in four = loopback(0), any = { .sin_family = AF_INET };
@@ -235,10 +233,9 @@ START_TEST(any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family)
 	if (by_ipv6)
 		expect_reached((struct sockaddr *)&six, id);
 }
-END_TEST
 
 /* Two addresses of one port have a listener each. */
-START_TEST(port__at_two_addresses__has_two_listeners)
+TEST(port__at_two_addresses__has_two_listeners)
 {
 	struct sockaddr_in one = loopback(0), two;
 	struct rdma_cm_id *other;
@@ -257,7 +254,6 @@ START_TEST(port__at_two_addresses__has_two_listeners)
 	expect_reached((struct sockaddr *)&two, NULL);
 	expect_reached((struct sockaddr *)&one, id);
 }
-END_TEST
 
 /* The link-local address of an interface of this host; false if there is none. */
 static bool
@@ -281,7 +277,7 @@ find_link_local(struct sockaddr_in6 *address)
 	return found;
 }
 
-START_TEST(link_local_address__is_one_of_its_interface)
+TEST(link_local_address__is_one_of_its_interface)
 {
 	struct sockaddr_in6 address, elsewhere = { .sin6_family = AF_INET6 };
 
@@ -300,9 +296,8 @@ START_TEST(link_local_address__is_one_of_its_interface)
 	address.sin6_port = rdma_get_src_port(id);
 	expect_reached((struct sockaddr *)&address, id);
 }
-END_TEST
 
-START_TEST(address__of_no_family_or_two__refused)
+TEST(address__of_no_family_or_two__refused)
 {
 	struct sockaddr other = { .sa_family = AF_UNIX };
 	struct sockaddr_in four = loopback(htons(1));
@@ -324,7 +319,6 @@ START_TEST(address__of_no_family_or_two__refused)
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, id);
 	ck_assert_uint_eq(rdma_get_src_port(id), six.sin6_port);
 }
-END_TEST
 
 /* ---- connections of queue pairs that the ids do not have ---- */
 
@@ -393,7 +387,7 @@ to_state(struct rdma_cm_id *of, struct ibv_qp *qp, enum ibv_qp_state state)
 	ck_assert_int_eq(ibv_modify_qp(qp, &attr, mask), 0);
 }
 
-START_TEST(queue_pairs__of_their_own__are_connected_step_by_step)
+TEST(queue_pairs__of_their_own__are_connected_step_by_step)
 {
 	struct ibv_recv_wr receive = { .wr_id = 1 }, *bad_receive;
 	struct ibv_send_wr send = { .wr_id = 2,
@@ -433,10 +427,9 @@ START_TEST(queue_pairs__of_their_own__are_connected_step_by_step)
 	cq_expect(o.cq, 2, IBV_WC_SUCCESS);
 	outside_free(&o);
 }
-END_TEST
 
 /* The device has no options of vendors, as most have none. */
-START_TEST(vendor_options__are_taken_and_never_come)
+TEST(vendor_options__are_taken_and_never_come)
 {
 	struct ibv_ece ece = { .vendor_id = 0 };
 	struct rdma_cm_event *event;
@@ -463,33 +456,8 @@ START_TEST(vendor_options__are_taken_and_never_come)
 	rdma_ack_cm_event(event);
 	outside_free(&o);
 }
-END_TEST
 
-START_TEST(event__without_a_place_for_it__refused)
+TEST(event__without_a_place_for_it__refused)
 {
 	expect_error(rdma_get_cm_event(channel, NULL), EINVAL);
-}
-END_TEST
-
-Suite *
-soft_option_suite(void)
-{
-	Suite *suite = suite_create("soft-option");
-	TCase *tcase = runner_tcase(suite, "option");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, option__has_its_level_name_and_length, 0,
-	    (int)(sizeof options / sizeof options[0]));
-	tcase_add_test(tcase, option__in_a_state_that_is_too_late__refused);
-	tcase_add_test(tcase, ack_timeout__is_for_connections);
-	tcase_add_test(tcase, path__stands_for_the_resolution_of_the_route);
-	tcase_add_loop_test(
-	    tcase, any_address__of_ipv6__includes_ipv4_unless_it_is_for_its_family, 0, 2);
-	tcase_add_test(tcase, port__at_two_addresses__has_two_listeners);
-	tcase_add_test(tcase, link_local_address__is_one_of_its_interface);
-	tcase_add_test(tcase, address__of_no_family_or_two__refused);
-	tcase_add_test(tcase, queue_pairs__of_their_own__are_connected_step_by_step);
-	tcase_add_test(tcase, vendor_options__are_taken_and_never_come);
-	tcase_add_test(tcase, event__without_a_place_for_it__refused);
-	return suite;
 }

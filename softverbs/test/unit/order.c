@@ -237,8 +237,10 @@ copy_shapes(void)
 	}
 }
 
+CASE("soft-order:order", setup, teardown, .seconds = 60);
+
 /* origin: attack.K2, out33.D8 */
-START_TEST(copy__the_last_8_bytes_are_stored_last)
+TEST(copy__the_last_8_bytes_are_stored_last)
 {
 	pid_t child;
 
@@ -256,9 +258,8 @@ START_TEST(copy__the_last_8_bytes_are_stored_last)
 	}
 	expect_end(child);
 }
-END_TEST
 
-START_TEST(copy__ranges_that_overlap__as_memmove_does)
+TEST(copy__ranges_that_overlap__as_memmove_does)
 {
 	char bytes[256], expected[256];
 
@@ -275,7 +276,6 @@ START_TEST(copy__ranges_that_overlap__as_memmove_does)
 		}
 	}
 }
-END_TEST
 
 /* --- through the verbs: scattered, and with an end that is not a word's */
 
@@ -313,7 +313,7 @@ send_and_write(void)
 }
 
 /* origin: attack.K2 */
-START_TEST(send_and_write__the_last_8_bytes_are_stored_last)
+TEST(send_and_write__the_last_8_bytes_are_stored_last)
 {
 	pid_t child;
 
@@ -329,7 +329,6 @@ START_TEST(send_and_write__the_last_8_bytes_are_stored_last)
 	watch(child);
 	expect_end(child);
 }
-END_TEST
 
 /* --- at speed */
 
@@ -355,7 +354,7 @@ read_at_the_last_byte(void *arg)
 }
 
 /* ThreadSanitizer sees that the last byte orders the others. */
-START_TEST(write__polled_at_its_last_byte__is_whole)
+TEST(write__polled_at_its_last_byte__is_whole)
 {
 	pthread_t reader;
 
@@ -372,19 +371,4 @@ START_TEST(write__polled_at_its_last_byte__is_whole)
 	}
 	ck_assert_int_eq(pthread_join(reader, NULL), 0);
 	pair_free(&a, &b);
-}
-END_TEST
-
-Suite *
-soft_order_suite(void)
-{
-	Suite *suite = suite_create("soft-order");
-	TCase *tcase = runner_tcase_timed(suite, "order", 60);
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, copy__the_last_8_bytes_are_stored_last);
-	tcase_add_test(tcase, copy__ranges_that_overlap__as_memmove_does);
-	tcase_add_test(tcase, send_and_write__the_last_8_bytes_are_stored_last);
-	tcase_add_test(tcase, write__polled_at_its_last_byte__is_whole);
-	return suite;
 }

@@ -25,7 +25,9 @@ send_one(uint64_t wr_id)
 	side_post(&a, IBV_WR_SEND, 0, wr_id, 0, 8);
 }
 
-START_TEST(late__completion_before_the_request__event)
+CASE("soft-personality:personality");
+
+TEST(late__completion_before_the_request__event)
 {
 	begin("late");
 	send_one(1);
@@ -36,9 +38,8 @@ START_TEST(late__completion_before_the_request__event)
 	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
+TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 {
 	begin("late");
 	send_one(1);
@@ -46,14 +47,13 @@ START_TEST(late__solicited_request__plain_completion_before_it_is_no_reason)
 	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /*
  * A solicited completion is a reason until it is polled, and what comes behind it is none.  The
  * counters of the queue wrap after three.
  */
 /* origin: outside.133 */
-START_TEST(late__solicited_request__solicited_completion_before_it__event)
+TEST_LOOP(late__solicited_request__solicited_completion_before_it__event, 6)
 {
 	begin("late");
 	for (uint64_t i = 0; i < 6; i++) {
@@ -69,10 +69,9 @@ START_TEST(late__solicited_request__solicited_completion_before_it__event)
 	}
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* A spurious event must not use up the request. */
-START_TEST(spurious__extra_events_come_and_the_due_one_too)
+TEST(spurious__extra_events_come_and_the_due_one_too)
 {
 	int extra = 0;
 
@@ -94,9 +93,8 @@ START_TEST(spurious__extra_events_come_and_the_due_one_too)
 	ck_assert_int_gt(extra, 0);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(coalescing__one_event_when_several_are_there)
+TEST(coalescing__one_event_when_several_are_there)
 {
 	begin("coalescing");
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -109,9 +107,8 @@ START_TEST(coalescing__one_event_when_several_are_there)
 		cq_expect(b.cq, i, IBV_WC_SUCCESS);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(coalescing__a_lonely_completion__event_in_a_while)
+TEST(coalescing__a_lonely_completion__event_in_a_while)
 {
 	begin("coalescing");
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -119,9 +116,8 @@ START_TEST(coalescing__a_lonely_completion__event_in_a_while)
 	channel_expect(b.channel, b.cq);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(delayed__completions_show_up_later_in_order)
+TEST(delayed__completions_show_up_later_in_order)
 {
 	int late = 0;
 
@@ -141,9 +137,8 @@ START_TEST(delayed__completions_show_up_later_in_order)
 	ck_assert_int_ge(late, 10);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(delayed__arm_then_completion__event)
+TEST(delayed__arm_then_completion__event)
 {
 	begin("delayed");
 	for (uint64_t i = 0; i < 50; i++) {
@@ -155,11 +150,10 @@ START_TEST(delayed__arm_then_completion__event)
 	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* The last entry that becomes visible is the one that was waited for, or one behind it is. */
 /* origin: outside.140 */
-START_TEST(delayed__solicited_request_then_completions__event)
+TEST(delayed__solicited_request_then_completions__event)
 {
 	begin("delayed");
 	for (uint64_t i = 0; i < 50; i++) {
@@ -175,9 +169,8 @@ START_TEST(delayed__solicited_request_then_completions__event)
 	channel_expect_no_event(b.channel);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled)
+TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled)
 {
 	struct ibv_wc wcs[20];
 
@@ -193,10 +186,9 @@ START_TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled
 	channel_expect(b.channel, b.cq);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* origin: outside.93 */
-START_TEST(delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled)
+TEST_LOOP(delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled, 10)
 {
 	const struct side_options shared = { .srq = 16 };
 	struct ibv_wc wcs[10];
@@ -212,9 +204,8 @@ START_TEST(delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled
 		ck_assert_uint_eq(wcs[i].wr_id, i);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(delayed__destroyed_with_everything_held_back__nothing_remains)
+TEST(delayed__destroyed_with_everything_held_back__nothing_remains)
 {
 	begin("delayed");
 	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
@@ -222,10 +213,9 @@ START_TEST(delayed__destroyed_with_everything_held_back__nothing_remains)
 		send_one(i);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* The loop every consumer has, under each personality: it must see every completion. */
-START_TEST(arm_poll_wait__in_every_personality__sees_all)
+TEST_LOOP(arm_poll_wait__in_every_personality__sees_all, DT_PERSONALITIES)
 {
 	const struct side_options many = { .cqe = 4096, .receives = 64, .sends = 64 };
 	struct ibv_wc wc;
@@ -244,9 +234,8 @@ START_TEST(arm_poll_wait__in_every_personality__sees_all)
 	}
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(exact_hint__returns_what_the_plain_call_cannot)
+TEST(exact_hint__returns_what_the_plain_call_cannot)
 {
 	begin("strict");
 	ck_assert_int_eq(soft_cq_arm(b.cq, 0), 0);
@@ -257,21 +246,19 @@ START_TEST(exact_hint__returns_what_the_plain_call_cannot)
 	channel_expect(b.channel, b.cq);
 	pair_free(&a, &b);
 }
-END_TEST
 
 #define FLOOD 20000
 
 /* Without a poll between the request and the wait. */
-START_TEST(exact_hint__no_poll_before_the_wait__sees_all)
+TEST_LOOP(exact_hint__no_poll_before_the_wait__sees_all, DT_PERSONALITIES)
 {
 	begin(dt_personality_names[_i]);
 	pair_stream(&a, &b, FLOOD);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /* It is for the consumer to find out, by polling. */
-START_TEST(exact_hint__completions_were_lost__it_says_so)
+TEST(exact_hint__completions_were_lost__it_says_so)
 {
 	const struct side_options narrow = { .cqe = 1 };
 	struct ibv_wc wc;
@@ -283,36 +270,4 @@ START_TEST(exact_hint__completions_were_lost__it_says_so)
 	ck_assert_int_eq(soft_cq_arm(b.cq, 0), 1);
 	ck_assert_int_lt(ibv_poll_cq(b.cq, 1, &wc), 0);
 	pair_free(&a, &b);
-}
-END_TEST
-
-Suite *
-soft_personality_suite(void)
-{
-	Suite *suite = suite_create("soft-personality");
-	TCase *tcase = runner_tcase(suite, "personality");
-
-	tcase_add_test(tcase, late__completion_before_the_request__event);
-	tcase_add_test(tcase, late__solicited_request__plain_completion_before_it_is_no_reason);
-	tcase_add_loop_test(
-	    tcase, late__solicited_request__solicited_completion_before_it__event, 0, 6);
-	tcase_add_test(tcase, spurious__extra_events_come_and_the_due_one_too);
-	tcase_add_test(tcase, coalescing__one_event_when_several_are_there);
-	tcase_add_test(tcase, coalescing__a_lonely_completion__event_in_a_while);
-	tcase_add_test(tcase, delayed__completions_show_up_later_in_order);
-	tcase_add_test(tcase, delayed__arm_then_completion__event);
-	tcase_add_test(tcase, delayed__solicited_request_then_completions__event);
-	tcase_add_test(
-	    tcase, delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled);
-	/* Without the rule it fails in most rounds. */
-	tcase_add_loop_test(
-	    tcase, delayed__last_buffer_of_a_shared_queue__all_completions_can_be_polled, 0, 10);
-	tcase_add_test(tcase, delayed__destroyed_with_everything_held_back__nothing_remains);
-	tcase_add_loop_test(
-	    tcase, arm_poll_wait__in_every_personality__sees_all, 0, DT_PERSONALITIES);
-	tcase_add_test(tcase, exact_hint__returns_what_the_plain_call_cannot);
-	tcase_add_loop_test(
-	    tcase, exact_hint__no_poll_before_the_wait__sees_all, 0, DT_PERSONALITIES);
-	tcase_add_test(tcase, exact_hint__completions_were_lost__it_says_so);
-	return suite;
 }

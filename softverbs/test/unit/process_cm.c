@@ -99,7 +99,9 @@ send_one(void)
 	cq_expect(cq, 2, IBV_WC_SUCCESS);
 }
 
-START_TEST(connect__send__disconnect__one_event_each_side)
+CASE("soft-process-cm:cm");
+
+TEST(connect__send__disconnect__one_event_each_side)
 {
 	struct rdma_cm_event *event;
 
@@ -117,7 +119,6 @@ START_TEST(connect__send__disconnect__one_event_each_side)
 	leave();
 	other_finish();
 }
-END_TEST
 
 static void
 rejecting(void)
@@ -127,7 +128,7 @@ rejecting(void)
 	leave();
 }
 
-START_TEST(connect__rejected__with_data)
+TEST(connect__rejected__with_data)
 {
 	struct rdma_cm_event *event;
 
@@ -142,7 +143,6 @@ START_TEST(connect__rejected__with_data)
 	leave();
 	other_finish();
 }
-END_TEST
 
 static void
 not_listening(void)
@@ -158,7 +158,7 @@ not_listening(void)
 	leave();
 }
 
-START_TEST(connect__port_bound_without_listener__rejected_with_status_8)
+TEST(connect__port_bound_without_listener__rejected_with_status_8)
 {
 	struct rdma_cm_event *event;
 
@@ -171,9 +171,8 @@ START_TEST(connect__port_bound_without_listener__rejected_with_status_8)
 	leave();
 	other_finish();
 }
-END_TEST
 
-START_TEST(bind__port_of_another_process__address_not_available)
+TEST(bind__port_of_another_process__address_not_available)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET };
 
@@ -188,7 +187,6 @@ START_TEST(bind__port_of_another_process__address_not_available)
 	leave();
 	other_finish();
 }
-END_TEST
 
 static void
 accept_and_wait(void)
@@ -198,7 +196,7 @@ accept_and_wait(void)
 		pause();
 }
 
-START_TEST(peer_killed__disconnected_exactly_once)
+TEST(peer_killed__disconnected_exactly_once)
 {
 	other_start(accept_and_wait);
 	call();
@@ -211,7 +209,6 @@ START_TEST(peer_killed__disconnected_exactly_once)
 	cm_expect_no_event(channel);
 	leave();
 }
-END_TEST
 
 static void
 call_and_wait(void)
@@ -222,7 +219,7 @@ call_and_wait(void)
 		pause();
 }
 
-START_TEST(caller_killed__passive_side_disconnected_exactly_once)
+TEST(caller_killed__passive_side_disconnected_exactly_once)
 {
 	other_start(call_and_wait);
 	serve("yes");
@@ -232,7 +229,6 @@ START_TEST(caller_killed__passive_side_disconnected_exactly_once)
 	cm_expect_no_event(channel);
 	leave();
 }
-END_TEST
 
 static void
 serve_many(void)
@@ -273,7 +269,7 @@ serve_many(void)
 	rdma_destroy_event_channel(channel);
 }
 
-START_TEST(hundred_connections__one_after_the_other_and_at_once)
+TEST(hundred_connections__one_after_the_other_and_at_once)
 {
 	struct rdma_conn_param param = { .retry_count = 7, .rnr_retry_count = 7 };
 	struct rdma_cm_id *ids[10];
@@ -307,7 +303,6 @@ START_TEST(hundred_connections__one_after_the_other_and_at_once)
 	rdma_destroy_event_channel(channel);
 	other_finish();
 }
-END_TEST
 
 static void
 serve_twice(void)
@@ -323,7 +318,7 @@ serve_twice(void)
 	leave();
 }
 
-START_TEST(device_closed_and_opened_again__others_find_it)
+TEST(device_closed_and_opened_again__others_find_it)
 {
 	other_start(serve_twice);
 	call();
@@ -339,7 +334,6 @@ START_TEST(device_closed_and_opened_again__others_find_it)
 	leave();
 	other_finish();
 }
-END_TEST
 
 static void
 await_child(pid_t child)
@@ -365,7 +359,7 @@ fork_and_check(int generations)
 	await_child(child);
 }
 
-START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
+TEST(fork__with_connection_and_listener__children_lose_no_memory)
 {
 	struct rdma_cm_id *listener;
 	uint16_t own_port;
@@ -383,7 +377,6 @@ START_TEST(fork__with_connection_and_listener__children_lose_no_memory)
 	leave();
 	other_finish();
 }
-END_TEST
 
 /* One message, then the end. */
 static void
@@ -426,7 +419,7 @@ accepting_the_parent_and_the_child(void)
 	receive_and_end();
 }
 
-START_TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
+TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
 {
 	pid_t child;
 
@@ -448,24 +441,4 @@ START_TEST(fork__child_opens_the_device_anew__has_a_link_of_its_own)
 	send_and_end();
 	leave();
 	other_finish();
-}
-END_TEST
-
-Suite *
-soft_process_cm_suite(void)
-{
-	Suite *suite = suite_create("soft-process-cm");
-	TCase *tcase = runner_tcase(suite, "cm");
-
-	tcase_add_test(tcase, fork__with_connection_and_listener__children_lose_no_memory);
-	tcase_add_test(tcase, fork__child_opens_the_device_anew__has_a_link_of_its_own);
-	tcase_add_test(tcase, connect__send__disconnect__one_event_each_side);
-	tcase_add_test(tcase, connect__rejected__with_data);
-	tcase_add_test(tcase, connect__port_bound_without_listener__rejected_with_status_8);
-	tcase_add_test(tcase, bind__port_of_another_process__address_not_available);
-	tcase_add_test(tcase, peer_killed__disconnected_exactly_once);
-	tcase_add_test(tcase, caller_killed__passive_side_disconnected_exactly_once);
-	tcase_add_test(tcase, device_closed_and_opened_again__others_find_it);
-	tcase_add_test(tcase, hundred_connections__one_after_the_other_and_at_once);
-	return suite;
 }

@@ -71,7 +71,9 @@ sending(void)
 	own_finish();
 }
 
-START_TEST(datagrams__of_another_process__arrive)
+CASE("soft-process-datagram:processes", patience_begin, patience_end);
+
+TEST(datagrams__of_another_process__arrive)
 {
 	struct ibv_wc wc;
 
@@ -102,7 +104,6 @@ START_TEST(datagrams__of_another_process__arrive)
 	own_finish();
 	other_finish();
 }
-END_TEST
 
 static void
 idle(void)
@@ -115,7 +116,7 @@ idle(void)
  * Its status, and what the queue pair does then, are those of a datagram to a queue pair of the own
  * process.
  */
-START_TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
+TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {
@@ -141,7 +142,6 @@ START_TEST(datagram__of_memory_that_may_not_be_read__fails_at_once)
 	own_finish();
 	other_finish();
 }
-END_TEST
 
 /*
  * Posts until the send queue is full, as it is when the link is; returns how many are not complete.
@@ -165,7 +165,7 @@ fill_link(void)
 	return 0;
 }
 
-START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
+TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
 {
 	int left;
 
@@ -182,9 +182,8 @@ START_TEST(datagrams__to_a_process_that_reads_late__wait_for_room)
 	own_finish();
 	other_finish();
 }
-END_TEST
 
-START_TEST(datagrams__that_wait__are_flushed_by_an_error)
+TEST(datagrams__that_wait__are_flushed_by_an_error)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	int left, flushed = 0;
@@ -203,7 +202,6 @@ START_TEST(datagrams__that_wait__are_flushed_by_an_error)
 	own_finish();
 	other_finish();
 }
-END_TEST
 
 /* How the first wait ends. */
 enum { HAS_ROOM, IS_LOST, IS_RESET, WAITS };
@@ -238,7 +236,7 @@ end_wait(int how, int left)
 
 /* As long as the first time. */
 /* origin: out33.D9 */
-START_TEST(datagrams__have_waited_for_room_long_ago__wait_again)
+TEST_LOOP(datagrams__have_waited_for_room_long_ago__wait_again, WAITS)
 {
 	int left;
 
@@ -258,9 +256,8 @@ START_TEST(datagrams__have_waited_for_room_long_ago__wait_again)
 	own_finish();
 	other_finish();
 }
-END_TEST
 
-START_TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
+TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
 {
 	other_start(idle);
 	own_for_datagrams();
@@ -274,21 +271,4 @@ START_TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
 		own_send(own_peer.qpn, DATAGRAM_MTU, i);
 	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
 	side_free(&own);
-}
-END_TEST
-
-Suite *
-soft_process_datagram_suite(void)
-{
-	Suite *s = suite_create("soft-process-datagram");
-	TCase *tc = runner_tcase(s, "processes");
-
-	tcase_add_checked_fixture(tc, patience_begin, patience_end);
-	tcase_add_test(tc, datagrams__of_another_process__arrive);
-	tcase_add_test(tc, datagram__of_memory_that_may_not_be_read__fails_at_once);
-	tcase_add_test(tc, datagrams__to_a_process_that_reads_late__wait_for_room);
-	tcase_add_test(tc, datagrams__that_wait__are_flushed_by_an_error);
-	tcase_add_loop_test(tc, datagrams__have_waited_for_room_long_ago__wait_again, 0, WAITS);
-	tcase_add_test(tc, datagrams__to_a_process_that_is_stopped_or_gone__are_lost);
-	return s;
 }

@@ -18,7 +18,9 @@ refusing(void)
 	own_end();
 }
 
-START_TEST(rdma__beyond_the_region__both_in_error__later_requests_flushed)
+CASE("soft-process-error:error");
+
+TEST(rdma__beyond_the_region__both_in_error__later_requests_flushed)
 {
 	own_begin(refusing, NULL);
 	other_meet();
@@ -34,7 +36,6 @@ START_TEST(rdma__beyond_the_region__both_in_error__later_requests_flushed)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 too_small(void)
@@ -46,7 +47,7 @@ too_small(void)
 	own_end();
 }
 
-START_TEST(send__longer_than_the_receive__invalid_request)
+TEST(send__longer_than_the_receive__invalid_request)
 {
 	own_begin(too_small, NULL);
 	other_meet();
@@ -55,7 +56,6 @@ START_TEST(send__longer_than_the_receive__invalid_request)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 idle(void)
@@ -65,7 +65,7 @@ idle(void)
 	own_end();
 }
 
-START_TEST(send__no_receive_and_no_retries__rnr_error)
+TEST(send__no_receive_and_no_retries__rnr_error)
 {
 	const struct side_options strict = { .no_retries = true };
 
@@ -76,7 +76,6 @@ START_TEST(send__no_receive_and_no_retries__rnr_error)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 leaving(void)
@@ -88,7 +87,7 @@ leaving(void)
 	own_end();
 }
 
-START_TEST(send__to_a_destroyed_queue_pair__retries_then_gives_up)
+TEST(send__to_a_destroyed_queue_pair__retries_then_gives_up)
 {
 	own_begin(leaving, NULL);
 	other_meet();
@@ -99,7 +98,6 @@ START_TEST(send__to_a_destroyed_queue_pair__retries_then_gives_up)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 resetting(void)
@@ -114,7 +112,7 @@ resetting(void)
 }
 
 /* What was executed is acknowledged even if the queue pair is reset the moment after. */
-START_TEST(peer_resets_right_after_the_message__it_was_done__the_next_is_not)
+TEST_LOOP(peer_resets_right_after_the_message__it_was_done__the_next_is_not, 10)
 {
 	own_begin(resetting, NULL);
 	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 10);
@@ -126,7 +124,6 @@ START_TEST(peer_resets_right_after_the_message__it_was_done__the_next_is_not)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 slow_to_connect(void)
@@ -142,7 +139,7 @@ slow_to_connect(void)
 	own_end();
 }
 
-START_TEST(send__before_the_peer_is_ready__arrives_when_it_is)
+TEST(send__before_the_peer_is_ready__arrives_when_it_is)
 {
 	const struct side_options patient = { .patient = true };
 
@@ -152,7 +149,6 @@ START_TEST(send__before_the_peer_is_ready__arrives_when_it_is)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 until_killed(void)
@@ -162,7 +158,7 @@ until_killed(void)
 		pause();
 }
 
-START_TEST(peer_killed__requests_fail)
+TEST(peer_killed__requests_fail)
 {
 	own_begin(until_killed, NULL);
 	side_post(&own, IBV_WR_SEND, 0, 1, 0, 100); /* waits for a receive */
@@ -174,22 +170,4 @@ START_TEST(peer_killed__requests_fail)
 	side_post(&own, IBV_WR_SEND, 0, 4, 0, 100);
 	cq_expect(own.cq, 4, IBV_WC_WR_FLUSH_ERR);
 	side_free(&own);
-}
-END_TEST
-
-Suite *
-soft_process_error_suite(void)
-{
-	Suite *suite = suite_create("soft-process-error");
-	TCase *tcase = runner_tcase(suite, "error");
-
-	tcase_add_test(tcase, rdma__beyond_the_region__both_in_error__later_requests_flushed);
-	tcase_add_test(tcase, send__longer_than_the_receive__invalid_request);
-	tcase_add_test(tcase, send__no_receive_and_no_retries__rnr_error);
-	tcase_add_test(tcase, send__to_a_destroyed_queue_pair__retries_then_gives_up);
-	tcase_add_loop_test(
-	    tcase, peer_resets_right_after_the_message__it_was_done__the_next_is_not, 0, 10);
-	tcase_add_test(tcase, send__before_the_peer_is_ready__arrives_when_it_is);
-	tcase_add_test(tcase, peer_killed__requests_fail);
-	return suite;
 }

@@ -51,7 +51,9 @@ accessing(void)
 	own_end();
 }
 
-START_TEST(window__written_read_and_invalidated_by_the_peer)
+CASE("soft-process-mw:mw");
+
+TEST_LOOP(window__written_read_and_invalidated_by_the_peer, 2)
 {
 	const int srq = _i ? 4 : 0;
 	struct side_options mine = options;
@@ -79,7 +81,6 @@ START_TEST(window__written_read_and_invalidated_by_the_peer)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 invalidating_wrongly(void)
@@ -95,7 +96,7 @@ invalidating_wrongly(void)
 	own_end();
 }
 
-START_TEST(send_with_invalidate__of_a_window_of_type_1__fails_at_both_ends)
+TEST(send_with_invalidate__of_a_window_of_type_1__fails_at_both_ends)
 {
 	struct ibv_mw *mw;
 	uint32_t key;
@@ -113,7 +114,6 @@ START_TEST(send_with_invalidate__of_a_window_of_type_1__fails_at_both_ends)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 idle(void)
@@ -123,7 +123,7 @@ idle(void)
 	own_end();
 }
 
-START_TEST(window_key__as_a_local_key__protection_error)
+TEST(window_key__as_a_local_key__protection_error)
 {
 	struct ibv_sge sge = { 0, 8, 0 };
 	struct ibv_send_wr wr = { .wr_id = 3,
@@ -144,7 +144,6 @@ START_TEST(window_key__as_a_local_key__protection_error)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* --- order */
 
@@ -187,7 +186,7 @@ using_keys(void)
 }
 
 /* A read, a bind and a send of its key, posted without a wait between them. */
-START_TEST(bind_and_send_of_its_key__posted_at_once__the_peer_can_use_it)
+TEST(bind_and_send_of_its_key__posted_at_once__the_peer_can_use_it)
 {
 	unsigned int came = 0;
 	struct ibv_mw *mw;
@@ -211,7 +210,6 @@ START_TEST(bind_and_send_of_its_key__posted_at_once__the_peer_can_use_it)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 receiving_late(void)
@@ -227,7 +225,7 @@ receiving_late(void)
 }
 
 /* Executed twice, either would fail. */
-START_TEST(requests_sent_again__bind_and_invalidate_between_them__are_not_executed_again)
+TEST(requests_sent_again__bind_and_invalidate_between_them__are_not_executed_again)
 {
 	struct ibv_mw *mw, *two;
 
@@ -252,9 +250,8 @@ START_TEST(requests_sent_again__bind_and_invalidate_between_them__are_not_execut
 	own_end();
 	other_finish();
 }
-END_TEST
 
-START_TEST(bind_fails__those_before_it_are_done__those_after_it_flushed)
+TEST(bind_fails__those_before_it_are_done__those_after_it_flushed)
 {
 	struct ibv_mw *mw;
 
@@ -273,7 +270,6 @@ START_TEST(bind_fails__those_before_it_are_done__those_after_it_flushed)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* --- behind requests that a peer does not answer */
 
@@ -313,7 +309,9 @@ leave_a_read_unanswered(void)
 	return link;
 }
 
-START_TEST(unanswered_read__bind_without_a_fence__is_executed)
+CASE("soft-process-mw:silent", setup_silent, teardown_silent);
+
+TEST(unanswered_read__bind_without_a_fence__is_executed)
 {
 	struct ibv_mw *mw = mw_make(&own, IBV_MW_TYPE_2);
 	const int link = leave_a_read_unanswered();
@@ -329,9 +327,8 @@ START_TEST(unanswered_read__bind_without_a_fence__is_executed)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	close(link);
 }
-END_TEST
 
-START_TEST(unanswered_read__bind_with_a_fence__waits)
+TEST_LOOP(unanswered_read__bind_with_a_fence__waits, 2)
 {
 	struct ibv_mw *mw = mw_make(&own, _i ? IBV_MW_TYPE_1 : IBV_MW_TYPE_2);
 	const int link = leave_a_read_unanswered();
@@ -341,10 +338,9 @@ START_TEST(unanswered_read__bind_with_a_fence__waits)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	close(link);
 }
-END_TEST
 
 /* Of an invalidation the fence is for all requests before it. */
-START_TEST(unanswered_write__invalidate_with_a_fence__waits)
+TEST(unanswered_write__invalidate_with_a_fence__waits)
 {
 	struct ibv_mw *mw = mw_make(&own, IBV_MW_TYPE_2);
 	struct soft_frame frame;
@@ -365,10 +361,9 @@ START_TEST(unanswered_write__invalidate_with_a_fence__waits)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	close(link);
 }
-END_TEST
 
 /* The numbers of messages do not count what is executed here. */
-START_TEST(bind_between_two_messages__their_numbers_follow_each_other)
+TEST(bind_between_two_messages__their_numbers_follow_each_other)
 {
 	struct ibv_mw *mw = mw_make(&own, IBV_MW_TYPE_1);
 	struct soft_frame first, second;
@@ -385,26 +380,4 @@ START_TEST(bind_between_two_messages__their_numbers_follow_each_other)
 	ck_assert_uint_eq(second.psn, (first.psn + 1) & SOFT_PSN_MASK);
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	close(link);
-}
-END_TEST
-
-Suite *
-soft_process_mw_suite(void)
-{
-	Suite *suite = suite_create("soft-process-mw");
-	TCase *tcase = runner_tcase(suite, "mw"), *silent = runner_tcase(suite, "silent");
-
-	tcase_add_loop_test(tcase, window__written_read_and_invalidated_by_the_peer, 0, 2);
-	tcase_add_test(tcase, send_with_invalidate__of_a_window_of_type_1__fails_at_both_ends);
-	tcase_add_test(tcase, window_key__as_a_local_key__protection_error);
-	tcase_add_test(tcase, bind_and_send_of_its_key__posted_at_once__the_peer_can_use_it);
-	tcase_add_test(
-	    tcase, requests_sent_again__bind_and_invalidate_between_them__are_not_executed_again);
-	tcase_add_test(tcase, bind_fails__those_before_it_are_done__those_after_it_flushed);
-	tcase_add_checked_fixture(silent, setup_silent, teardown_silent);
-	tcase_add_test(silent, unanswered_read__bind_without_a_fence__is_executed);
-	tcase_add_loop_test(silent, unanswered_read__bind_with_a_fence__waits, 0, 2);
-	tcase_add_test(silent, unanswered_write__invalidate_with_a_fence__waits);
-	tcase_add_test(silent, bind_between_two_messages__their_numbers_follow_each_other);
-	return suite;
 }

@@ -131,8 +131,10 @@ is_still_pulled(void)
 	return pulled;
 }
 
+CASE("soft-process-pull:pull", ways_setup);
+
 /* origin: out33.D10 */
-START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
+TEST_LOOP(message__from_and_to_any_list_of_segments__arrives_whole, WAYS)
 {
 	bool readable;
 
@@ -164,7 +166,6 @@ START_TEST(message__from_and_to_any_list_of_segments__arrives_whole)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* --- reads, several at a time */
 
@@ -235,7 +236,7 @@ read_rounds(uint32_t rounds)
 	}
 }
 
-START_TEST(read__into_any_list_of_segments__is_whole)
+TEST_LOOP(read__into_any_list_of_segments__is_whole, WAYS)
 {
 	if (ways[_i])
 		setenv(ways[_i], "1", 1);
@@ -245,7 +246,6 @@ START_TEST(read__into_any_list_of_segments__is_whole)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 being_read_whole(void)
@@ -257,7 +257,7 @@ being_read_whole(void)
 	own_end();
 }
 
-START_TEST(read__of_many_frames__is_whole)
+TEST(read__of_many_frames__is_whole)
 {
 	own_begin(being_read_whole, NULL);
 	other_meet();
@@ -268,12 +268,11 @@ START_TEST(read__of_many_frames__is_whole)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* More data than a ring holds, of more reads than may be outstanding. */
 #define MANY 12
 
-START_TEST(reads__more_than_the_limit_and_the_ring__all_are_done)
+TEST_LOOP(reads__more_than_the_limit_and_the_ring__all_are_done, WAYS)
 {
 	if (ways[_i])
 		setenv(ways[_i], "1", 1);
@@ -287,7 +286,6 @@ START_TEST(reads__more_than_the_limit_and_the_ring__all_are_done)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 reading_and_sending(void)
@@ -308,7 +306,7 @@ reading_and_sending(void)
 	side_free(&own);
 }
 
-START_TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
+TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
 {
 	struct ibv_wc wc;
 
@@ -330,7 +328,6 @@ START_TEST(read_and_send__the_peer_leaves_at_the_message__both_are_done)
 	side_free(&own);
 	other_finish();
 }
-END_TEST
 
 /* --- a kernel that does not allow it, or no longer */
 
@@ -367,7 +364,7 @@ taking_what_it_may_not_read(void)
 	own_end();
 }
 
-START_TEST(reading__forbidden_by_the_kernel_on_the_way__messages_arrive)
+TEST(reading__forbidden_by_the_kernel_on_the_way__messages_arrive)
 {
 	own_begin(taking_what_it_may_not_read, NULL);
 	for (uint64_t i = 0; i < MESSAGES; i++) {
@@ -382,7 +379,6 @@ START_TEST(reading__forbidden_by_the_kernel_on_the_way__messages_arrive)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 reading_what_it_may_not_read(void)
@@ -394,7 +390,7 @@ reading_what_it_may_not_read(void)
 	own_end();
 }
 
-START_TEST(reading__forbidden_by_the_kernel_on_the_way__reads_are_whole)
+TEST(reading__forbidden_by_the_kernel_on_the_way__reads_are_whole)
 {
 	own_begin(reading_what_it_may_not_read, NULL);
 	for (uint32_t round = 0; round < MESSAGES; round++) {
@@ -409,7 +405,6 @@ START_TEST(reading__forbidden_by_the_kernel_on_the_way__reads_are_whole)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* The answers of both reads come before it has tried to pull the first. */
 static void
@@ -450,7 +445,7 @@ number_behind_answers(void)
 	return number;
 }
 
-START_TEST(reading__forbidden_after_two_were_answered__reads_are_whole)
+TEST(reading__forbidden_after_two_were_answered__reads_are_whole)
 {
 	uint32_t first;
 
@@ -470,23 +465,4 @@ START_TEST(reading__forbidden_after_two_were_answered__reads_are_whole)
 	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1), 0);
 	own_end();
 	other_finish();
-}
-END_TEST
-
-Suite *
-soft_process_pull_suite(void)
-{
-	Suite *s = suite_create("soft-process-pull");
-	TCase *tc = runner_tcase(s, "pull");
-
-	tcase_add_checked_fixture(tc, ways_setup, NULL);
-	tcase_add_loop_test(tc, message__from_and_to_any_list_of_segments__arrives_whole, 0, WAYS);
-	tcase_add_test(tc, reading__forbidden_by_the_kernel_on_the_way__messages_arrive);
-	tcase_add_loop_test(tc, read__into_any_list_of_segments__is_whole, 0, WAYS);
-	tcase_add_test(tc, read__of_many_frames__is_whole);
-	tcase_add_loop_test(tc, reads__more_than_the_limit_and_the_ring__all_are_done, 0, WAYS);
-	tcase_add_test(tc, read_and_send__the_peer_leaves_at_the_message__both_are_done);
-	tcase_add_test(tc, reading__forbidden_by_the_kernel_on_the_way__reads_are_whole);
-	tcase_add_test(tc, reading__forbidden_after_two_were_answered__reads_are_whole);
-	return s;
 }

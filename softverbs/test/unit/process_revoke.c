@@ -72,11 +72,13 @@ taking_any_data(void)
 	own_end();
 }
 
+CASE("soft-process-revoke:revoke");
+
 /*
  * A program may not change the data of an outstanding request.  This test changes it, to see when
  * it is read.
  */
-START_TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
+TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
 {
 	bool readable;
 	char first;
@@ -93,10 +95,9 @@ START_TEST(data__is_read_when_it_is_received__if_the_kernel_allows_it)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* Or registered anew, as other memory: its key is good, but not for the data. */
-START_TEST(region__deregistered_under_a_message__is_not_read_any_more)
+TEST_LOOP(region__deregistered_under_a_message__is_not_read_any_more, 2)
 {
 	static char elsewhere[64];
 	bool readable;
@@ -118,12 +119,11 @@ START_TEST(region__deregistered_under_a_message__is_not_read_any_more)
 	side_free(&own);
 	other_finish();
 }
-END_TEST
 
 /* Ways in which a request ends without its answer. */
 enum end { ERROR, RESET, DESTROY, ENDS };
 
-START_TEST(queue_pair__ended_under_a_message__its_data_is_not_read_any_more)
+TEST_LOOP(queue_pair__ended_under_a_message__its_data_is_not_read_any_more, ENDS)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
@@ -143,7 +143,6 @@ START_TEST(queue_pair__ended_under_a_message__its_data_is_not_read_any_more)
 	side_free(&own);
 	other_finish();
 }
-END_TEST
 
 /* --- memory that is read, and taken back */
 
@@ -208,7 +207,7 @@ reading_late(void)
 	own_end();
 }
 
-START_TEST(region__deregistered_under_a_read__is_not_read_any_more)
+TEST(region__deregistered_under_a_read__is_not_read_any_more)
 {
 	enum ibv_wc_status status;
 	bool readable;
@@ -228,7 +227,6 @@ START_TEST(region__deregistered_under_a_read__is_not_read_any_more)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 reading_a_window(void)
@@ -252,7 +250,7 @@ reading_a_window(void)
 	own_end();
 }
 
-START_TEST(window__gone_under_a_read__is_not_read_any_more)
+TEST(window__gone_under_a_read__is_not_read_any_more)
 {
 	const struct side_options options = { .mr_access = MW_ACCESS };
 	struct ibv_mw *mw;
@@ -277,7 +275,6 @@ START_TEST(window__gone_under_a_read__is_not_read_any_more)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 static void
 taking_three(void)
@@ -295,7 +292,7 @@ taking_three(void)
 	own_end();
 }
 
-START_TEST(other_region__deregistered_between_two_messages__pulling_goes_on)
+TEST(other_region__deregistered_between_two_messages__pulling_goes_on)
 {
 	static char elsewhere[4096];
 	struct ibv_mr *mr;
@@ -319,7 +316,6 @@ START_TEST(other_region__deregistered_between_two_messages__pulling_goes_on)
 	other_finish();
 	ck_assert(pulled || !readable);
 }
-END_TEST
 
 static void
 reading_from_one_that_ends(void)
@@ -339,7 +335,7 @@ reading_from_one_that_ends(void)
 	_exit(0);
 }
 
-START_TEST(responder__ended_under_a_read__memory_is_not_read_any_more)
+TEST_LOOP(responder__ended_under_a_read__memory_is_not_read_any_more, ENDS)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 	bool readable;
@@ -362,23 +358,4 @@ START_TEST(responder__ended_under_a_read__memory_is_not_read_any_more)
 	other_meet();
 	side_free(&own);
 	other_finish();
-}
-END_TEST
-
-Suite *
-soft_process_revoke_suite(void)
-{
-	Suite *s = suite_create("soft-process-revoke");
-	TCase *tc = runner_tcase(s, "revoke");
-
-	tcase_add_test(tc, data__is_read_when_it_is_received__if_the_kernel_allows_it);
-	tcase_add_loop_test(tc, region__deregistered_under_a_message__is_not_read_any_more, 0, 2);
-	tcase_add_loop_test(
-	    tc, queue_pair__ended_under_a_message__its_data_is_not_read_any_more, 0, ENDS);
-	tcase_add_test(tc, other_region__deregistered_between_two_messages__pulling_goes_on);
-	tcase_add_test(tc, region__deregistered_under_a_read__is_not_read_any_more);
-	tcase_add_test(tc, window__gone_under_a_read__is_not_read_any_more);
-	tcase_add_loop_test(
-	    tc, responder__ended_under_a_read__memory_is_not_read_any_more, 0, ENDS);
-	return s;
 }

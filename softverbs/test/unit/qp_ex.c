@@ -77,7 +77,9 @@ set(size_t offset, uint32_t length)
 	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.bytes + offset, length);
 }
 
-START_TEST(requests__of_a_batch__are_executed_in_order)
+CASE("soft-qp-ex:qp_ex", setup, teardown);
+
+TEST(requests__of_a_batch__are_executed_in_order)
 {
 	struct ibv_wc wc;
 
@@ -106,9 +108,8 @@ START_TEST(requests__of_a_batch__are_executed_in_order)
 	ck_assert_int_eq(memcmp(a.bytes, b.bytes + 8192, 50), 0);
 	ck_assert_int_eq(memcmp(a.bytes + 50, b.bytes + 8448, 50), 0);
 }
-END_TEST
 
-START_TEST(requests__of_memory__do_what_they_say)
+TEST(requests__of_memory__do_what_they_say)
 {
 	uint64_t *word = (uint64_t *)(void *)b.bytes;
 
@@ -136,9 +137,8 @@ START_TEST(requests__of_memory__do_what_they_say)
 	ck_assert_uint_eq(((uint64_t *)(void *)a.bytes)[2], 9);
 	ck_assert_int_eq(memcmp(a.bytes + 512, b.bytes + 8, 8), 0);
 }
-END_TEST
 
-START_TEST(windows__bind_send_with_invalidation_and_local_invalidation)
+TEST(windows__bind_send_with_invalidation_and_local_invalidation)
 {
 	struct ibv_mw *mw;
 	struct ibv_mw_bind_info info = { .addr = (uintptr_t)a.bytes, .length = 64 };
@@ -170,9 +170,8 @@ START_TEST(windows__bind_send_with_invalidation_and_local_invalidation)
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
-START_TEST(data__of_several_places__inline_and_by_list)
+TEST(data__of_several_places__inline_and_by_list)
 {
 	const struct ibv_sge list[] = { { (uintptr_t)a.bytes, 10, a.mr->lkey },
 		{ (uintptr_t)a.bytes + 1000, 20, a.mr->lkey } };
@@ -202,7 +201,6 @@ START_TEST(data__of_several_places__inline_and_by_list)
 	ck_assert_str_eq(b.bytes + 100, "one two");
 	ck_assert_str_eq(b.bytes + 200, "three");
 }
-END_TEST
 
 /* Builds a write, and behind it what `spoil` does. */
 static int
@@ -275,7 +273,7 @@ address_of_a_datagram(void)
 }
 
 /* All of the requests or none: the good write before the bad request is not executed. */
-START_TEST(batch__with_a_bad_request__posts_nothing)
+TEST(batch__with_a_bad_request__posts_nothing)
 {
 	static const struct {
 		void (*spoil)(void);
@@ -302,9 +300,8 @@ START_TEST(batch__with_a_bad_request__posts_nothing)
 		ck_assert_int_eq(memcmp(b.bytes, b.bytes + 128, 8), 0);
 	}
 }
-END_TEST
 
-START_TEST(batch__for_which_the_queue_has_no_room__posts_nothing)
+TEST(batch__for_which_the_queue_has_no_room__posts_nothing)
 {
 	/* The peer has no receive: what is posted stays. */
 	for (uint64_t i = 0; i < 2; i++)
@@ -325,9 +322,8 @@ START_TEST(batch__for_which_the_queue_has_no_room__posts_nothing)
 	ibv_wr_send(ex);
 	complete(20);
 }
-END_TEST
 
-START_TEST(batch__aborted_or_empty__posts_nothing)
+TEST(batch__aborted_or_empty__posts_nothing)
 {
 	ibv_wr_start(ex);
 	name(1);
@@ -340,9 +336,8 @@ START_TEST(batch__aborted_or_empty__posts_nothing)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	ck_assert_int_eq(memcmp(b.bytes, b.bytes + 64, 8), 0);
 }
-END_TEST
 
-START_TEST(batch__of_a_queue_pair_that_is_not_ready__refused)
+TEST(batch__of_a_queue_pair_that_is_not_ready__refused)
 {
 	use(IBV_QPT_RC, EVERY);
 	ibv_wr_start(ex);
@@ -350,9 +345,8 @@ START_TEST(batch__of_a_queue_pair_that_is_not_ready__refused)
 	ibv_wr_send(ex);
 	ck_assert_int_eq(ibv_wr_complete(ex), EINVAL);
 }
-END_TEST
 
-START_TEST(batch__after_an_error_of_the_connection__is_flushed)
+TEST(batch__after_an_error_of_the_connection__is_flushed)
 {
 	side_to_error(&a);
 	ibv_wr_start(ex);
@@ -361,9 +355,8 @@ START_TEST(batch__after_an_error_of_the_connection__is_flushed)
 	ck_assert_int_eq(ibv_wr_complete(ex), 0);
 	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
-END_TEST
 
-START_TEST(request__that_was_not_asked_for__refused)
+TEST(request__that_was_not_asked_for__refused)
 {
 	use(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
@@ -375,7 +368,6 @@ START_TEST(request__that_was_not_asked_for__refused)
 	set(0, 8);
 	ck_assert_int_eq(ibv_wr_complete(ex), EOPNOTSUPP);
 }
-END_TEST
 
 static void
 to_rts(struct ibv_qp *qp)
@@ -391,7 +383,7 @@ to_rts(struct ibv_qp *qp)
 	ck_assert_int_eq(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
 }
 
-START_TEST(datagram__goes_where_its_address_says)
+TEST(datagram__goes_where_its_address_says)
 {
 	struct ibv_ah_attr address = { .dlid = 1, .port_num = 1 };
 	struct ibv_ah *ah = ibv_create_ah(a.pd, &address);
@@ -420,7 +412,6 @@ START_TEST(datagram__goes_where_its_address_says)
 	ck_assert_int_eq(ibv_wr_complete(ex), EINVAL); /* without an address */
 	ck_assert_int_eq(ibv_destroy_ah(ah), 0);
 }
-END_TEST
 
 static int
 creation_error(struct ibv_qp_init_attr_ex init)
@@ -430,7 +421,7 @@ creation_error(struct ibv_qp_init_attr_ex init)
 	return errno;
 }
 
-START_TEST(create__what_the_device_does_not_have__refused)
+TEST(create__what_the_device_does_not_have__refused)
 {
 	static const uint32_t masks[] = { IBV_QP_INIT_ATTR_XRCD, IBV_QP_INIT_ATTR_MAX_TSO_HEADER,
 		IBV_QP_INIT_ATTR_IND_TABLE, IBV_QP_INIT_ATTR_RX_HASH, 1u << 20 };
@@ -455,9 +446,8 @@ START_TEST(create__what_the_device_does_not_have__refused)
 	init.comp_mask = IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	ck_assert_int_eq(creation_error(init), EINVAL);
 }
-END_TEST
 
-START_TEST(create__without_operations__has_only_the_plain_calls)
+TEST(create__without_operations__has_only_the_plain_calls)
 {
 	struct ibv_qp_init_attr_ex init = attributes(IBV_QPT_RC, 0);
 	struct ibv_qp *qp;
@@ -470,7 +460,6 @@ START_TEST(create__without_operations__has_only_the_plain_calls)
 	ck_assert_ptr_null(ibv_qp_to_qp_ex(qp));
 	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
 }
-END_TEST
 
 static void *
 build_many(void *arg)
@@ -490,7 +479,7 @@ build_many(void *arg)
 	return NULL;
 }
 
-START_TEST(batches__of_two_threads__do_not_mix)
+TEST(batches__of_two_threads__do_not_mix)
 {
 	pthread_t thread;
 
@@ -499,29 +488,4 @@ START_TEST(batches__of_two_threads__do_not_mix)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(memcmp(a.bytes + 64, b.bytes + 64, 128), 0);
 	cq_expect_empty(a.cq);
-}
-END_TEST
-
-Suite *
-soft_qp_ex_suite(void)
-{
-	Suite *suite = suite_create("soft-qp-ex");
-	TCase *tcase = runner_tcase(suite, "qp_ex");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, requests__of_a_batch__are_executed_in_order);
-	tcase_add_test(tcase, requests__of_memory__do_what_they_say);
-	tcase_add_test(tcase, windows__bind_send_with_invalidation_and_local_invalidation);
-	tcase_add_test(tcase, data__of_several_places__inline_and_by_list);
-	tcase_add_test(tcase, batch__with_a_bad_request__posts_nothing);
-	tcase_add_test(tcase, batch__for_which_the_queue_has_no_room__posts_nothing);
-	tcase_add_test(tcase, batch__aborted_or_empty__posts_nothing);
-	tcase_add_test(tcase, batch__of_a_queue_pair_that_is_not_ready__refused);
-	tcase_add_test(tcase, batch__after_an_error_of_the_connection__is_flushed);
-	tcase_add_test(tcase, request__that_was_not_asked_for__refused);
-	tcase_add_test(tcase, datagram__goes_where_its_address_says);
-	tcase_add_test(tcase, create__what_the_device_does_not_have__refused);
-	tcase_add_test(tcase, create__without_operations__has_only_the_plain_calls);
-	tcase_add_test(tcase, batches__of_two_threads__do_not_mix);
-	return suite;
 }

@@ -205,30 +205,28 @@ poll_arm_and_post(void)
 	       !ibv_req_notify_cq(b.cq, 0);
 }
 
-START_TEST(no_event__asking_is_one_read)
+CASE("soft-ready:calls", .needs = feature_trace, .reason = FEATURE_NO_TRACE);
+
+TEST(no_event__asking_is_one_read)
 {
 	expect_calls(calls_of(do_not_block, read_none), 1, 0, 0);
 }
-END_TEST
 
-START_TEST(three_events__one_write)
+TEST(three_events__one_write)
 {
 	expect_calls(calls_of(do_nothing, raise_three), 0, 1, 0);
 }
-END_TEST
 
 /* It is emptied with the last event; the read finds that there is no fourth. */
-START_TEST(three_events_are_read__the_descriptor_is_emptied_once)
+TEST(three_events_are_read__the_descriptor_is_emptied_once)
 {
 	expect_calls(calls_of(raise_three_unblocked, read_three), 1, 0, 1);
 }
-END_TEST
 
-START_TEST(poll_arm_and_post__no_system_call)
+TEST(poll_arm_and_post__no_system_call)
 {
 	expect_calls(calls_of(raise_three_unblocked, poll_arm_and_post), 0, 0, 0);
 }
-END_TEST
 
 /* ---- edges ---- */
 
@@ -252,8 +250,10 @@ watch_edges(void)
 	ck_assert_int_eq(epoll_ctl(edges, EPOLL_CTL_ADD, b.channel->fd, &want), 0);
 }
 
+CASE("soft-ready:events", setup, teardown);
+
 /* A program that waits for edges reads all events at each. */
-START_TEST(all_events_are_read_at_each_edge__the_next_event_is_an_edge)
+TEST(all_events_are_read_at_each_edge__the_next_event_is_an_edge)
 {
 	watch_edges();
 	for (int i = 1; i <= 3; i++) {
@@ -266,9 +266,8 @@ START_TEST(all_events_are_read_at_each_edge__the_next_event_is_an_edge)
 	}
 	close(edges);
 }
-END_TEST
 
-START_TEST(one_of_two_events_is_read__the_descriptor_stays_readable)
+TEST(one_of_two_events_is_read__the_descriptor_stays_readable)
 {
 	raise_event();
 	raise_event();
@@ -277,7 +276,6 @@ START_TEST(one_of_two_events_is_read__the_descriptor_stays_readable)
 	channel_expect(b.channel, b.cq);
 	channel_expect_no_event(b.channel);
 }
-END_TEST
 
 /* ---- a thread that has read the descriptor, and another that comes before it ---- */
 
@@ -315,7 +313,9 @@ list_read(void)
 	return wait;
 }
 
-START_TEST(another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_is_readable)
+CASE("soft-ready:list", list_setup, list_teardown);
+
+TEST(another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_is_readable)
 {
 	struct soft_ready_wait wait = list_read();
 
@@ -325,9 +325,8 @@ START_TEST(another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_i
 	soft_ready_update(&list, false);
 	ck_assert(!list_readable());
 }
-END_TEST
 
-START_TEST(a_second_event_comes__it_is_left_and_the_descriptor_is_readable)
+TEST(a_second_event_comes__it_is_left_and_the_descriptor_is_readable)
 {
 	struct soft_ready_wait wait = list_read();
 
@@ -336,9 +335,8 @@ START_TEST(a_second_event_comes__it_is_left_and_the_descriptor_is_readable)
 	soft_ready_update(&list, true);
 	ck_assert(list_readable());
 }
-END_TEST
 
-START_TEST(another_takes_the_event__the_next_one_makes_it_readable)
+TEST(another_takes_the_event__the_next_one_makes_it_readable)
 {
 	struct soft_ready_wait wait = list_read();
 
@@ -349,7 +347,6 @@ START_TEST(another_takes_the_event__the_next_one_makes_it_readable)
 	soft_ready_update(&list, true);
 	ck_assert(list_readable());
 }
-END_TEST
 
 /* ---- threads that wait in ibv_get_cq_event() ---- */
 
@@ -374,8 +371,11 @@ read_for_ever(void *unused)
 	return NULL;
 }
 
+CASE("soft-ready:events", setup, teardown);
+
 /* The thread that reads the descriptor takes one event, and writes again for the others. */
-START_TEST(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable)
+TEST_LOOP(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable,
+    !STORY_ASAN ? 1 : 0)
 {
 	pthread_t threads[READERS];
 	struct ibv_wc wc[16];
@@ -399,7 +399,6 @@ START_TEST(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_
 	}
 	sem_destroy(&was_read);
 }
-END_TEST
 
 struct reader {
 	pthread_t thread;
@@ -434,7 +433,7 @@ reader_start(struct reader *reader)
  * The thread is cancelled when the kernel has emptied the descriptor for it.  If it took no event,
  * the event is there and the descriptor readable.
  */
-START_TEST(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost)
+TEST_LOOP(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost, !STORY_ASAN ? 1 : 0)
 {
 	struct reader reader;
 	struct ibv_wc wc;
@@ -451,38 +450,4 @@ START_TEST(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost)
 		channel_expect_no_event(b.channel);
 		ck_assert_int_eq(ibv_poll_cq(b.cq, 1, &wc), 1);
 	}
-}
-END_TEST
-
-Suite *
-soft_ready_suite(void)
-{
-	Suite *suite = suite_create("soft-ready");
-	TCase *tcase = runner_tcase(suite, "calls");
-
-	if (!feature_trace())
-		runner_leave_out(tcase, FEATURE_NO_TRACE);
-	tcase_add_test(tcase, no_event__asking_is_one_read);
-	tcase_add_test(tcase, three_events__one_write);
-	tcase_add_test(tcase, three_events_are_read__the_descriptor_is_emptied_once);
-	tcase_add_test(tcase, poll_arm_and_post__no_system_call);
-
-	tcase = runner_tcase(suite, "list");
-	tcase_add_checked_fixture(tcase, list_setup, list_teardown);
-	tcase_add_test(
-	    tcase, another_takes_the_event_and_a_second_comes__it_is_taken_and_nothing_is_readable);
-	tcase_add_test(tcase, a_second_event_comes__it_is_left_and_the_descriptor_is_readable);
-	tcase_add_test(tcase, another_takes_the_event__the_next_one_makes_it_readable);
-
-	tcase = runner_tcase(suite, "events");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, all_events_are_read_at_each_edge__the_next_event_is_an_edge);
-	tcase_add_test(tcase, one_of_two_events_is_read__the_descriptor_stays_readable);
-	if (!STORY_ASAN) {
-		tcase_add_test(tcase,
-		    three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable);
-		tcase_add_test(
-		    tcase, thread_is_cancelled_when_its_event_comes__the_event_is_not_lost);
-	}
-	return suite;
 }

@@ -200,8 +200,10 @@ expect_request(const struct said *said, const struct ibv_send_wr *wr, uint32_t i
 	return frame;
 }
 
+CASE("soft-requests:requests", setup, teardown);
+
 /* origin: outside.156 */
-START_TEST(request__each_kind__says_what_was_posted)
+TEST(request__each_kind__says_what_was_posted)
 {
 	uint32_t epoch = 0;
 
@@ -241,12 +243,11 @@ START_TEST(request__each_kind__says_what_was_posted)
 			a.bytes[at] = (char)(at % 251);
 	}
 }
-END_TEST
 
 /*
  * The data of a message lies in several segments; one of them is refused when the message is sent.
  */
-START_TEST(request__of_segments_that_are_not_there__fails_when_it_is_its_turn)
+TEST(request__of_segments_that_are_not_there__fails_when_it_is_its_turn)
 {
 	struct ibv_sge good = bytes_at(0, 8),
 		       parts[3] = { bytes_at(0, 8), bytes_at(8, 0), bytes_at(16, 8) };
@@ -273,10 +274,9 @@ START_TEST(request__of_segments_that_are_not_there__fails_when_it_is_its_turn)
 	cq_expect(a.cq, third.wr_id, IBV_WC_LOC_PROT_ERR);
 	expect_no_frame();
 }
-END_TEST
 
 /* Behind a read: what has a fence waits for its data, and nothing else does. */
-START_TEST(fence__waits_for_reads_and_atomics_alone)
+TEST(fence__waits_for_reads_and_atomics_alone)
 {
 	struct ibv_sge sge = bytes_at(0, 8);
 	struct ibv_send_wr wrs[] = { request(IBV_WR_RDMA_WRITE, 0, &sge),
@@ -301,7 +301,6 @@ START_TEST(fence__waits_for_reads_and_atomics_alone)
 	for (int i = 0; i < 5; i++)
 		cq_expect(a.cq, wrs[i].wr_id, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /* ---- the end of what was sent, in the state SQD ---- */
 
@@ -326,7 +325,8 @@ change_state(enum ibv_qp_state to, uint8_t flag, int mask)
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | mask), 0);
 }
 
-START_TEST(send_queue_drained__is_told_to_who_asked_and_still_waits)
+TEST_LOOP(
+    send_queue_drained__is_told_to_who_asked_and_still_waits, (sizeof drains / sizeof *drains))
 {
 	struct ibv_sge sge = bytes_at(0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, 0, &sge);
@@ -352,7 +352,6 @@ START_TEST(send_queue_drained__is_told_to_who_asked_and_still_waits)
 	change_state(IBV_QPS_SQD, 1, IBV_QP_EN_SQD_ASYNC_NOTIFY);
 	async_expect(a.context, IBV_EVENT_SQ_DRAINED, a.qp);
 }
-END_TEST
 
 /*
  * ---- which answers are taken, while a write, a read of 8 bytes and a write are not answered ----
@@ -430,7 +429,7 @@ expect_link_ended(uint64_t first)
 }
 
 /* origin: outside.157 */
-START_TEST(answer__to_two_writes_and_a_read__what_is_taken)
+TEST_LOOP(answer__to_two_writes_and_a_read__what_is_taken, (sizeof answers / sizeof answers[0]))
 {
 	struct ibv_sge from = bytes_at(0, 8), to = bytes_at(4096, 8);
 	struct ibv_send_wr first = request(IBV_WR_RDMA_WRITE, 0, &from),
@@ -471,9 +470,8 @@ START_TEST(answer__to_two_writes_and_a_read__what_is_taken)
 	ck_assert_int_eq(memcmp(a.bytes + 4096, a.bytes, 8), 0);
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
 }
-END_TEST
 
-START_TEST(refusal__each_reason__is_the_status_of_its_request)
+TEST_LOOP(refusal__each_reason__is_the_status_of_its_request, 3)
 {
 	static const enum ibv_wc_status reasons[] = { IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_ACCESS_ERR,
 		IBV_WC_REM_OP_ERR };
@@ -498,10 +496,9 @@ START_TEST(refusal__each_reason__is_the_status_of_its_request)
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
 	ck_assert(!async_ready(a.context));
 }
-END_TEST
 
 /* The time is that of the other end, which its refusal has. */
-START_TEST(refusal__no_receive__the_request_comes_again_after_the_time_that_it_says)
+TEST(refusal__no_receive__the_request_comes_again_after_the_time_that_it_says)
 {
 	struct ibv_sge sge = bytes_at(0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, 0, &sge);
@@ -536,13 +533,12 @@ START_TEST(refusal__no_receive__the_request_comes_again_after_the_time_that_it_s
 	say(answer_to(&frame, SOFT_FRAME_ACK), 0);
 	cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
 }
-END_TEST
 
 /*
  * The data of a read in parts, stored in segments; into memory that is not the device's to write it
  * fails.
  */
-START_TEST(read__its_data_in_parts__is_stored_or_fails)
+TEST(read__its_data_in_parts__is_stored_or_fails)
 {
 	struct ibv_mr *mr = ibv_reg_mr(a.pd, a.bytes, 4096, 0);
 	struct ibv_sge to[2] = { bytes_at(8192, 5), bytes_at(9000, 6) };
@@ -576,10 +572,9 @@ START_TEST(read__its_data_in_parts__is_stored_or_fails)
 	ck_assert_int_eq(a.bytes[16], 16);
 	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
 }
-END_TEST
 
 /* Whose completion is lost cannot go on. */
-START_TEST(answer__its_completion_has_no_room__the_queue_pair_fails)
+TEST_LOOP(answer__its_completion_has_no_room__the_queue_pair_fails, 2)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr;
@@ -605,11 +600,13 @@ START_TEST(answer__its_completion_has_no_room__the_queue_pair_fails)
 	ck_assert(!async_ready(a.context));
 	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
 }
-END_TEST
 
 /* ---- without a link ---- */
 
-START_TEST(no_process_has_the_slot__retries_exceeded_at_once)
+static void setup_hasty(void);
+CASE("soft-requests:no-link", setup_hasty, teardown);
+
+TEST(no_process_has_the_slot__retries_exceeded_at_once)
 {
 	struct ibv_sge sge = bytes_at(0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_SEND, 0, &sge), next = request(IBV_WR_SEND, 0, &sge);
@@ -622,13 +619,12 @@ START_TEST(no_process_has_the_slot__retries_exceeded_at_once)
 	cq_expect(a.cq, next.wr_id, IBV_WC_WR_FLUSH_ERR);
 	stranger = line_slot_take(&door);
 }
-END_TEST
 
 /*
  * Until a descriptor is free again.  The time is shortened after the device has started with the
  * usual one.
  */
-START_TEST(no_descriptor_for_a_link__is_tried_again)
+TEST(no_descriptor_for_a_link__is_tried_again)
 {
 	struct ibv_sge sge = bytes_at(0, 8);
 	struct ibv_send_wr wr = request(IBV_WR_RDMA_WRITE, 0, &sge);
@@ -646,38 +642,10 @@ START_TEST(no_descriptor_for_a_link__is_tried_again)
 	say(answer_to(&frame, SOFT_FRAME_ACK), 0);
 	cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
 }
-END_TEST
 
 static void
 setup_hasty(void)
 {
 	setenv("SOFTVERBS_TIME_FACTOR", "0.05", 1);
 	setup();
-}
-
-Suite *
-soft_requests_suite(void)
-{
-	Suite *suite = suite_create("soft-requests");
-	TCase *tcase = runner_tcase(suite, "requests");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, request__each_kind__says_what_was_posted);
-	tcase_add_test(tcase, request__of_segments_that_are_not_there__fails_when_it_is_its_turn);
-	tcase_add_test(tcase, fence__waits_for_reads_and_atomics_alone);
-	tcase_add_loop_test(tcase, send_queue_drained__is_told_to_who_asked_and_still_waits, 0,
-	    (int)(sizeof drains / sizeof *drains));
-	tcase_add_loop_test(tcase, answer__to_two_writes_and_a_read__what_is_taken, 0,
-	    (int)(sizeof answers / sizeof answers[0]));
-	tcase_add_loop_test(tcase, refusal__each_reason__is_the_status_of_its_request, 0, 3);
-	tcase_add_test(
-	    tcase, refusal__no_receive__the_request_comes_again_after_the_time_that_it_says);
-	tcase_add_test(tcase, read__its_data_in_parts__is_stored_or_fails);
-	tcase_add_loop_test(tcase, answer__its_completion_has_no_room__the_queue_pair_fails, 0, 2);
-
-	tcase = runner_tcase(suite, "no-link");
-	tcase_add_checked_fixture(tcase, setup_hasty, teardown);
-	tcase_add_test(tcase, no_process_has_the_slot__retries_exceeded_at_once);
-	tcase_add_test(tcase, no_descriptor_for_a_link__is_tried_again);
-	return suite;
 }

@@ -19,8 +19,10 @@ be_stopped(void)
 		pause();
 }
 
+CASE("soft-retry:requests", patience_begin, patience_end);
+
 /* origin: attack.P9 */
-START_TEST(request__process_is_stopped__retries_exceeded)
+TEST_LOOP(request__process_is_stopped__retries_exceeded, 3)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
 		IBV_WR_RDMA_READ };
@@ -40,10 +42,9 @@ START_TEST(request__process_is_stopped__retries_exceeded)
 	other_kill();
 	side_free(&own);
 }
-END_TEST
 
 /* origin: attack.P9 */
-START_TEST(request__one_small__process_is_stopped__retries_exceeded)
+TEST(request__one_small__process_is_stopped__retries_exceeded)
 {
 	own_begin(be_stopped, NULL);
 	own_rdma(IBV_WR_RDMA_WRITE, 1, 0, 0, 8);
@@ -54,7 +55,6 @@ START_TEST(request__one_small__process_is_stopped__retries_exceeded)
 	other_kill();
 	side_free(&own);
 }
-END_TEST
 
 static void
 stay(void)
@@ -64,7 +64,7 @@ stay(void)
 }
 
 /* The timeout of the queue pair, 4 ms in all, is an adapter's; a process may need more. */
-START_TEST(request__process_is_stopped_for_a_while__succeeds)
+TEST(request__process_is_stopped_for_a_while__succeeds)
 {
 	own_begin(stay, NULL);
 	patience_set("20");
@@ -79,10 +79,9 @@ START_TEST(request__process_is_stopped_for_a_while__succeeds)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* A timeout of 0 is none. */
-START_TEST(request__without_a_timeout__waits_for_ever)
+TEST(request__without_a_timeout__waits_for_ever)
 {
 	const struct side_options patient = { .patient = true };
 
@@ -96,10 +95,9 @@ START_TEST(request__without_a_timeout__waits_for_ever)
 	own_end();
 	other_finish();
 }
-END_TEST
 
 /* Answers the first request, and takes all. */
-START_TEST(requests__answered_no_more__retries_exceeded)
+TEST(requests__answered_no_more__retries_exceeded)
 {
 	struct soft_frame frame, ack = { .type = SOFT_FRAME_ACK };
 	static char payload[SOFT_WIRE_PAYLOAD];
@@ -131,7 +129,6 @@ START_TEST(requests__answered_no_more__retries_exceeded)
 	line_slot_leave(slot, door);
 	side_free(&a);
 }
-END_TEST
 
 static double
 rnr_now(void)
@@ -231,11 +228,13 @@ quick_answer(const struct soft_frame *to, enum soft_frame_type type, uint8_t fla
 		line_send(quick_line, quick.bytes, length);
 }
 
+CASE("soft-retry:tries", quick_setup, quick_teardown);
+
 /*
  * The first try and `retry_cnt` more, each of them a period long: not less, and not a period more.
  */
 /* origin: out33.D7 */
-START_TEST(requests__never_answered__fail_after_one_period_more_than_tries)
+TEST_LOOP(requests__never_answered__fail_after_one_period_more_than_tries, RETRY_COUNTS)
 {
 	const uint8_t count = retry_counts[_i];
 	const double period = (double)ALL_TRIES_MS / (count + 1);
@@ -262,7 +261,6 @@ START_TEST(requests__never_answered__fail_after_one_period_more_than_tries)
 	}
 	ck_abort_msg("it failed after %.1f ms", took);
 }
-END_TEST
 
 #define ANSWERS 4
 #define BETWEEN_ANSWERS_MS 300
@@ -300,7 +298,7 @@ answer_slowly(bool read)
 }
 
 /* origin: out33.D7 */
-START_TEST(requests__answered_slowly_but_steadily__succeed)
+TEST_LOOP(requests__answered_slowly_but_steadily__succeed, 2 * RETRY_COUNTS)
 {
 	for (int i = 0; i < 5; i++) {
 		quick_connect(retry_counts[_i / 2]);
@@ -313,15 +311,16 @@ START_TEST(requests__answered_slowly_but_steadily__succeed)
 	}
 	runner_skip("the machine is too busy for answers in time");
 }
-END_TEST
 
 /* The times of the InfiniBand specification for the codes of the RNR NAK timer, in microseconds. */
 static const uint32_t rnr_specified[] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
 	640, 960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480, 30720, 40960, 61440,
 	81920, 122880, 163840, 245760, 327680, 491520 };
 
+CASE("soft-retry:requests", patience_begin, patience_end);
+
 /* origin: out33.D8 */
-START_TEST(rnr_timer__each_code__stands_for_the_time_of_the_specification)
+TEST_LOOP(rnr_timer__each_code__stands_for_the_time_of_the_specification, 32)
 {
 	const uint64_t time = (uint64_t)rnr_specified[_i] * SOFT_MICROSECOND;
 	struct ibv_qp_attr attr = { .min_rnr_timer = (uint8_t)_i };
@@ -354,7 +353,6 @@ START_TEST(rnr_timer__each_code__stands_for_the_time_of_the_specification)
 	soft_qp_unlock_send(qp);
 	pair_free(&a, &b);
 }
-END_TEST
 
 static void
 expect_setting_refused(const char *factor)
@@ -392,7 +390,7 @@ set_rnr_timer(struct ibv_qp *qp)
 }
 
 /* origin: out33.F06 */
-START_TEST(rnr_timer__is_kept__a_receive_does_not_shorten_it)
+TEST(rnr_timer__is_kept__a_receive_does_not_shorten_it)
 {
 	struct side a, b;
 	double sent;
@@ -412,40 +410,12 @@ START_TEST(rnr_timer__is_kept__a_receive_does_not_shorten_it)
 	unsetenv("SOFTVERBS_RNR_TIMER");
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(time_factor__not_a_number_in_range__refused)
+TEST(time_factor__not_a_number_in_range__refused)
 {
 	static const char *const wrong[] = { "0", "0.009", "100.001", "-1", "1,5", "1e2", "x", ".",
 		"0.0001", "99999999999999999999" };
 
 	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
 		expect_setting_refused(wrong[i]);
-}
-END_TEST
-
-Suite *
-soft_retry_suite(void)
-{
-	Suite *suite = suite_create("soft-retry");
-	TCase *tcase = runner_tcase(suite, "requests");
-
-	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
-	tcase_add_loop_test(tcase, request__process_is_stopped__retries_exceeded, 0, 3);
-	tcase_add_test(tcase, request__one_small__process_is_stopped__retries_exceeded);
-	tcase_add_test(tcase, request__process_is_stopped_for_a_while__succeeds);
-	tcase_add_test(tcase, request__without_a_timeout__waits_for_ever);
-	tcase_add_test(tcase, requests__answered_no_more__retries_exceeded);
-	tcase_add_test(tcase, rnr_timer__is_kept__a_receive_does_not_shorten_it);
-	tcase_add_loop_test(
-	    tcase, rnr_timer__each_code__stands_for_the_time_of_the_specification, 0, 32);
-	tcase_add_test(tcase, time_factor__not_a_number_in_range__refused);
-
-	tcase = runner_tcase(suite, "tries");
-	tcase_add_checked_fixture(tcase, quick_setup, quick_teardown);
-	tcase_add_loop_test(tcase, requests__never_answered__fail_after_one_period_more_than_tries,
-	    0, RETRY_COUNTS);
-	tcase_add_loop_test(
-	    tcase, requests__answered_slowly_but_steadily__succeed, 0, 2 * RETRY_COUNTS);
-	return suite;
 }

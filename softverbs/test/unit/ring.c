@@ -88,7 +88,9 @@ length_of(uint32_t number)
 
 /* --- frames */
 
-START_TEST(frames_of_all_lengths__many_times_around__come_whole_and_in_order)
+CASE("soft-ring:frames", setup, teardown);
+
+TEST_LOOP(frames_of_all_lengths__many_times_around__come_whole_and_in_order, 2)
 {
 	struct soft_ring *const from = _i ? &there.out : &here.out;
 	struct soft_ring *const to = _i ? &here.in : &there.in;
@@ -106,9 +108,8 @@ START_TEST(frames_of_all_lengths__many_times_around__come_whole_and_in_order)
 	}
 	ck_assert_int_eq(soft_ring_ready(to), 0);
 }
-END_TEST
 
-START_TEST(directions__do_not_touch_each_other)
+TEST(directions__do_not_touch_each_other)
 {
 	ck_assert_int_eq(put(&here.out, 1, 100), 0);
 	ck_assert_int_eq(put(&there.out, 2, 200), 0);
@@ -119,9 +120,8 @@ START_TEST(directions__do_not_touch_each_other)
 	ck_assert_int_eq(soft_ring_ready(&here.in), 0);
 	ck_assert_int_eq(soft_ring_ready(&there.in), 0);
 }
-END_TEST
 
-START_TEST(full_ring__takes_nothing_until_it_was_read)
+TEST(full_ring__takes_nothing_until_it_was_read)
 {
 	uint32_t n = 0;
 
@@ -133,11 +133,12 @@ START_TEST(full_ring__takes_nothing_until_it_was_read)
 		take(&there.in, i, 65536 - 64);
 	ck_assert_int_eq(put(&here.out, n, 0), 0);
 }
-END_TEST
 
 /* --- notification */
 
-START_TEST(alarm__is_taken_once_and_as_it_was_asked_for)
+CASE("soft-ring:alarm", setup, teardown);
+
+TEST(alarm__is_taken_once_and_as_it_was_asked_for)
 {
 	/* A new ring notifies the progress thread: no other thread can have asked. */
 	ck_assert_int_eq(soft_ring_take_alarm(&here.out), SOFT_ALARM_PROGRESS);
@@ -151,9 +152,8 @@ START_TEST(alarm__is_taken_once_and_as_it_was_asked_for)
 	words_of(&here.out)->alarm = 77;
 	ck_assert_int_eq(soft_ring_take_alarm(&here.out), SOFT_ALARM_PROGRESS);
 }
-END_TEST
 
-START_TEST(unread__until_the_last_frame_was_read)
+TEST(unread__until_the_last_frame_was_read)
 {
 	ck_assert(!soft_ring_is_unread(&here.out));
 	ck_assert_int_eq(put(&here.out, 1, 0), 0);
@@ -163,9 +163,8 @@ START_TEST(unread__until_the_last_frame_was_read)
 	take(&there.in, 2, 0);
 	ck_assert(!soft_ring_is_unread(&here.out));
 }
-END_TEST
 
-START_TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
+TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
 {
 	uint32_t n = 0, notified = 0, at = 0;
 
@@ -185,20 +184,20 @@ START_TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
 	ck_assert_int_eq(put(&here.out, n, 0), 0);
 	ck_assert(!take(&there.in, n, 0));
 }
-END_TEST
 
 /* --- what the other process writes is not believed */
 
-START_TEST(counter_of_the_writer__beyond_the_ring_or_within_a_line__is_refused)
+CASE("soft-ring:distrust", setup, teardown);
+
+TEST_LOOP(counter_of_the_writer__beyond_the_ring_or_within_a_line__is_refused, 6)
 {
 	const uint32_t wrong[] = { BYTES + LINE, 1, LINE - 1, BYTES - 1, 0x80000000, 0xffffffc0 };
 
 	words_of(&here.out)->written = wrong[_i];
 	ck_assert_int_eq(soft_ring_ready(&there.in), -EPROTO);
 }
-END_TEST
 
-START_TEST(counter_of_the_reader__beyond_what_was_written__is_refused)
+TEST_LOOP(counter_of_the_reader__beyond_what_was_written__is_refused, 2)
 {
 	ck_assert_int_eq(put(&here.out, 1, 100), 0);
 	words_of(&here.out)->read = _i ? 0x80000000 : 4096;
@@ -206,9 +205,8 @@ START_TEST(counter_of_the_reader__beyond_what_was_written__is_refused)
 	/* The writer does not wait for such a reader. */
 	ck_assert(soft_ring_wait_for_room(&here.out));
 }
-END_TEST
 
-START_TEST(own_counter__overwritten_by_the_other_side__is_not_read_back)
+TEST(own_counter__overwritten_by_the_other_side__is_not_read_back)
 {
 	ck_assert_int_eq(put(&here.out, 1, 0), 0);
 	words_of(&here.out)->written = 12345;
@@ -219,9 +217,8 @@ START_TEST(own_counter__overwritten_by_the_other_side__is_not_read_back)
 	take(&there.in, 2, 0);
 	ck_assert(!soft_ring_is_unread(&here.out));
 }
-END_TEST
 
-START_TEST(length_of_a_frame__beyond_what_is_ready_or_allowed__is_refused)
+TEST(length_of_a_frame__beyond_what_is_ready_or_allowed__is_refused)
 {
 	struct soft_frame *const there_in = (void *)there.in.bytes;
 	struct soft_frame frame;
@@ -236,7 +233,6 @@ START_TEST(length_of_a_frame__beyond_what_is_ready_or_allowed__is_refused)
 	there_in->length = SOFT_WIRE_PAYLOAD + 1;
 	ck_assert_ptr_null(soft_ring_peek(&there.in, BYTES, &frame));
 }
-END_TEST
 
 /* --- the memory itself */
 
@@ -251,7 +247,9 @@ make_memory(size_t length, unsigned int seals)
 	return fd;
 }
 
-START_TEST(memory_of_another_length_or_without_seals__is_refused)
+CASE("soft-ring:memory");
+
+TEST_LOOP(memory_of_another_length_or_without_seals__is_refused, 6)
 {
 	const struct {
 		size_t length;
@@ -271,9 +269,8 @@ START_TEST(memory_of_another_length_or_without_seals__is_refused)
 	ck_assert_ptr_null(rings.area);
 	close(fd);
 }
-END_TEST
 
-START_TEST(descriptor_that_is_no_memory__is_refused)
+TEST(descriptor_that_is_no_memory__is_refused)
 {
 	struct soft_rings rings = { .area = NULL };
 	int ends[2];
@@ -284,47 +281,11 @@ START_TEST(descriptor_that_is_no_memory__is_refused)
 	close(ends[1]);
 	ck_assert_int_lt(soft_rings_attach(&rings, ends[0], 0), 0);
 }
-END_TEST
 
-START_TEST(memory__cannot_be_made_shorter)
+CASE("soft-ring:seals", setup, teardown);
+
+TEST(memory__cannot_be_made_shorter)
 {
 	ck_assert_int_eq(ftruncate(memory, 4096), -1);
 	ck_assert_int_eq(errno, EPERM);
-}
-END_TEST
-
-Suite *
-soft_ring_suite(void)
-{
-	Suite *suite = suite_create("soft-ring");
-	TCase *tcase = runner_tcase(suite, "frames");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(
-	    tcase, frames_of_all_lengths__many_times_around__come_whole_and_in_order, 0, 2);
-	tcase_add_test(tcase, directions__do_not_touch_each_other);
-	tcase_add_test(tcase, full_ring__takes_nothing_until_it_was_read);
-
-	tcase = runner_tcase(suite, "alarm");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, alarm__is_taken_once_and_as_it_was_asked_for);
-	tcase_add_test(tcase, unread__until_the_last_frame_was_read);
-	tcase_add_test(tcase, writer_that_waits_for_room__is_notified_once_when_half_is_free);
-
-	tcase = runner_tcase(suite, "distrust");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(
-	    tcase, counter_of_the_writer__beyond_the_ring_or_within_a_line__is_refused, 0, 6);
-	tcase_add_loop_test(
-	    tcase, counter_of_the_reader__beyond_what_was_written__is_refused, 0, 2);
-	tcase_add_test(tcase, own_counter__overwritten_by_the_other_side__is_not_read_back);
-	tcase_add_test(tcase, length_of_a_frame__beyond_what_is_ready_or_allowed__is_refused);
-
-	tcase = runner_tcase(suite, "memory");
-	tcase_add_loop_test(tcase, memory_of_another_length_or_without_seals__is_refused, 0, 6);
-	tcase_add_test(tcase, descriptor_that_is_no_memory__is_refused);
-	tcase = runner_tcase(suite, "seals");
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, memory__cannot_be_made_shorter);
-	return suite;
 }

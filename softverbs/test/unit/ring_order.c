@@ -155,8 +155,10 @@ run_alarm(bool writer_first, int number, bool *more)
 	teardown();
 }
 
+CASE("soft-ring-order:order");
+
 /* origin: out33.RING */
-START_TEST(reader_asks_for_an_alarm__writer_at_any_step_of_it__frame_is_seen_or_announced)
+TEST_LOOP(reader_asks_for_an_alarm__writer_at_any_step_of_it__frame_is_seen_or_announced, 8)
 {
 	bool more = true;
 	int number;
@@ -167,7 +169,6 @@ START_TEST(reader_asks_for_an_alarm__writer_at_any_step_of_it__frame_is_seen_or_
 		run_alarm(_i % 2, number, &more);
 	ck_assert_int_gt(number, 2);
 }
-END_TEST
 
 /* --- a full ring, and the room that the writer asks for */
 
@@ -223,7 +224,7 @@ run_room(bool writer_first, int number, bool *more)
 }
 
 /* origin: out33.RING */
-START_TEST(writer_asks_for_room__reader_at_any_step_of_it__room_is_seen_or_announced)
+TEST_LOOP(writer_asks_for_room__reader_at_any_step_of_it__room_is_seen_or_announced, 2)
 {
 	bool more = true;
 	int number;
@@ -232,7 +233,6 @@ START_TEST(writer_asks_for_room__reader_at_any_step_of_it__room_is_seen_or_annou
 		run_room(_i, number, &more);
 	ck_assert_int_gt(number, 2);
 }
-END_TEST
 
 /* --- what is counted is there */
 
@@ -271,7 +271,7 @@ read_marked(void)
 }
 
 /* origin: out33.RING */
-START_TEST(writer_at_any_step_of_a_frame__what_the_reader_finds_is_whole)
+TEST_LOOP(writer_at_any_step_of_a_frame__what_the_reader_finds_is_whole, 2)
 {
 	bool more = true;
 
@@ -284,20 +284,4 @@ START_TEST(writer_at_any_step_of_a_frame__what_the_reader_finds_is_whole)
 		ck_assert_uint_eq(read_marks, marks);
 		teardown();
 	}
-}
-END_TEST
-
-Suite *
-soft_ring_order_suite(void)
-{
-	Suite *suite = suite_create("soft-ring-order");
-	TCase *tcase = runner_tcase(suite, "order");
-
-	tcase_add_loop_test(tcase,
-	    reader_asks_for_an_alarm__writer_at_any_step_of_it__frame_is_seen_or_announced, 0, 8);
-	tcase_add_loop_test(
-	    tcase, writer_asks_for_room__reader_at_any_step_of_it__room_is_seen_or_announced, 0, 2);
-	tcase_add_loop_test(
-	    tcase, writer_at_any_step_of_a_frame__what_the_reader_finds_is_whole, 0, 2);
-	return suite;
 }

@@ -112,8 +112,10 @@ listen_and_be_stopped(void)
 	close_listener();
 }
 
+CASE("soft-silent:connections", patience_begin, patience_end);
+
 /* origin: attack.P9 */
-START_TEST(connect__process_is_stopped__unreachable__and_served_when_it_goes_on)
+TEST(connect__process_is_stopped__unreachable__and_served_when_it_goes_on)
 {
 	other_start(listen_and_be_stopped);
 	other_hear(&port, sizeof port);
@@ -134,7 +136,6 @@ START_TEST(connect__process_is_stopped__unreachable__and_served_when_it_goes_on)
 	rdma_destroy_event_channel(channel);
 	other_finish();
 }
-END_TEST
 
 static void
 listen_until_killed(void)
@@ -145,7 +146,7 @@ listen_until_killed(void)
 }
 
 /* origin: attack.P6 */
-START_TEST(connect__given_up_by_the_caller__leaves_no_descriptor)
+TEST(connect__given_up_by_the_caller__leaves_no_descriptor)
 {
 	struct rdma_cm_id *keeper;
 	int fds = 0;
@@ -168,7 +169,6 @@ START_TEST(connect__given_up_by_the_caller__leaves_no_descriptor)
 	rdma_destroy_event_channel(channel);
 	other_kill();
 }
-END_TEST
 
 static void
 call_and_be_stopped(void)
@@ -185,7 +185,7 @@ call_and_be_stopped(void)
 }
 
 /* origin: attack.P9 */
-START_TEST(accept__caller_is_stopped__unreachable)
+TEST(accept__caller_is_stopped__unreachable)
 {
 	struct rdma_cm_id *child;
 
@@ -202,7 +202,6 @@ START_TEST(accept__caller_is_stopped__unreachable)
 	no_cq();
 	close_listener();
 }
-END_TEST
 
 static void
 connect_and_be_stopped(void)
@@ -219,7 +218,7 @@ connect_and_be_stopped(void)
 }
 
 /* origin: attack.P9 */
-START_TEST(disconnect__peer_is_stopped__disconnected_all_the_same_and_once)
+TEST(disconnect__peer_is_stopped__disconnected_all_the_same_and_once)
 {
 	struct rdma_cm_id *child;
 
@@ -239,7 +238,6 @@ START_TEST(disconnect__peer_is_stopped__disconnected_all_the_same_and_once)
 	no_cq();
 	close_listener();
 }
-END_TEST
 
 /* Its device answers at once, and its consumer takes longer than any device may. */
 static void
@@ -268,7 +266,7 @@ call_and_dawdle(void)
 	rdma_destroy_event_channel(channel);
 }
 
-START_TEST(consumers_take_their_time__are_waited_for)
+TEST(consumers_take_their_time__are_waited_for)
 {
 	struct rdma_cm_id *first, *second;
 
@@ -294,7 +292,6 @@ START_TEST(consumers_take_their_time__are_waited_for)
 	no_cq();
 	close_listener();
 }
-END_TEST
 
 /* ---- a stranger that speaks the language of connections, and stops in the middle ---- */
 
@@ -334,7 +331,7 @@ hear(int line)
 }
 
 /* origin: attack.P9 */
-START_TEST(requests_accepted__no_answer_after__all_unreachable_and_nothing_kept)
+TEST(requests_accepted__no_answer_after__all_unreachable_and_nothing_kept)
 {
 	struct rdma_cm_id *children[20];
 	struct rdma_cm_event *event;
@@ -366,7 +363,6 @@ START_TEST(requests_accepted__no_answer_after__all_unreachable_and_nothing_kept)
 	no_cq();
 	close_listener();
 }
-END_TEST
 
 /*
  * A stranger that listens on a port of ours, which the device finds in the file of names.  Its
@@ -396,7 +392,7 @@ close_stranger(int door)
 	close_listener();
 }
 
-START_TEST(answer_after_the_caller_has_given_up__rejected)
+TEST_LOOP(answer_after_the_caller_has_given_up__rejected, 2)
 {
 	struct soft_wire_cm request, last;
 	const int door = listen_as_stranger();
@@ -417,10 +413,9 @@ START_TEST(answer_after_the_caller_has_given_up__rejected)
 	close(line);
 	close_stranger(door);
 }
-END_TEST
 
 /* Its door is full when the request comes, and opens later. */
-START_TEST(connect__others_stand_at_the_door__gets_in_when_they_have_gone)
+TEST(connect__others_stand_at_the_door__gets_in_when_they_have_gone)
 {
 	struct soft_wire_cm request;
 	const int door = listen_as_stranger();
@@ -444,9 +439,8 @@ START_TEST(connect__others_stand_at_the_door__gets_in_when_they_have_gone)
 	close(line);
 	close_stranger(door);
 }
-END_TEST
 
-START_TEST(queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers)
+TEST(queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers)
 {
 	uint8_t wish = 21;
 	struct ibv_qp_init_attr init;
@@ -479,24 +473,4 @@ START_TEST(queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers)
 	drop(child);
 	no_cq();
 	close_listener();
-}
-END_TEST
-
-Suite *
-soft_silent_suite(void)
-{
-	Suite *suite = suite_create("soft-silent");
-	TCase *tcase = runner_tcase(suite, "connections");
-
-	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
-	tcase_add_test(tcase, connect__process_is_stopped__unreachable__and_served_when_it_goes_on);
-	tcase_add_test(tcase, connect__given_up_by_the_caller__leaves_no_descriptor);
-	tcase_add_test(tcase, accept__caller_is_stopped__unreachable);
-	tcase_add_test(tcase, disconnect__peer_is_stopped__disconnected_all_the_same_and_once);
-	tcase_add_test(tcase, consumers_take_their_time__are_waited_for);
-	tcase_add_test(tcase, requests_accepted__no_answer_after__all_unreachable_and_nothing_kept);
-	tcase_add_loop_test(tcase, answer_after_the_caller_has_given_up__rejected, 0, 2);
-	tcase_add_test(tcase, connect__others_stand_at_the_door__gets_in_when_they_have_gone);
-	tcase_add_test(tcase, queue_pair_of_an_id__has_the_timeout_of_the_path_or_the_consumers);
-	return suite;
 }

@@ -64,7 +64,9 @@ reach(enum ibv_qp_state state)
 	ck_assert_int_eq(qp_state(a.qp), state);
 }
 
-START_TEST(transitions__only_those_of_the_specification)
+CASE("soft-state:state", setup, teardown);
+
+TEST(transitions__only_those_of_the_specification)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
 		IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR };
@@ -92,9 +94,8 @@ START_TEST(transitions__only_those_of_the_specification)
 		}
 	}
 }
-END_TEST
 
-START_TEST(required_attributes__each_missing_one__refused)
+TEST(required_attributes__each_missing_one__refused)
 {
 	const int all[] = { INIT_MASK, RTR_MASK, RTS_MASK };
 
@@ -110,15 +111,13 @@ START_TEST(required_attributes__each_missing_one__refused)
 		}
 	}
 }
-END_TEST
 
-START_TEST(attributes_not_meant_for_a_transition__refused)
+TEST(attributes_not_meant_for_a_transition__refused)
 {
 	ck_assert_int_eq(go(IBV_QPS_INIT, INIT_MASK | IBV_QP_TIMEOUT), EINVAL);
 	ck_assert_int_eq(go(IBV_QPS_INIT, INIT_MASK | IBV_QP_QKEY), EINVAL);
 	ck_assert_int_eq(go(IBV_QPS_ERR, IBV_QP_STATE | IBV_QP_PORT), EINVAL);
 }
-END_TEST
 
 /* What a transition may set besides what it must; path migration is not for this device. */
 static const struct {
@@ -140,7 +139,7 @@ static const struct {
 	{ IBV_QPS_SQD, IBV_QPS_ERR, 0, 0 },
 };
 
-START_TEST(each_attribute_in_each_transition__as_the_specification_allows)
+TEST(each_attribute_in_each_transition__as_the_specification_allows)
 {
 	for (size_t i = 0; i < sizeof settable / sizeof settable[0]; i++) {
 		const int known = IBV_QP_STATE | settable[i].must | settable[i].may;
@@ -158,9 +157,8 @@ START_TEST(each_attribute_in_each_transition__as_the_specification_allows)
 		}
 	}
 }
-END_TEST
 
-START_TEST(values_beyond_the_limits__refused)
+TEST(values_beyond_the_limits__refused)
 {
 	static const struct {
 		int bit;
@@ -183,9 +181,8 @@ START_TEST(values_beyond_the_limits__refused)
 		ck_assert_int_eq(ibv_modify_qp(a.qp, &bad, cases[i].bit), EINVAL);
 	}
 }
-END_TEST
 
-START_TEST(values_out_of_range__refused)
+TEST(values_out_of_range__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 2 };
 
@@ -205,11 +202,10 @@ START_TEST(values_out_of_range__refused)
 	attr.dest_qp_num = (1 << 24) - 1;
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, RTR_MASK), 0);
 }
-END_TEST
 
 /* Of several values one is refused: none has changed, nor has the state. */
 /* origin: out33.D6 */
-START_TEST(values__one_is_refused__all_are_as_they_were)
+TEST(values__one_is_refused__all_are_as_they_were)
 {
 	static const struct {
 		enum ibv_qp_state from, to;
@@ -249,7 +245,6 @@ START_TEST(values__one_is_refused__all_are_as_they_were)
 		ck_assert_int_eq(a.qp->state, refused[i].from);
 	}
 }
-END_TEST
 
 static void
 change(enum ibv_qp_state to, struct ibv_qp_attr attr, int mask)
@@ -259,7 +254,7 @@ change(enum ibv_qp_state to, struct ibv_qp_attr attr, int mask)
 }
 
 /* Each value differs from all others, and from 0. */
-START_TEST(attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset)
+TEST(attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset)
 {
 	static const struct ibv_qp_attr set = { .qp_access_flags = SIDE_ACCESS,
 		.port_num = 1,
@@ -301,9 +296,8 @@ START_TEST(attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset)
 		ck_assert_int_eq(memcmp(&init_after, &init, sizeof init), 0);
 	}
 }
-END_TEST
 
-START_TEST(current_state__a_wrong_one__refused)
+TEST(current_state__a_wrong_one__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR, .cur_qp_state = IBV_QPS_RTS };
 
@@ -311,9 +305,8 @@ START_TEST(current_state__a_wrong_one__refused)
 	attr.cur_qp_state = IBV_QPS_RESET;
 	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE), 0);
 }
-END_TEST
 
-START_TEST(posting__by_state)
+TEST(posting__by_state)
 {
 	static const struct {
 		enum ibv_qp_state state;
@@ -333,9 +326,8 @@ START_TEST(posting__by_state)
 		ck_assert_int_eq(side_try_post(&a, IBV_WR_SEND, 0, 2, 0, 8), rules[i].send);
 	}
 }
-END_TEST
 
-START_TEST(error__from_each_state__flushes_what_was_posted)
+TEST(error__from_each_state__flushes_what_was_posted)
 {
 	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_SQD; state++) {
 		reach(state);
@@ -349,9 +341,8 @@ START_TEST(error__from_each_state__flushes_what_was_posted)
 		cq_expect_empty(a.cq);
 	}
 }
-END_TEST
 
-START_TEST(reset__forgets_what_was_posted)
+TEST(reset__forgets_what_was_posted)
 {
 	reach(IBV_QPS_INIT);
 	side_receive(&a, 1, 0, 8);
@@ -359,9 +350,8 @@ START_TEST(reset__forgets_what_was_posted)
 	side_to_error(&a);
 	cq_expect_empty(a.cq);
 }
-END_TEST
 
-START_TEST(send_queue_drained__holds_back_and_goes_on)
+TEST(send_queue_drained__holds_back_and_goes_on)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 	struct side b;
@@ -378,9 +368,8 @@ START_TEST(send_queue_drained__holds_back_and_goes_on)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	side_free(&b);
 }
-END_TEST
 
-START_TEST(message_in_rtr__communication_established_once_a_connection)
+TEST(message_in_rtr__communication_established_once_a_connection)
 {
 	struct side b;
 
@@ -407,9 +396,8 @@ START_TEST(message_in_rtr__communication_established_once_a_connection)
 	}
 	side_free(&b);
 }
-END_TEST
 
-START_TEST(send_before_the_peer_is_ready__arrives_when_it_is)
+TEST(send_before_the_peer_is_ready__arrives_when_it_is)
 {
 	const struct side_options patient = { .patient = true };
 	struct side b;
@@ -427,9 +415,8 @@ START_TEST(send_before_the_peer_is_ready__arrives_when_it_is)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	side_free(&b);
 }
-END_TEST
 
-START_TEST(connected_to_another__a_stranger_is_not_answered)
+TEST(connected_to_another__a_stranger_is_not_answered)
 {
 	struct side b, stranger;
 
@@ -445,31 +432,4 @@ START_TEST(connected_to_another__a_stranger_is_not_answered)
 	cq_expect_empty(b.cq);
 	side_free(&stranger);
 	side_free(&b);
-}
-END_TEST
-
-Suite *
-soft_state_suite(void)
-{
-	Suite *suite = suite_create("soft-state");
-	TCase *tcase = runner_tcase(suite, "state");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, transitions__only_those_of_the_specification);
-	tcase_add_test(tcase, required_attributes__each_missing_one__refused);
-	tcase_add_test(tcase, attributes_not_meant_for_a_transition__refused);
-	tcase_add_test(tcase, each_attribute_in_each_transition__as_the_specification_allows);
-	tcase_add_test(tcase, values_beyond_the_limits__refused);
-	tcase_add_test(tcase, values_out_of_range__refused);
-	tcase_add_test(tcase, current_state__a_wrong_one__refused);
-	tcase_add_test(tcase, values__one_is_refused__all_are_as_they_were);
-	tcase_add_test(tcase, attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset);
-	tcase_add_test(tcase, posting__by_state);
-	tcase_add_test(tcase, error__from_each_state__flushes_what_was_posted);
-	tcase_add_test(tcase, reset__forgets_what_was_posted);
-	tcase_add_test(tcase, send_queue_drained__holds_back_and_goes_on);
-	tcase_add_test(tcase, message_in_rtr__communication_established_once_a_connection);
-	tcase_add_test(tcase, send_before_the_peer_is_ready__arrives_when_it_is);
-	tcase_add_test(tcase, connected_to_another__a_stranger_is_not_answered);
-	return suite;
 }

@@ -20,7 +20,6 @@
 #include <rdma/rdma_cma.h>
 
 #include "lib/runner.h"
-#include "suites.h"
 
 /* AddressSanitizer reports the stack of a cancelled thread: the unwinder leaves marks on it. */
 #ifdef __SANITIZE_ADDRESS__

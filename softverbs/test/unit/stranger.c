@@ -13,7 +13,9 @@ connect_to(uint32_t qpn)
 	return line_open(qpn >> 14);
 }
 
-START_TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
+CASE("soft-stranger:strangers");
+
+TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
 {
 	struct side a, b;
 	char junk[256];
@@ -45,9 +47,8 @@ START_TEST(malformed_frames__that_link_is_closed_and_the_device_goes_on)
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
 	pair_free(&a, &b);
 }
-END_TEST
 
-START_TEST(request_in_a_stolen_name__refused)
+TEST(request_in_a_stolen_name__refused)
 {
 	uint32_t request[16] = { 0 };
 	struct side a, b;
@@ -70,7 +71,6 @@ START_TEST(request_in_a_stolen_name__refused)
 	line_slot_leave(slot, door);
 	pair_free(&a, &b);
 }
-END_TEST
 
 /*
  * Random frames that are nearly right, from a process whose queue pair ours is connected
@@ -125,21 +125,8 @@ fuzz(unsigned int seed)
 	side_free(&a);
 }
 
-START_TEST(frames_nearly_right__do_no_harm)
+TEST_LOOP(frames_nearly_right__do_no_harm, 5)
 {
 	for (unsigned int seed = 0; seed < 40; seed++)
 		fuzz(seed + 40 * (unsigned int)_i);
-}
-END_TEST
-
-Suite *
-soft_stranger_suite(void)
-{
-	Suite *suite = suite_create("soft-stranger");
-	TCase *tcase = runner_tcase(suite, "strangers");
-
-	tcase_add_test(tcase, malformed_frames__that_link_is_closed_and_the_device_goes_on);
-	tcase_add_test(tcase, request_in_a_stolen_name__refused);
-	tcase_add_loop_test(tcase, frames_nearly_right__do_no_harm, 0, 5);
-	return suite;
 }

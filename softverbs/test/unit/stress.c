@@ -83,8 +83,10 @@ drain(struct ibv_cq *cq, atomic_uint *count)
 	ck_assert_int_eq(n, 0);
 }
 
+CASE("soft-stress:transfer", setup, teardown, .seconds = 60);
+
 /* Posts race with traffic, errors and flushes: every request completes exactly once. */
-START_TEST(error_while_posting__each_request_completes_once)
+TEST(error_while_posting__each_request_completes_once)
 {
 	pthread_t threads[3];
 
@@ -112,7 +114,6 @@ START_TEST(error_while_posting__each_request_completes_once)
 	drain(b.cq, &completed);
 	ck_assert_uint_eq(completed, posted);
 }
-END_TEST
 
 static void *
 register_and_forget(void *unused)
@@ -132,7 +133,7 @@ register_and_forget(void *unused)
 	return NULL;
 }
 
-START_TEST(registration__during_transfers__disturbs_none)
+TEST(registration__during_transfers__disturbs_none)
 {
 	pthread_t thread = go(register_and_forget, NULL);
 
@@ -143,7 +144,6 @@ START_TEST(registration__during_transfers__disturbs_none)
 	stop = true;
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 static void *
 write_to_vanishing(void *unused)
@@ -155,7 +155,7 @@ write_to_vanishing(void *unused)
 }
 
 /* The sender may find the other queue pair at any point of its destruction. */
-START_TEST(destroy_queue_pair__under_fire__its_memory_is_safe)
+TEST(destroy_queue_pair__under_fire__its_memory_is_safe)
 {
 	pthread_t thread;
 
@@ -173,7 +173,6 @@ START_TEST(destroy_queue_pair__under_fire__its_memory_is_safe)
 		side_connect(&a, &b, NULL);
 	}
 }
-END_TEST
 
 /* --- connections */
 
@@ -250,7 +249,9 @@ call(void *which)
 	return NULL;
 }
 
-START_TEST(connection_storm__one_disconnected_event_each)
+CASE("soft-stress:cm", .seconds = 60);
+
+TEST(connection_storm__one_disconnected_event_each)
 {
 	struct rdma_cm_id *listener;
 	pthread_t threads[4];
@@ -272,21 +273,4 @@ START_TEST(connection_storm__one_disconnected_event_each)
 	ck_assert_int_eq(ibv_destroy_cq(client_cq), 0);
 	rdma_destroy_event_channel(server);
 	rdma_destroy_event_channel(client);
-}
-END_TEST
-
-Suite *
-soft_stress_suite(void)
-{
-	Suite *suite = suite_create("soft-stress");
-	TCase *tcase = runner_tcase_timed(suite, "transfer", 60);
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, error_while_posting__each_request_completes_once);
-	tcase_add_test(tcase, registration__during_transfers__disturbs_none);
-	tcase_add_test(tcase, destroy_queue_pair__under_fire__its_memory_is_safe);
-
-	tcase = runner_tcase_timed(suite, "cm", 60);
-	tcase_add_test(tcase, connection_storm__one_disconnected_event_each);
-	return suite;
 }

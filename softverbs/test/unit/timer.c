@@ -73,9 +73,11 @@ expect_fired(struct counted *c)
 	ck_assert_uint_eq(c->fired, c->begun);
 }
 
+CASE("soft-timer:timer", setup, teardown);
+
 /* Timers are started, moved and stopped from all places of the heap. */
 /* origin: outside.137 */
-START_TEST(timers__started_moved_and_stopped_at_random__each_fires_once)
+TEST(timers__started_moved_and_stopped_at_random__each_fires_once)
 {
 	unsigned int seed = 1;
 
@@ -95,10 +97,9 @@ START_TEST(timers__started_moved_and_stopped_at_random__each_fires_once)
 	for (int i = 0; i < TIMERS; i++)
 		ck_assert_uint_eq(counted[i].early, 0);
 }
-END_TEST
 
 /* origin: outside.138 */
-START_TEST(timer__moved_to_an_earlier_time__fires_then)
+TEST(timer__moved_to_an_earlier_time__fires_then)
 {
 	soft_timer_init(&counted[0].timer, count);
 	start(&counted[0], FAR);
@@ -106,9 +107,8 @@ START_TEST(timer__moved_to_an_earlier_time__fires_then)
 	start(&counted[0], SOFT_MILLISECOND);
 	expect_fired(&counted[0]);
 }
-END_TEST
 
-START_TEST(timer__moved_to_a_later_time__does_not_fire_before)
+TEST(timer__moved_to_a_later_time__does_not_fire_before)
 {
 	soft_timer_init(&counted[0].timer, count);
 	soft_timer_init(&counted[1].timer, count);
@@ -119,7 +119,6 @@ START_TEST(timer__moved_to_a_later_time__does_not_fire_before)
 	ck_assert_uint_eq(counted[0].fired, 0);
 	stop(&counted[0]);
 }
-END_TEST
 
 static atomic_int slow_begun, slow_ended;
 
@@ -133,7 +132,7 @@ be_slow(struct soft_timer *timer)
 	slow_ended++;
 }
 
-START_TEST(stop_and_wait__callback_under_way__returns_behind_it)
+TEST(stop_and_wait__callback_under_way__returns_behind_it)
 {
 	struct soft_timer timer;
 
@@ -144,19 +143,4 @@ START_TEST(stop_and_wait__callback_under_way__returns_behind_it)
 	soft_timer_stop_and_wait(&timer);
 	ck_assert_int_eq(slow_begun, slow_ended);
 	ck_assert(!soft_timer_stop(&timer));
-}
-END_TEST
-
-Suite *
-soft_timer_suite(void)
-{
-	Suite *suite = suite_create("soft-timer");
-	TCase *tcase = runner_tcase(suite, "timer");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, timers__started_moved_and_stopped_at_random__each_fires_once);
-	tcase_add_test(tcase, timer__moved_to_an_earlier_time__fires_then);
-	tcase_add_test(tcase, timer__moved_to_a_later_time__does_not_fire_before);
-	tcase_add_test(tcase, stop_and_wait__callback_under_way__returns_behind_it);
-	return suite;
 }

@@ -58,7 +58,9 @@ establish(void)
 	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
 }
 
-START_TEST(disconnect__both_ends_get_the_exit_once_and_last)
+CASE("soft-timewait:timewait", setup, teardown);
+
+TEST_LOOP(disconnect__both_ends_get_the_exit_once_and_last, 2)
 {
 	establish();
 	patience_set("0.01");
@@ -74,10 +76,9 @@ START_TEST(disconnect__both_ends_get_the_exit_once_and_last)
 	ck_assert(!poll(&(struct pollfd){ .fd = client->fd, .events = POLLIN }, 1, 0));
 	ck_assert(!poll(&(struct pollfd){ .fd = server->fd, .events = POLLIN }, 1, 0));
 }
-END_TEST
 
 /* The exit would come after 107 seconds, which is more than a test may take. */
-START_TEST(id__that_still_waits__is_destroyed_at_once)
+TEST(id__that_still_waits__is_destroyed_at_once)
 {
 	establish();
 	patience_set("100");
@@ -87,10 +88,9 @@ START_TEST(id__that_still_waits__is_destroyed_at_once)
 	cm_forget(&active);
 	cm_forget(&passive);
 }
-END_TEST
 
 /* It was queued already, and goes with its id. */
-START_TEST(id__with_the_exit_unread__takes_it_along)
+TEST(id__with_the_exit_unread__takes_it_along)
 {
 	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
 
@@ -102,10 +102,9 @@ START_TEST(id__with_the_exit_unread__takes_it_along)
 	cm_forget(&active);
 	ck_assert_int_eq(poll(&pfd, 1, 0), 0);
 }
-END_TEST
 
 /* The shorter waits of later ids end before the longer one of an earlier id. */
-START_TEST(ids__of_different_times__leave_in_the_order_of_time)
+TEST(ids__of_different_times__leave_in_the_order_of_time)
 {
 	struct rdma_cm_id *slow, *slow_child;
 
@@ -128,10 +127,9 @@ START_TEST(ids__of_different_times__leave_in_the_order_of_time)
 	cm_forget(&slow);
 	cm_forget(&slow_child);
 }
-END_TEST
 
 /* The end of the shorter wait is not the last one. */
-START_TEST(ids__of_different_times__each_gets_its_exit)
+TEST(ids__of_different_times__each_gets_its_exit)
 {
 	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
 	struct rdma_cm_id *slow, *slow_child;
@@ -157,9 +155,8 @@ START_TEST(ids__of_different_times__each_gets_its_exit)
 	cm_forget(&slow);
 	cm_forget(&slow_child);
 }
-END_TEST
 
-START_TEST(connection__that_never_was__has_no_exit)
+TEST(connection__that_never_was__has_no_exit)
 {
 	request();
 	patience_set("0.01");
@@ -169,9 +166,8 @@ START_TEST(connection__that_never_was__has_no_exit)
 	ck_assert(!poll(&(struct pollfd){ .fd = client->fd, .events = POLLIN }, 1, 0));
 	ck_assert(!poll(&(struct pollfd){ .fd = server->fd, .events = POLLIN }, 1, 0));
 }
-END_TEST
 
-START_TEST(synchronous_id__disconnects_with_its_event_and_the_exit_comes_later)
+TEST(synchronous_id__disconnects_with_its_event_and_the_exit_comes_later)
 {
 	struct rdma_cm_event *event;
 
@@ -184,7 +180,6 @@ START_TEST(synchronous_id__disconnects_with_its_event_and_the_exit_comes_later)
 	ck_assert_int_eq(rdma_disconnect(active), 0); /* with no event left */
 	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
 }
-END_TEST
 
 static void
 serve_and_wait(void)
@@ -227,18 +222,19 @@ destroy_the_channel_of_an_id_that_waits(void)
 	cm_expect(server, RDMA_CM_EVENT_TIMEWAIT_EXIT, passive);
 }
 
+CASE("soft-timewait:processes", patience_begin, patience_end);
+
 /*
  * The progress thread outlives the end of the wait, which the other end gets.  In a process of its
  * own, in which the id stays, and the device with it.
  */
-START_TEST(event_channel__of_an_id_that_still_waits__is_destroyed)
+TEST(event_channel__of_an_id_that_still_waits__is_destroyed)
 {
 	other_start(destroy_the_channel_of_an_id_that_waits);
 	other_finish();
 }
-END_TEST
 
-START_TEST(process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit)
+TEST_LOOP(process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit, 2)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
@@ -265,28 +261,4 @@ START_TEST(process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit)
 	rdma_destroy_event_channel(channel);
 	if (!_i)
 		other_finish();
-}
-END_TEST
-
-Suite *
-soft_timewait_suite(void)
-{
-	Suite *suite = suite_create("soft-timewait");
-	TCase *tcase = runner_tcase(suite, "timewait");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, disconnect__both_ends_get_the_exit_once_and_last, 0, 2);
-	tcase_add_test(tcase, id__that_still_waits__is_destroyed_at_once);
-	tcase_add_test(tcase, id__with_the_exit_unread__takes_it_along);
-	tcase_add_test(tcase, ids__of_different_times__leave_in_the_order_of_time);
-	tcase_add_test(tcase, ids__of_different_times__each_gets_its_exit);
-	tcase_add_test(tcase, connection__that_never_was__has_no_exit);
-	tcase_add_test(tcase, synchronous_id__disconnects_with_its_event_and_the_exit_comes_later);
-
-	tcase = runner_tcase(suite, "processes");
-	tcase_add_checked_fixture(tcase, patience_begin, patience_end);
-	tcase_add_test(tcase, event_channel__of_an_id_that_still_waits__is_destroyed);
-	tcase_add_loop_test(
-	    tcase, process__of_a_peer_that_is_killed_or_not__both_ends_get_the_exit, 0, 2);
-	return suite;
 }

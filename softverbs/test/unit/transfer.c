@@ -23,7 +23,9 @@ teardown(void)
 	pair_free(&a, &b);
 }
 
-START_TEST(send__lands_in_the_oldest_receive)
+CASE("soft-transfer:transfer", setup, teardown);
+
+TEST(send__lands_in_the_oldest_receive)
 {
 	struct ibv_wc wc;
 
@@ -43,9 +45,8 @@ START_TEST(send__lands_in_the_oldest_receive)
 	ck_assert_int_eq(wc.opcode, IBV_WC_SEND);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(send_with_immediate__is_delivered)
+TEST(send_with_immediate__is_delivered)
 {
 	struct ibv_wc wc;
 
@@ -56,9 +57,8 @@ START_TEST(send_with_immediate__is_delivered)
 	ck_assert_uint_eq(ntohl(wc.imm_data), 77);
 	ck_assert_uint_eq(wc.byte_len, 0);
 }
-END_TEST
 
-START_TEST(scatter_gather__unequal_segments__bytes_in_order)
+TEST(scatter_gather__unequal_segments__bytes_in_order)
 {
 	struct ibv_sge from[3] = {
 		{ (uintptr_t)a.bytes + 10, 100, a.mr->lkey },
@@ -81,7 +81,6 @@ START_TEST(scatter_gather__unequal_segments__bytes_in_order)
 	ck_assert_int_eq(memcmp(b.bytes + 1, expected, 33), 0);
 	ck_assert_int_eq(memcmp(b.bytes + 2000, expected + 33, 157 - 33), 0);
 }
-END_TEST
 
 #define SEGMENTS 32 /* the device's limit */
 
@@ -116,7 +115,7 @@ expect_segments(const struct ibv_sge *from, const struct ibv_sge *to, uint32_t t
 
 /* Of a request, of a receive, and of a shared receive. */
 /* origin: out33.D8 */
-START_TEST(segments__as_many_as_the_device_takes__bytes_in_order)
+TEST_LOOP(segments__as_many_as_the_device_takes__bytes_in_order, 2)
 {
 	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = SEGMENTS } };
 	struct ibv_qp_init_attr init = { .cap = { 4, 4, SEGMENTS, SEGMENTS, 0 },
@@ -151,10 +150,9 @@ START_TEST(segments__as_many_as_the_device_takes__bytes_in_order)
 		expect_segments(from, to, total);
 	}
 }
-END_TEST
 
 /* origin: out33.D6 */
-START_TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
+TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
 {
 	static const struct {
 		int mask;
@@ -207,9 +205,8 @@ START_TEST(srq__a_change_that_is_refused__leaves_it_as_it_was)
 	cq_expect(c.cq, 77, IBV_WC_SUCCESS);
 	side_free(&c);
 }
-END_TEST
 
-START_TEST(inline_data__is_taken_at_the_post)
+TEST(inline_data__is_taken_at_the_post)
 {
 	char text[] = "written before", copy[sizeof text];
 	struct ibv_sge sge = { (uintptr_t)text, sizeof text, 0xdead };
@@ -226,9 +223,8 @@ START_TEST(inline_data__is_taken_at_the_post)
 	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
 	ck_assert_str_eq(b.bytes, copy);
 }
-END_TEST
 
-START_TEST(rdma_write__lands_and_takes_no_receive)
+TEST(rdma_write__lands_and_takes_no_receive)
 {
 	side_receive(&b, 1, 0, 64);
 	side_rdma(&a, &b, IBV_WR_RDMA_WRITE, 5, 300, 70000, 5000);
@@ -236,9 +232,8 @@ START_TEST(rdma_write__lands_and_takes_no_receive)
 	ck_assert_int_eq(memcmp(b.bytes + 70000, a.bytes + 300, 5000), 0);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
-START_TEST(rdma_write_with_immediate__takes_a_receive)
+TEST(rdma_write_with_immediate__takes_a_receive)
 {
 	struct ibv_wc wc;
 
@@ -251,9 +246,8 @@ START_TEST(rdma_write_with_immediate__takes_a_receive)
 	ck_assert_uint_eq(ntohl(wc.imm_data), 5);
 	ck_assert_int_eq(memcmp(b.bytes + 4096, a.bytes, 512), 0);
 }
-END_TEST
 
-START_TEST(rdma_read__fetches)
+TEST(rdma_read__fetches)
 {
 	struct ibv_wc wc;
 
@@ -264,7 +258,6 @@ START_TEST(rdma_read__fetches)
 	ck_assert_int_eq(memcmp(b.bytes + 1000, a.bytes + 2000, 100000), 0);
 	cq_expect_empty(a.cq);
 }
-END_TEST
 
 static uint64_t
 atomic(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
@@ -285,7 +278,7 @@ atomic(enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap)
 	return old;
 }
 
-START_TEST(atomics__return_the_old_value)
+TEST(atomics__return_the_old_value)
 {
 	uint64_t *word = (uint64_t *)(void *)(b.bytes + 64);
 
@@ -303,9 +296,8 @@ START_TEST(atomics__return_the_old_value)
 	ck_assert_uint_eq(atomic(IBV_WR_ATOMIC_CMP_AND_SWP, UINT64_MAX, 1ull << 63), UINT64_MAX);
 	ck_assert_uint_eq(*word, 1ull << 63);
 }
-END_TEST
 
-START_TEST(loopback__queue_pair_connected_to_itself)
+TEST(loopback__queue_pair_connected_to_itself)
 {
 	struct side self;
 
@@ -319,9 +311,8 @@ START_TEST(loopback__queue_pair_connected_to_itself)
 	ck_assert_str_eq(self.bytes + 1000, "to myself");
 	side_free(&self);
 }
-END_TEST
 
-START_TEST(send_before_receive__waits_and_keeps_order)
+TEST(send_before_receive__waits_and_keeps_order)
 {
 	for (uint64_t i = 0; i < 5; i++)
 		side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, i, i * 100, 100);
@@ -333,9 +324,8 @@ START_TEST(send_before_receive__waits_and_keeps_order)
 		ck_assert_int_eq(memcmp(b.bytes + 1000 * i, a.bytes + i * 100, 100), 0);
 	}
 }
-END_TEST
 
-START_TEST(message_of_64_MiB__arrives_whole)
+TEST(message_of_64_MiB__arrives_whole)
 {
 	const uint32_t length = 64u << 20;
 	char *from = malloc(length), *to = malloc(length);
@@ -361,7 +351,6 @@ START_TEST(message_of_64_MiB__arrives_whole)
 	free(from);
 	free(to);
 }
-END_TEST
 
 /* Address space of that size, over and over the same 16 MiB. */
 static char *
@@ -381,7 +370,7 @@ wide_memory(size_t length)
 	return all;
 }
 
-START_TEST(message_of_1_GiB__is_good)
+TEST_LOOP(message_of_1_GiB__is_good, !STORY_TSAN ? 1 : 0)
 {
 	const size_t limit = 1u << 30, length = limit + (16u << 20);
 	char *from = wide_memory(length), *to = wide_memory(length);
@@ -405,10 +394,9 @@ START_TEST(message_of_1_GiB__is_good)
 	munmap(from, length);
 	munmap(to, length);
 }
-END_TEST
 
 /* origin: attack.P5 */
-START_TEST(message_longer_than_the_ports_limit__refused_at_the_post)
+TEST(message_longer_than_the_ports_limit__refused_at_the_post)
 {
 	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_RDMA_WRITE,
 		IBV_WR_RDMA_READ };
@@ -436,9 +424,8 @@ START_TEST(message_longer_than_the_ports_limit__refused_at_the_post)
 		cq_expect_empty(a.cq);
 	}
 }
-END_TEST
 
-START_TEST(srq__serves_two_queue_pairs_and_reports_its_limit)
+TEST(srq__serves_two_queue_pairs_and_reports_its_limit)
 {
 	const struct side_options shared = { .srq = 8 };
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
@@ -483,9 +470,8 @@ START_TEST(srq__serves_two_queue_pairs_and_reports_its_limit)
 	side_free(&e);
 	side_free(&c);
 }
-END_TEST
 
-START_TEST(resize_cq__keeps_entries_in_order)
+TEST(resize_cq__keeps_entries_in_order)
 {
 	for (uint64_t i = 0; i < 6; i++) {
 		side_receive(&b, i, 0, 8);
@@ -500,7 +486,6 @@ START_TEST(resize_cq__keeps_entries_in_order)
 	ck_assert_int_eq(ibv_resize_cq(b.cq, 1000), 0);
 	cq_expect_empty(b.cq);
 }
-END_TEST
 
 struct stream {
 	struct side *from, *to;
@@ -525,7 +510,7 @@ pump(void *arg)
 }
 
 /* A circle of locks would show here as a hang. */
-START_TEST(both_directions_at_once__no_deadlock)
+TEST(both_directions_at_once__no_deadlock)
 {
 	struct stream there = { &a, &b }, back = { &b, &a };
 	pthread_t threads[2];
@@ -534,34 +519,4 @@ START_TEST(both_directions_at_once__no_deadlock)
 	ck_assert_int_eq(pthread_create(&threads[1], NULL, pump, &back), 0);
 	ck_assert_int_eq(pthread_join(threads[0], NULL), 0);
 	ck_assert_int_eq(pthread_join(threads[1], NULL), 0);
-}
-END_TEST
-
-Suite *
-soft_transfer_suite(void)
-{
-	Suite *suite = suite_create("soft-transfer");
-	TCase *tcase = runner_tcase(suite, "transfer");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, send__lands_in_the_oldest_receive);
-	tcase_add_test(tcase, send_with_immediate__is_delivered);
-	tcase_add_test(tcase, scatter_gather__unequal_segments__bytes_in_order);
-	tcase_add_test(tcase, inline_data__is_taken_at_the_post);
-	tcase_add_loop_test(tcase, segments__as_many_as_the_device_takes__bytes_in_order, 0, 2);
-	tcase_add_test(tcase, srq__a_change_that_is_refused__leaves_it_as_it_was);
-	tcase_add_test(tcase, rdma_write__lands_and_takes_no_receive);
-	tcase_add_test(tcase, rdma_write_with_immediate__takes_a_receive);
-	tcase_add_test(tcase, rdma_read__fetches);
-	tcase_add_test(tcase, atomics__return_the_old_value);
-	tcase_add_test(tcase, loopback__queue_pair_connected_to_itself);
-	tcase_add_test(tcase, send_before_receive__waits_and_keeps_order);
-	tcase_add_test(tcase, message_of_64_MiB__arrives_whole);
-	if (!STORY_TSAN) /* whose notes on a gibibyte take eight */
-		tcase_add_test(tcase, message_of_1_GiB__is_good);
-	tcase_add_test(tcase, message_longer_than_the_ports_limit__refused_at_the_post);
-	tcase_add_test(tcase, srq__serves_two_queue_pairs_and_reports_its_limit);
-	tcase_add_test(tcase, resize_cq__keeps_entries_in_order);
-	tcase_add_test(tcase, both_directions_at_once__no_deadlock);
-	return suite;
 }

@@ -332,7 +332,9 @@ printed_by(int i)
 	return text;
 }
 
-START_TEST(call__fails_and_is_named_once)
+CASE("soft-unserved:unserved", setup, teardown);
+
+TEST_LOOP(call__fails_and_is_named_once, CALLS)
 {
 	const char *text = printed_by(_i);
 	const char *newline = strchr(text, '\n');
@@ -346,9 +348,8 @@ START_TEST(call__fails_and_is_named_once)
 	    "%s printed '%s'", calls[_i].name, text);
 	ck_assert_msg(newline && !newline[1], "%s printed '%s'", calls[_i].name, text);
 }
-END_TEST
 
-START_TEST(srq__basic_by_the_extended_call__is_served)
+TEST(srq__basic_by_the_extended_call__is_served)
 {
 	struct ibv_srq_init_attr_ex init = { .attr = { .max_wr = 4, .max_sge = 1 },
 		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
@@ -362,17 +363,4 @@ START_TEST(srq__basic_by_the_extended_call__is_served)
 	errno = 0;
 	ck_assert_ptr_null(ibv_create_srq_ex(a.context, &init));
 	ck_assert_int_eq(errno, EINVAL);
-}
-END_TEST
-
-Suite *
-soft_unserved_suite(void)
-{
-	Suite *suite = suite_create("soft-unserved");
-	TCase *tcase = runner_tcase(suite, "unserved");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, call__fails_and_is_named_once, 0, CALLS);
-	tcase_add_test(tcase, srq__basic_by_the_extended_call__is_served);
-	return suite;
 }

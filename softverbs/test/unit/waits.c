@@ -125,8 +125,10 @@ is_listed(void)
 	return b.srq && !TAILQ_EMPTY(&soft_srq_of(b.srq)->starved);
 }
 
+CASE("soft-waits:waits", starve_begin, starve_end);
+
 /* origin: outside.146 */
-START_TEST(wait__however_it_ends__leaves_nothing)
+TEST_LOOP(wait__however_it_ends__leaves_nothing, WAITS *ENDS)
 {
 	const enum wait wait = (enum wait)(_i / ENDS);
 	const enum end way = (enum end)(_i % ENDS);
@@ -156,16 +158,4 @@ START_TEST(wait__however_it_ends__leaves_nothing)
 		}
 		starve_expect_held(&before, "at the end");
 	}
-}
-END_TEST
-
-Suite *
-soft_waits_suite(void)
-{
-	Suite *suite = suite_create("soft-waits");
-	TCase *tcase = runner_tcase(suite, "waits");
-
-	tcase_add_checked_fixture(tcase, starve_begin, starve_end);
-	tcase_add_loop_test(tcase, wait__however_it_ends__leaves_nothing, 0, WAITS * ENDS);
-	return suite;
 }

@@ -131,8 +131,10 @@ print_attributes(const char *device)
 	dt_close(handle);
 }
 
+DT_CASE("api:calls", .teardown = fault_clear, .seconds = 120);
+
 /* Only the whole device exists where the device is not made of software. */
-START_TEST(every_call__on_each_device)
+TEST_LOOP(every_call__on_each_device, DEVICES)
 {
 	const char *device = devices[_i].name;
 	struct dt_pair pair;
@@ -158,10 +160,9 @@ START_TEST(every_call__on_each_device)
 			dt_pair_close(&pair);
 		}
 }
-END_TEST
 
 /* clause: a.2.1 */
-START_TEST(table_of_the_provider__has_no_empty_slot)
+TEST(table_of_the_provider__has_no_empty_slot)
 {
 	struct dt_side side;
 	const DAT_PROVIDER *table;
@@ -178,25 +179,4 @@ START_TEST(table_of_the_provider__has_no_empty_slot)
 		ck_assert_msg(slot, "slot %zu is empty", at / sizeof slot);
 	}
 	dt_side_close(&side);
-}
-END_TEST
-
-static Suite *
-api_suite(void)
-{
-	Suite *s = suite_create("api");
-	TCase *tc = dt_tcase_timed(s, "calls", 120);
-
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_test(tc, table_of_the_provider__has_no_empty_slot);
-	tcase_add_loop_test(tc, every_call__on_each_device, 0, (int)DEVICES);
-	return s;
-}
-
-int
-main(int argc, char **argv)
-{
-	static const runner_suite_fn suites[] = { api_suite, NULL };
-
-	return runner_main(argc, argv, suites);
 }

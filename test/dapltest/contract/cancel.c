@@ -10,7 +10,7 @@
 
 #include "fault/fault.h"
 #include "lib/late.h"
-#include "suites.h"
+#include "lib/contract.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
 static const int types[] = { PTHREAD_CANCEL_DEFERRED, PTHREAD_CANCEL_ASYNCHRONOUS };
@@ -145,8 +145,10 @@ waiter_close(struct waiter *w, struct dt_pair *pair)
 
 #define WAITS (OBJECTS * 2)
 
+DT_CASE("contract_cancel:cancel");
+
 /* origin: out33.F1A */
-START_TEST(wait__its_thread_is_cancelled__ends_and_leaves_the_object_usable)
+TEST_LOOP(wait__its_thread_is_cancelled__ends_and_leaves_the_object_usable, WAITS)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -160,10 +162,9 @@ START_TEST(wait__its_thread_is_cancelled__ends_and_leaves_the_object_usable)
 	}
 	waiter_close(&w, &pair);
 }
-END_TEST
 
 /* origin: out33.F1A */
-START_TEST(wait__its_thread_is_cancelled_when_an_event_comes__returns_it_or_leaves_it)
+TEST_LOOP(wait__its_thread_is_cancelled_when_an_event_comes__returns_it_or_leaves_it, OBJECTS)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -187,10 +188,9 @@ START_TEST(wait__its_thread_is_cancelled_when_an_event_comes__returns_it_or_leav
 	}
 	waiter_close(&w, &pair);
 }
-END_TEST
 
 /* origin: out33.F1A */
-START_TEST(cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger)
+TEST_LOOP(cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger, 2)
 {
 	struct waiter w[2];
 	struct dt_pair pair;
@@ -210,7 +210,6 @@ START_TEST(cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger
 	}
 	waiter_close(&w[0], &pair);
 }
-END_TEST
 
 /*
  * A request to cancel that is on its way for long: the signal that the C library sends for it is
@@ -242,7 +241,8 @@ late_run(void *arg)
 }
 
 /* origin: out33.F1B */
-START_TEST(wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_in_no_other_call)
+TEST_LOOP(
+    wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_in_no_other_call, OBJECTS)
 {
 	struct late late = { .over = false };
 	struct dt_pair pair;
@@ -266,7 +266,6 @@ START_TEST(wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_
 	waiter_check(&late.waiter, &pair);
 	waiter_close(&late.waiter, &pair);
 }
-END_TEST
 
 /* ---- every other call ---- */
 
@@ -477,7 +476,7 @@ objects_make(struct objects *o, struct dt_pair *pair)
 #define CALL_CLOSES 55
 
 /* origin: out33.F1 */
-START_TEST(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed)
+TEST_LOOP(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed, CALLS)
 {
 	struct objects objects;
 	struct call call = { .number = _i, .objects = &objects };
@@ -500,7 +499,6 @@ START_TEST(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed)
 		dt_close(objects.ia);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* A thread of the asynchronous type, with a request on its way, in a call of each library. */
 enum { CALL_OF_THE_REGISTRY, CALL_OF_THE_PROVIDER, WAIT_OF_THE_PROVIDER, LATE_CALLS };
@@ -540,7 +538,7 @@ late_call_run(void *arg)
 }
 
 /* origin: out33.F1B */
-START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
+TEST_LOOP(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it, LATE_CALLS)
 {
 	struct dt_pair pair;
 	struct late_call call = { .side = &pair.b, .number = _i };
@@ -562,27 +560,4 @@ START_TEST(call__of_a_thread_to_which_the_signal_comes_late__begins_after_it)
 	ck_assert_ptr_eq(end, PTHREAD_CANCELED);
 	dt_side_close(&pair.a);
 	dt_side_close(&pair.b);
-}
-END_TEST
-
-Suite *
-contract_cancel_suite(void)
-{
-	Suite *s = suite_create("contract_cancel");
-	TCase *tc = dt_tcase(s, "cancel");
-
-	tcase_add_loop_test(
-	    tc, wait__its_thread_is_cancelled__ends_and_leaves_the_object_usable, 0, WAITS);
-	tcase_add_loop_test(tc,
-	    wait__its_thread_is_cancelled_when_an_event_comes__returns_it_or_leaves_it, 0, OBJECTS);
-	tcase_add_loop_test(tc,
-	    wait__its_thread_is_cancelled_and_the_signal_for_it_comes_late__ends_in_no_other_call,
-	    0, OBJECTS);
-	tcase_add_loop_test(
-	    tc, cno_wait__one_of_two_waiters_is_cancelled__the_other_gets_the_trigger, 0, 2);
-	tcase_add_loop_test(
-	    tc, call__of_a_thread_to_which_the_signal_comes_late__begins_after_it, 0, LATE_CALLS);
-	tcase_add_loop_test(
-	    tc, call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed, 0, CALLS);
-	return s;
 }

@@ -2,12 +2,14 @@
 /* Clause c.13: threads that wait on a CNO, and what the wait returns. */
 #include <signal.h>
 
-#include "suites.h"
+#include "lib/contract.h"
 
 #define FOREVER (DT_FOREVER_MS * 1000u)
 
+DT_CASE("c.13-cno:wait");
+
 /* clause: c.13.3 */
-START_TEST(one_trigger__four_waiters__releases_one)
+TEST_LOOP(one_trigger__four_waiters__releases_one, dt_personalities())
 {
 	struct cno_waiter w[4];
 	DAT_EVD_HANDLE evd[4];
@@ -45,10 +47,9 @@ START_TEST(one_trigger__four_waiters__releases_one)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.3 */
-START_TEST(many_triggers_at_once__as_many_waiters__releases_all)
+TEST(many_triggers_at_once__as_many_waiters__releases_all)
 {
 	struct cno_waiter w[8];
 	DAT_EVD_HANDLE evd[8];
@@ -67,7 +68,6 @@ START_TEST(many_triggers_at_once__as_many_waiters__releases_all)
 		dt_ok(cno_waiter_join(&w[i]));
 	dt_side_close(&side);
 }
-END_TEST
 
 struct poster {
 	DAT_EVD_HANDLE evd;
@@ -90,7 +90,7 @@ post_one_by_one(void *arg)
 }
 
 /* clause: c.13.5, c.13.4 */
-START_TEST(wait__with_tiny_timeouts__swallows_no_trigger)
+TEST(wait__with_tiny_timeouts__swallows_no_trigger)
 {
 	struct poster p = { .n = contract_load(600) };
 	int seen = 0, timeouts = 0;
@@ -123,10 +123,9 @@ START_TEST(wait__with_tiny_timeouts__swallows_no_trigger)
 	ck_assert_int_gt(timeouts, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.4 */
-START_TEST(wait__a_timeout__is_kept_to_the_microsecond_and_not_early)
+TEST(wait__a_timeout__is_kept_to_the_microsecond_and_not_early)
 {
 	static const DAT_TIMEOUT timeouts[] = { 0, 300, 700, 2500, 20000 };
 	unsigned long long begun, took;
@@ -144,7 +143,6 @@ START_TEST(wait__a_timeout__is_kept_to_the_microsecond_and_not_early)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 nothing(int number)
@@ -153,7 +151,7 @@ nothing(int number)
 }
 
 /* clause: c.13.6 */
-START_TEST(wait__a_signal_comes__is_interrupted_and_loses_nothing)
+TEST_LOOP(wait__a_signal_comes__is_interrupted_and_loses_nothing, dt_personalities())
 {
 	const struct sigaction action = { .sa_handler = nothing };
 	struct cno_waiter w;
@@ -176,10 +174,9 @@ START_TEST(wait__a_signal_comes__is_interrupted_and_loses_nothing)
 	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.1, c.13.6, c.13.10 */
-START_TEST(bad_arguments__each_gets_its_own_code)
+TEST(bad_arguments__each_gets_its_own_code)
 {
 	const DAT_RETURN bad_cno = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO);
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
@@ -221,10 +218,9 @@ START_TEST(bad_arguments__each_gets_its_own_code)
 	dt_assert_ret(dat_cno_free(cno), bad_cno);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.11 */
-START_TEST(free__with_a_waiter__is_refused_and_the_waiter_stays)
+TEST(free__with_a_waiter__is_refused_and_the_waiter_stays)
 {
 	struct cno_waiter w;
 	struct dt_side side;
@@ -246,10 +242,9 @@ START_TEST(free__with_a_waiter__is_refused_and_the_waiter_stays)
 	dt_ok(dat_cno_free(cno));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.12 */
-START_TEST(end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_return_null)
+TEST(end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_return_null)
 {
 	struct cno_waiter w[3];
 	struct dt_side side;
@@ -274,7 +269,6 @@ START_TEST(end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_retu
 		}
 	}
 }
-END_TEST
 
 /* ---- agents ---- */
 
@@ -302,8 +296,10 @@ free_everything(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	scene->calls++;
 }
 
+DT_CASE("c.13-cno:agent");
+
 /* clause: c.13.8 */
-START_TEST(agent__frees_its_evd_and_its_cno)
+TEST_LOOP(agent__frees_its_evd_and_its_cno, dt_personalities())
 {
 	struct scene scene = { .calls = 0 };
 	const DAT_OS_WAIT_PROXY_AGENT agent = { &scene, free_everything };
@@ -319,7 +315,6 @@ START_TEST(agent__frees_its_evd_and_its_cno)
 	ck_assert_ptr_eq(scene.triggered, evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 reinstall_and_drain(DAT_PVOID instance, DAT_EVD_HANDLE evd)
@@ -334,7 +329,7 @@ reinstall_and_drain(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 }
 
 /* clause: c.13.8, c.13.9, c.13.7 */
-START_TEST(agent__installed_again_from_inside__sees_every_event_of_every_evd)
+TEST(agent__installed_again_from_inside__sees_every_event_of_every_evd)
 {
 	const int n = contract_load(2000);
 	struct scene scene = { .calls = 0 };
@@ -354,26 +349,4 @@ START_TEST(agent__installed_again_from_inside__sees_every_event_of_every_evd)
 	ck_assert_int_eq(scene.calls, n);
 	ck_assert_int_eq(scene.wrong, 0);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-contract_cno_suite(void)
-{
-	Suite *s = suite_create("c.13-cno");
-	TCase *tc = dt_tcase(s, "wait");
-
-	in_every_personality(tc, one_trigger__four_waiters__releases_one);
-	tcase_add_test(tc, many_triggers_at_once__as_many_waiters__releases_all);
-	tcase_add_test(tc, wait__with_tiny_timeouts__swallows_no_trigger);
-	tcase_add_test(tc, wait__a_timeout__is_kept_to_the_microsecond_and_not_early);
-	in_every_personality(tc, wait__a_signal_comes__is_interrupted_and_loses_nothing);
-	tcase_add_test(tc, bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, free__with_a_waiter__is_refused_and_the_waiter_stays);
-	tcase_add_test(
-	    tc, end__last_evd_freed_or_moved_away_or_adapter_closed__all_waiters_return_null);
-	tc = dt_tcase(s, "agent");
-	in_every_personality(tc, agent__frees_its_evd_and_its_cno);
-	tcase_add_test(tc, agent__installed_again_from_inside__sees_every_event_of_every_evd);
-	return s;
 }

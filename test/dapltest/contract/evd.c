@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses c.2, c.3, c.9, c.11 and c.12: create, query, post to and free an EVD. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "lib/contract.h"
 
 #define BOTH (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG)
 
@@ -13,8 +13,10 @@ open_with(const char *name, DAT_COUNT qlen, DAT_EVD_HANDLE *async, DAT_IA_HANDLE
 	return dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, qlen, async, ia);
 }
 
+DT_CASE("c.2-evd:create");
+
 /* clause: c.2.2, c.2.3, c.2.4, c.2.5, c.2.6 */
-START_TEST(create__bad_arguments__each_gets_its_own_code_and_nothing_is_made)
+TEST(create__bad_arguments__each_gets_its_own_code_and_nothing_is_made)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)3;
 	DAT_CNO_HANDLE freed, foreign;
@@ -55,10 +57,9 @@ START_TEST(create__bad_arguments__each_gets_its_own_code_and_nothing_is_made)
 	dt_side_close(&side);
 	dt_side_close(&other);
 }
-END_TEST
 
 /* clause: c.2.1, c.2.7, c.3.1, c.11.1 */
-START_TEST(query__returns_attributes_and_state)
+TEST(query__returns_attributes_and_state)
 {
 	DAT_EVD_PARAM param;
 	struct dt_side side;
@@ -86,10 +87,9 @@ START_TEST(query__returns_attributes_and_state)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.11.2, c.11.3 */
-START_TEST(query__bad_arguments__each_gets_its_own_code)
+TEST(query__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_PARAM param;
 	struct dt_side side;
@@ -105,10 +105,11 @@ START_TEST(query__bad_arguments__each_gets_its_own_code)
 		dt_ok(dat_evd_query(side.recv, (DAT_EVD_PARAM_MASK)mask, &param));
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("c.2-evd:post");
 
 /* clause: c.9.1, c.9.2, c.9.3, c.9.4, c.9.5, d.0.15 */
-START_TEST(post_se__rules)
+TEST_LOOP(post_se__rules, dt_personalities())
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT }, got;
 	struct dt_side side;
@@ -153,10 +154,10 @@ START_TEST(post_se__rules)
 	    dat_evd_post_se(side.ep, &event), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.9.6 */
-START_TEST(post_se__on_a_completion_queue__wakes_the_waiter_while_completions_come)
+TEST_LOOP(
+    post_se__on_a_completion_queue__wakes_the_waiter_while_completions_come, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_pair pair;
@@ -183,10 +184,11 @@ START_TEST(post_se__on_a_completion_queue__wakes_the_waiter_while_completions_co
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("c.2-evd:free");
 
 /* clause: c.12.2, c.12.4 */
-START_TEST(free__with_events_queued__they_go_with_it)
+TEST_LOOP(free__with_events_queued__they_go_with_it, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -203,10 +205,9 @@ START_TEST(free__with_events_queued__they_go_with_it)
 	dt_assert_ret(dat_evd_free(pair.b.pz), DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.12.2, c.12.3, e.3.9 */
-START_TEST(free__requests_queued_under_a_waiter_for_more__they_are_rejected)
+TEST_LOOP(free__requests_queued_under_a_waiter_for_more__they_are_rejected, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_pair pair;
@@ -222,10 +223,9 @@ START_TEST(free__requests_queued_under_a_waiter_for_more__they_are_rejected)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.12.1, c.2.14 */
-START_TEST(free__in_use__is_refused_by_the_name)
+TEST(free__in_use__is_refused_by_the_name)
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
 	struct dt_side side;
@@ -246,10 +246,11 @@ START_TEST(free__in_use__is_refused_by_the_name)
 	dt_assert_ret(dat_evd_free(side.async), in_use);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("c.2-evd:async", .teardown = fault_clear);
 
 /* clause: c.2.10, c.2.12 */
-START_TEST(async__created_or_given_badly__each_gets_its_own_code)
+TEST(async__created_or_given_badly__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	struct dt_side side;
@@ -275,7 +276,6 @@ START_TEST(async__created_or_given_badly__each_gets_its_own_code)
 	dt_assert_type(dat_evd_free(async), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 expect_overflow(DAT_EVD_HANDLE async, DAT_EVD_HANDLE evd)
@@ -287,7 +287,7 @@ expect_overflow(DAT_EVD_HANDLE async, DAT_EVD_HANDLE evd)
 }
 
 /* clause: c.2.11 */
-START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
+TEST(async__shared_by_two_openings__gets_the_events_of_both)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, shared, queried;
 	DAT_IA_HANDLE one, two;
@@ -322,10 +322,9 @@ START_TEST(async__shared_by_two_openings__gets_the_events_of_both)
 	dt_close(one);
 	dt_side_close(&client);
 }
-END_TEST
 
 /* clause: c.2.13 */
-START_TEST(async__exists_elsewhere__query_and_the_other_opening_report_it)
+TEST(async__exists_elsewhere__query_and_the_other_opening_report_it)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, exists = DAT_EVD_ASYNC_EXISTS, queried, evd;
 	DAT_IA_HANDLE one, two;
@@ -369,30 +368,4 @@ START_TEST(async__exists_elsewhere__query_and_the_other_opening_report_it)
 close:
 	dt_close(two);
 	dt_close(one);
-}
-END_TEST
-
-Suite *
-contract_evd_suite(void)
-{
-	Suite *s = suite_create("c.2-evd");
-	TCase *tc = dt_tcase(s, "create");
-
-	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code_and_nothing_is_made);
-	tcase_add_test(tc, query__returns_attributes_and_state);
-	tcase_add_test(tc, query__bad_arguments__each_gets_its_own_code);
-	tc = dt_tcase(s, "post");
-	in_every_personality(tc, post_se__rules);
-	in_every_personality(
-	    tc, post_se__on_a_completion_queue__wakes_the_waiter_while_completions_come);
-	tc = dt_tcase(s, "free");
-	in_every_personality(tc, free__with_events_queued__they_go_with_it);
-	in_every_personality(tc, free__requests_queued_under_a_waiter_for_more__they_are_rejected);
-	tcase_add_test(tc, free__in_use__is_refused_by_the_name);
-	tc = dt_tcase(s, "async");
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_test(tc, async__created_or_given_badly__each_gets_its_own_code);
-	tcase_add_test(tc, async__shared_by_two_openings__gets_the_events_of_both);
-	tcase_add_test(tc, async__exists_elsewhere__query_and_the_other_opening_report_it);
-	return s;
 }

@@ -5,7 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "suites.h"
+#include "lib/contract.h"
 
 struct scene {
 	struct dt_side side;
@@ -60,8 +60,10 @@ settle(const struct scene *s)
 	dt_ok(dat_cno_free(cno));
 }
 
+DT_CASE("c.13-fd:fd");
+
 /* clause: c.13.13, c.13.14 */
-START_TEST(fd__is_readable_while_and_only_while_triggered)
+TEST_LOOP(fd__is_readable_while_and_only_while_triggered, dt_personalities())
 {
 	DAT_EVD_HANDLE one, two;
 	struct scene s;
@@ -93,10 +95,9 @@ START_TEST(fd__is_readable_while_and_only_while_triggered)
 	dt_assert_type(dat_evd_dequeue(two, &event), DAT_QUEUE_EMPTY);
 	dt_side_close(&s.side);
 }
-END_TEST
 
 /* clause: c.13.13 */
-START_TEST(fd__completions__wake_poll_and_epoll)
+TEST_LOOP(fd__completions__wake_poll_and_epoll, dt_personalities())
 {
 	struct dt_pair pair;
 	struct scene s;
@@ -124,10 +125,9 @@ START_TEST(fd__completions__wake_poll_and_epoll)
 	close(epfd);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.13.13 */
-START_TEST(fd__consumed_by_cno_wait__is_not_readable_any_more)
+TEST(fd__consumed_by_cno_wait__is_not_readable_any_more)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct scene s;
@@ -141,10 +141,9 @@ START_TEST(fd__consumed_by_cno_wait__is_not_readable_any_more)
 	expect_none(&s);
 	dt_side_close(&s.side);
 }
-END_TEST
 
 /* clause: c.13.12, c.13.13 */
-START_TEST(fd__last_evd_goes__is_readable_and_names_none)
+TEST(fd__last_evd_goes__is_readable_and_names_none)
 {
 	DAT_EVD_HANDLE evd;
 	struct scene s;
@@ -164,10 +163,9 @@ START_TEST(fd__last_evd_goes__is_readable_and_names_none)
 	expect_none(&s);
 	dt_side_close(&s.side);
 }
-END_TEST
 
 /* clause: c.13.10 */
-START_TEST(fd__query__returns_it_and_no_agent_can_be_installed)
+TEST(fd__query__returns_it_and_no_agent_can_be_installed)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, (DAT_AGENT_FUNC)(uintptr_t)8 };
 	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
@@ -188,10 +186,9 @@ START_TEST(fd__query__returns_it_and_no_agent_can_be_installed)
 	dt_ok(dat_cno_modify_agent(s.cno, none));
 	dt_side_close(&s.side);
 }
-END_TEST
 
 /* clause: c.13.13, c.13.14 */
-START_TEST(fd__bad_arguments__each_gets_its_own_code)
+TEST(fd__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE triggered;
 	DAT_CNO_HANDLE plain;
@@ -225,7 +222,6 @@ START_TEST(fd__bad_arguments__each_gets_its_own_code)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&s.side);
 }
-END_TEST
 
 struct poster {
 	DAT_EVD_HANDLE evd[4];
@@ -284,11 +280,10 @@ take_one_at_a_time(const struct scene *s)
 }
 
 /* clause: c.13.13 */
-START_TEST(fd__a_loop_takes_one_event_at_a_time__sees_all)
+TEST_LOOP(fd__a_loop_takes_one_event_at_a_time__sees_all, dt_personalities())
 {
 	react(_i, take_one_at_a_time);
 }
-END_TEST
 
 static int
 drain_what_is_handed(const struct scene *s)
@@ -304,25 +299,7 @@ drain_what_is_handed(const struct scene *s)
 }
 
 /* clause: c.13.7, c.13.13, c.13.14 */
-START_TEST(fd__a_reactor_drains_what_it_is_handed__sees_all)
+TEST_LOOP(fd__a_reactor_drains_what_it_is_handed__sees_all, dt_personalities())
 {
 	react(_i, drain_what_is_handed);
-}
-END_TEST
-
-Suite *
-contract_fd_suite(void)
-{
-	Suite *s = suite_create("c.13-fd");
-	TCase *tc = dt_tcase(s, "fd");
-
-	in_every_personality(tc, fd__is_readable_while_and_only_while_triggered);
-	in_every_personality(tc, fd__completions__wake_poll_and_epoll);
-	tcase_add_test(tc, fd__consumed_by_cno_wait__is_not_readable_any_more);
-	tcase_add_test(tc, fd__last_evd_goes__is_readable_and_names_none);
-	tcase_add_test(tc, fd__query__returns_it_and_no_agent_can_be_installed);
-	tcase_add_test(tc, fd__bad_arguments__each_gets_its_own_code);
-	in_every_personality(tc, fd__a_reactor_drains_what_it_is_handed__sees_all);
-	in_every_personality(tc, fd__a_loop_takes_one_event_at_a_time__sees_all);
-	return s;
 }

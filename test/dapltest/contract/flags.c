@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses e.6 and c.3.2: completion flags, of endpoints and of single operations. */
-#include "suites.h"
+#include "lib/contract.h"
 
 #define CONFIG (DAT_EVD_STATE_CONFIG_NOTIFY | DAT_EVD_STATE_CONFIG_SOLICITED)
 
@@ -35,8 +35,10 @@ config(DAT_EVD_HANDLE evd)
 	return contract_query(evd).evd_state & CONFIG;
 }
 
+DT_CASE("e.6-flags:configuration");
+
 /* clause: c.3.2, c.3.1 */
-START_TEST(evd__takes_its_configuration_from_its_endpoints)
+TEST(evd__takes_its_configuration_from_its_endpoints)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_DEFAULT_FLAG,
 		DAT_COMPLETION_EVD_THRESHOLD_FLAG, DAT_COMPLETION_UNSIGNALLED_FLAG,
@@ -63,11 +65,10 @@ START_TEST(evd__takes_its_configuration_from_its_endpoints)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.6.10, c.3.2 */
 /* origin: attack.C7, attack.K1 */
-START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
+TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_SOLICITED_WAIT_FLAG,
 		DAT_COMPLETION_UNSIGNALLED_FLAG, DAT_COMPLETION_EVD_THRESHOLD_FLAG };
@@ -98,11 +99,10 @@ START_TEST(endpoints__of_any_flags__share_an_evd_that_reports_the_widest)
 	ck_assert_uint_eq(config(side.recv), 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.6.10 */
 /* origin: attack.K1 */
-START_TEST(directions_of_an_endpoint__of_different_flags__share_an_evd)
+TEST(directions_of_an_endpoint__of_different_flags__share_an_evd)
 {
 	struct dt_side side;
 	DAT_EP_ATTR attr;
@@ -117,11 +117,10 @@ START_TEST(directions_of_an_endpoint__of_different_flags__share_an_evd)
 	ck_assert_uint_eq(config(side.recv), 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.6.10 */
 /* origin: attack.C7 */
-START_TEST(solicited_evd__waited_on__serves_a_plain_endpoint_at_once)
+TEST_LOOP(solicited_evd__waited_on__serves_a_plain_endpoint_at_once, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_pair pair;
@@ -147,10 +146,9 @@ START_TEST(solicited_evd__waited_on__serves_a_plain_endpoint_at_once)
 	dt_ok(evd_waiter_join(&w));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.10, e.1.15 */
-START_TEST(endpoint__modified__changes_what_its_evd_reports)
+TEST(endpoint__modified__changes_what_its_evd_reports)
 {
 	struct dt_side side;
 	DAT_EP_PARAM param;
@@ -176,10 +174,9 @@ START_TEST(endpoint__modified__changes_what_its_evd_reports)
 	ck_assert_int_eq(param.ep_attr.recv_completion_flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.11, e.6.8 */
-START_TEST(threshold__above_one__needs_the_configuration)
+TEST(threshold__above_one__needs_the_configuration)
 {
 	static const DAT_COMPLETION_FLAGS flags[] = { DAT_COMPLETION_UNSIGNALLED_FLAG,
 		DAT_COMPLETION_SOLICITED_WAIT_FLAG, DAT_COMPLETION_DEFAULT_FLAG,
@@ -207,7 +204,6 @@ START_TEST(threshold__above_one__needs_the_configuration)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /*
  * The completions that wake, by flag of the endpoint: several at once, signalled ones, solicited
@@ -242,7 +238,7 @@ expect_wishes(DAT_EVD_HANDLE evd, const int n[WISHES])
 
 /* clause: c.4.11, e.6.10 */
 /* origin: outside.23 */
-START_TEST(threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_selective)
+TEST(threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_selective)
 {
 	struct dt_side side;
 	DAT_EP_HANDLE ep[3];
@@ -272,11 +268,10 @@ START_TEST(threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_s
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.11, e.6.10 */
 /* origin: outside.23 */
-START_TEST(threshold__endpoint_is_modified_beside_another__refused_while_one_is_selective)
+TEST_LOOP(threshold__endpoint_is_modified_beside_another__refused_while_one_is_selective, 2)
 {
 	const DAT_EP_PARAM_MASK field = _i ? DAT_EP_FIELD_EP_ATTR_REQUEST_COMPLETION_FLAGS :
 					     DAT_EP_FIELD_EP_ATTR_RECV_COMPLETION_FLAGS;
@@ -319,10 +314,11 @@ START_TEST(threshold__endpoint_is_modified_beside_another__refused_while_one_is_
 	}
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("e.6-flags:flags");
 
 /* clause: e.6.8, c.4.3 */
-START_TEST(threshold__of_completions__wakes_with_the_last_of_them)
+TEST_LOOP(threshold__of_completions__wakes_with_the_last_of_them, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_pair pair;
@@ -344,10 +340,9 @@ START_TEST(threshold__of_completions__wakes_with_the_last_of_them)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.4 */
-START_TEST(suppress__on_success__makes_no_event_and_on_failure_one)
+TEST_LOOP(suppress__on_success__makes_no_event_and_on_failure_one, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -366,10 +361,9 @@ START_TEST(suppress__on_success__makes_no_event_and_on_failure_one)
 	dt_expect_dto(pair.a.request, pair.a.ep, 4, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.6 */
-START_TEST(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno)
+TEST_LOOP(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno, dt_personalities())
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
@@ -401,10 +395,9 @@ START_TEST(unsignalled__is_queued_and_wakes_no_waiter_and_no_cno)
 	ck_assert_uint_eq(event.event_data.dto_completion_event_data.user_cookie.as_64, 3);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.6 */
-START_TEST(unsignalled__that_fails__wakes)
+TEST_LOOP(unsignalled__that_fails__wakes, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -423,10 +416,9 @@ START_TEST(unsignalled__that_fails__wakes)
 	dt_expect_dto(pair.b.request, pair.b.ep, 3, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.6 */
-START_TEST(unsignalled__as_many_as_the_evd_holds__wake_for_room)
+TEST(unsignalled__as_many_as_the_evd_holds__wake_for_room)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -449,10 +441,10 @@ START_TEST(unsignalled__as_many_as_the_evd_holds__wake_for_room)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.5 */
-START_TEST(solicited_wait__a_plain_message__does_not_wake_and_a_solicited_one_does)
+TEST_LOOP(
+    solicited_wait__a_plain_message__does_not_wake_and_a_solicited_one_does, dt_personalities())
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
@@ -474,10 +466,9 @@ START_TEST(solicited_wait__a_plain_message__does_not_wake_and_a_solicited_one_do
 	dt_poll_next(pair.b.recv, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.7 */
-START_TEST(barrier_fence__a_send_after_a_read__starts_when_the_read_has_ended)
+TEST_LOOP(barrier_fence__a_send_after_a_read__starts_when_the_read_has_ended, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -501,10 +492,11 @@ START_TEST(barrier_fence__a_send_after_a_read__starts_when_the_read_has_ended)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("e.6-flags:configuration");
 
 /* clause: e.6.9 */
-START_TEST(unknown_flags__are_refused)
+TEST(unknown_flags__are_refused)
 {
 	const DAT_COMPLETION_FLAGS unknown = (DAT_COMPLETION_FLAGS)0x40;
 	struct dt_pair pair;
@@ -529,35 +521,4 @@ START_TEST(unknown_flags__are_refused)
 			  pair.a.connect, &attr, &ep),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-contract_flags_suite(void)
-{
-	Suite *s = suite_create("e.6-flags");
-	TCase *tc = dt_tcase(s, "configuration");
-
-	tcase_add_test(tc, evd__takes_its_configuration_from_its_endpoints);
-	tcase_add_test(tc, endpoints__of_any_flags__share_an_evd_that_reports_the_widest);
-	tcase_add_test(tc, directions_of_an_endpoint__of_different_flags__share_an_evd);
-	in_every_personality(tc, solicited_evd__waited_on__serves_a_plain_endpoint_at_once);
-	tcase_add_test(tc, endpoint__modified__changes_what_its_evd_reports);
-	tcase_add_test(tc, threshold__above_one__needs_the_configuration);
-	tcase_add_test(
-	    tc, threshold__endpoints_of_any_flags_come_and_go__refused_while_one_is_selective);
-	tcase_add_loop_test(tc,
-	    threshold__endpoint_is_modified_beside_another__refused_while_one_is_selective, 0, 2);
-	tcase_add_test(tc, unknown_flags__are_refused);
-	tc = dt_tcase(s, "flags");
-	in_every_personality(tc, threshold__of_completions__wakes_with_the_last_of_them);
-	in_every_personality(tc, suppress__on_success__makes_no_event_and_on_failure_one);
-	in_every_personality(tc, unsignalled__is_queued_and_wakes_no_waiter_and_no_cno);
-	in_every_personality(tc, unsignalled__that_fails__wakes);
-	tcase_add_test(tc, unsignalled__as_many_as_the_evd_holds__wake_for_room);
-	in_every_personality(
-	    tc, solicited_wait__a_plain_message__does_not_wake_and_a_solicited_one_does);
-	in_every_personality(
-	    tc, barrier_fence__a_send_after_a_read__starts_when_the_read_has_ended);
-	return s;
 }

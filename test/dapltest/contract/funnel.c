@@ -5,7 +5,7 @@
  *
  * REARM_TEST_LOAD=2500 makes it a million events.
  */
-#include "suites.h"
+#include "lib/contract.h"
 
 #include <sched.h>
 
@@ -84,8 +84,10 @@ drain_until_sent_away(void *arg)
 	return NULL;
 }
 
+DT_CASE("c.13-funnel:funnel", .seconds = 120);
+
 /* clause: c.13.7, c.13.3 */
-START_TEST(sixty_four_evds__eight_waiters__every_event_is_seen_and_no_wait_times_out)
+TEST(sixty_four_evds__eight_waiters__every_event_is_seen_and_no_wait_times_out)
 {
 	static struct funnel f;
 	pthread_t poster[POSTERS], waiter[WAITERS];
@@ -114,7 +116,6 @@ START_TEST(sixty_four_evds__eight_waiters__every_event_is_seen_and_no_wait_times
 	ck_assert_int_eq(f.wrong, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* A connection of the test with completions: a pair of endpoints and a receive EVD. */
 struct line {
@@ -170,7 +171,7 @@ receive_what_is_handed(void *arg)
 }
 
 /* clause: c.13.7, c.13.2 */
-START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
+TEST_LOOP(completions_of_four_connections__two_waiters__every_one_is_seen, dt_personalities())
 {
 	static struct funnel f;
 	pthread_t sender[PAIRS], waiter[2];
@@ -218,17 +219,4 @@ START_TEST(completions_of_four_connections__two_waiters__every_one_is_seen)
 	ck_assert_int_eq(f.timeouts, 0);
 	ck_assert_int_eq(f.wrong, 0);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-contract_funnel_suite(void)
-{
-	Suite *s = suite_create("c.13-funnel");
-	TCase *tc = dt_tcase_timed(s, "funnel", 120);
-
-	tcase_add_test(
-	    tc, sixty_four_evds__eight_waiters__every_event_is_seen_and_no_wait_times_out);
-	in_every_personality(tc, completions_of_four_connections__two_waiters__every_one_is_seen);
-	return s;
 }

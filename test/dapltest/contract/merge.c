@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses c.2.8 and d.4: every pair of streams in one EVD; each delivers. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "lib/contract.h"
 
 #define STREAMS 6
 
@@ -178,8 +178,10 @@ each_came_once_and_in_order(const struct merge *m)
 	ck_assert_int_eq(m->n, expected);
 }
 
+DT_CASE("c.2-merge:merge", .teardown = fault_clear);
+
 /* clause: c.2.8, d.4.2, d.4.3, d.4.4 */
-START_TEST(merge__of_two_streams__each_delivers_once_and_in_order)
+TEST_LOOP(merge__of_two_streams__each_delivers_once_and_in_order, STREAMS *STREAMS)
 {
 	static struct merge m;
 
@@ -191,10 +193,9 @@ START_TEST(merge__of_two_streams__each_delivers_once_and_in_order)
 	each_came_once_and_in_order(&m);
 	end(&m);
 }
-END_TEST
 
 /* clause: c.2.8, d.4.2, d.4.3, d.4.4 */
-START_TEST(merge__of_all_streams__in_every_personality)
+TEST_LOOP(merge__of_all_streams__in_every_personality, dt_personalities())
 {
 	static struct merge m;
 	DAT_EVD_FLAGS all = 0;
@@ -208,10 +209,9 @@ START_TEST(merge__of_all_streams__in_every_personality)
 	each_came_once_and_in_order(&m);
 	end(&m);
 }
-END_TEST
 
 /* clause: c.2.8 */
-START_TEST(merge__the_attributes_say_so)
+TEST(merge__the_attributes_say_so)
 {
 	DAT_PROVIDER_ATTR attr;
 	struct dt_side side;
@@ -222,19 +222,4 @@ START_TEST(merge__the_attributes_say_so)
 		for (int j = 0; j < STREAMS; j++)
 			ck_assert_int_eq(attr.evd_stream_merging_supported[i][j], DAT_TRUE);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-contract_merge_suite(void)
-{
-	Suite *s = suite_create("c.2-merge");
-	TCase *tc = dt_tcase(s, "merge");
-
-	tcase_add_test(tc, merge__the_attributes_say_so);
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_loop_test(
-	    tc, merge__of_two_streams__each_delivers_once_and_in_order, 0, STREAMS * STREAMS);
-	in_every_personality(tc, merge__of_all_streams__in_every_personality);
-	return s;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "lib/contract.h"
 
 static void
 open_side(struct dt_side *side, enum dt_evds evds)
@@ -96,8 +96,11 @@ lose_the_third(struct dt_pair *pair)
 	dt_send(&pair->a, 0, 64, 2);
 }
 
+DT_CASE("d.5-overflow:overflow", .teardown = fault_clear, .needs = dt_is_soft,
+    .reason = "needs a completion queue that overruns on demand");
+
 /* clause: d.5.1, d.3.1, d.0.11 */
-START_TEST(completion_queue__overruns__is_reported_once_after_what_was_queued)
+TEST_LOOP(completion_queue__overruns__is_reported_once_after_what_was_queued, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -116,10 +119,9 @@ START_TEST(completion_queue__overruns__is_reported_once_after_what_was_queued)
 		ck_assert_int_ne(event.event_number, DAT_ASYNC_ERROR_EVD_OVERFLOW);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.1 */
-START_TEST(completion_queue__overruns_under_a_waiter__releases_it)
+TEST_LOOP(completion_queue__overruns_under_a_waiter__releases_it, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_pair pair;
@@ -133,7 +135,6 @@ START_TEST(completion_queue__overruns_under_a_waiter__releases_it)
 	expect_overflow(pair.b.async, pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct tally {
 	_Atomic(int) dtos, connection;
@@ -152,7 +153,8 @@ count(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: d.5.1 */
-START_TEST(completion_queue__overruns_under_upcalls__connection_events_still_come)
+TEST_LOOP(
+    completion_queue__overruns_under_upcalls__connection_events_still_come, dt_personalities())
 {
 	struct tally tally = { 0, 0 };
 	const DAT_UPCALL_OBJECT upcall = { &tally, count };
@@ -173,10 +175,10 @@ START_TEST(completion_queue__overruns_under_upcalls__connection_events_still_com
 		ck_assert_int_eq(event.event_number, DAT_ASYNC_ERROR_EP_BROKEN);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.1, c.14.16, c.14.30 */
-START_TEST(completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end)
+TEST_LOOP(
+    completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end, dt_personalities())
 {
 	struct tally tally = { 0, 0 };
 	const DAT_UPCALL_OBJECT upcall = { &tally, count };
@@ -200,10 +202,9 @@ START_TEST(completion_queue__overran_while_disabled__dequeue_and_enable_come_to_
 	ck_assert_int_eq(tally.dtos, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.1 */
-START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_notified)
+TEST_LOOP(completion_queue__overruns_under_a_cno__the_cno_is_notified, dt_personalities())
 {
 	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
@@ -222,10 +223,9 @@ START_TEST(completion_queue__overruns_under_a_cno__the_cno_is_notified)
 	dt_assert_type(dat_evd_dequeue(pair.b.recv, &event), DAT_INVALID_STATE);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.1 */
-START_TEST(completion_queue__overrun__the_evd_may_still_be_changed_and_freed)
+TEST_LOOP(completion_queue__overrun__the_evd_may_still_be_changed_and_freed, dt_personalities())
 {
 	const DAT_UPCALL_OBJECT upcall = { NULL, count };
 	struct dt_pair pair;
@@ -245,10 +245,11 @@ START_TEST(completion_queue__overrun__the_evd_may_still_be_changed_and_freed)
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("d.5-overflow:events");
 
 /* clause: d.5.2 */
-START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_reported_once)
+TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_reported_once)
 {
 	DAT_EP_HANDLE eps[3];
 	struct dt_pair pair;
@@ -280,10 +281,9 @@ START_TEST(connection_requests__more_than_the_evd_holds__are_rejected_and_report
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_ESTABLISHED, eps[0]);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.3 */
-START_TEST(connection_events__more_than_the_evd_holds__are_reported_once)
+TEST(connection_events__more_than_the_evd_holds__are_reported_once)
 {
 	DAT_EP_HANDLE eps[3];
 	struct dt_pair pair;
@@ -306,10 +306,12 @@ START_TEST(connection_events__more_than_the_evd_holds__are_reported_once)
 	dt_assert_type(dat_evd_dequeue(pair.b.connect, &event), DAT_INVALID_STATE);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("d.5-overflow:overflow", .teardown = fault_clear, .needs = dt_is_soft,
+    .reason = "needs a completion queue that overruns on demand");
 
 /* clause: d.5.4, d.3.2 */
-START_TEST(async_evd__is_full__nothing_else_ends)
+TEST(async_evd__is_full__nothing_else_ends)
 {
 	static const enum ibv_event_type events[] = { IBV_EVENT_DEVICE_FATAL, IBV_EVENT_PORT_ERR };
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, evd;
@@ -329,10 +331,12 @@ START_TEST(async_evd__is_full__nothing_else_ends)
 	contract_expect_se(evd, 1);
 	dt_close(ia);
 }
-END_TEST
+
+DT_CASE("d.5-overflow:device", .teardown = fault_clear, .needs = dt_is_soft,
+    .reason = "needs a device that fails on demand");
 
 /* clause: d.0.12, d.3.2, d.3.3, d.3.5 */
-START_TEST(device__fails__every_adapter_gets_the_events_that_concern_it)
+TEST_LOOP(device__fails__every_adapter_gets_the_events_that_concern_it, dt_personalities())
 {
 	static const enum ibv_event_type harmless[] = { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_LID_CHANGE,
 		IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER,
@@ -355,10 +359,10 @@ START_TEST(device__fails__every_adapter_gets_the_events_that_concern_it)
 	dt_side_close(&one);
 	dt_side_close(&two);
 }
-END_TEST
 
 /* clause: d.0.14 */
-START_TEST(device__refuses_a_request_for_notification__is_reported_once_and_tried_again)
+TEST_LOOP(device__refuses_a_request_for_notification__is_reported_once_and_tried_again,
+    dt_personalities())
 {
 	DAT_EVD_HANDLE triggered;
 	struct dt_pair pair;
@@ -377,10 +381,9 @@ START_TEST(device__refuses_a_request_for_notification__is_reported_once_and_trie
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.10.6, c.10.5 */
-START_TEST(device__cannot_resize__the_evd_gets_its_length_all_the_same)
+TEST_LOOP(device__cannot_resize__the_evd_gets_its_length_all_the_same, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -402,10 +405,9 @@ START_TEST(device__cannot_resize__the_evd_gets_its_length_all_the_same)
 	dt_expect_dto(pair.b.recv, pair.b.ep, 9, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.10.1, c.10.5 */
-START_TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
+TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
 {
 	const int n = 1000;
 	struct dt_pair pair;
@@ -437,38 +439,4 @@ START_TEST(device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for)
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 	dt_side_close(&first);
-}
-END_TEST
-
-Suite *
-contract_overflow_suite(void)
-{
-	Suite *s = suite_create("d.5-overflow");
-	TCase *tc = dt_tcase(s, "overflow");
-
-	dt_only_on_soft(tc, "needs a completion queue that overruns on demand");
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	in_every_personality(
-	    tc, completion_queue__overruns__is_reported_once_after_what_was_queued);
-	in_every_personality(tc, completion_queue__overruns_under_a_waiter__releases_it);
-	in_every_personality(
-	    tc, completion_queue__overruns_under_upcalls__connection_events_still_come);
-	in_every_personality(
-	    tc, completion_queue__overran_while_disabled__dequeue_and_enable_come_to_an_end);
-	in_every_personality(tc, completion_queue__overruns_under_a_cno__the_cno_is_notified);
-	in_every_personality(tc, completion_queue__overrun__the_evd_may_still_be_changed_and_freed);
-	tcase_add_test(tc, async_evd__is_full__nothing_else_ends);
-	tc = dt_tcase(s, "events");
-	tcase_add_test(
-	    tc, connection_requests__more_than_the_evd_holds__are_rejected_and_reported_once);
-	tcase_add_test(tc, connection_events__more_than_the_evd_holds__are_reported_once);
-	tc = dt_tcase(s, "device");
-	dt_only_on_soft(tc, "needs a device that fails on demand");
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	in_every_personality(tc, device__fails__every_adapter_gets_the_events_that_concern_it);
-	in_every_personality(
-	    tc, device__refuses_a_request_for_notification__is_reported_once_and_tried_again);
-	in_every_personality(tc, device__cannot_resize__the_evd_gets_its_length_all_the_same);
-	tcase_add_test(tc, device__never_resizes__an_evd_holds_all_that_it_was_made_longer_for);
-	return s;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clause c.10: an EVD in use gets another length. */
-#include "suites.h"
+#include "lib/contract.h"
 
 static DAT_COUNT
 max_qlen(const struct dt_side *side)
@@ -11,8 +11,10 @@ max_qlen(const struct dt_side *side)
 	return attr.max_evd_qlen;
 }
 
+DT_CASE("c.10-resize:rules");
+
 /* clause: c.10.2, c.10.7 */
-START_TEST(resize__bad_arguments__each_gets_its_own_code)
+TEST(resize__bad_arguments__each_gets_its_own_code)
 {
 	const DAT_RETURN bad_length = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2);
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE1);
@@ -30,10 +32,9 @@ START_TEST(resize__bad_arguments__each_gets_its_own_code)
 	dt_assert_ret(dat_evd_resize(evd, 8), bad_handle);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.10.1, c.10.3 */
-START_TEST(resize__of_software_events__keeps_all_in_order_or_refuses)
+TEST_LOOP(resize__of_software_events__keeps_all_in_order_or_refuses, dt_personalities())
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -60,10 +61,9 @@ START_TEST(resize__of_software_events__keeps_all_in_order_or_refuses)
 	dt_assert_empty(evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.10.4 */
-START_TEST(resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays)
+TEST_LOOP(resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays, dt_personalities())
 {
 	struct evd_waiter w;
 	struct dt_side side;
@@ -79,10 +79,9 @@ START_TEST(resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays)
 	dt_ok(dat_evd_resize(evd, 128));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.10.5 */
-START_TEST(resize__result_is_at_least_what_was_asked_for)
+TEST_LOOP(resize__result_is_at_least_what_was_asked_for, dt_personalities())
 {
 	static const DAT_COUNT lengths[] = { 1, 2, 63, 64, 65, 1000, 3, 64, 4096, 1 };
 	DAT_EVD_HANDLE software, dto;
@@ -103,10 +102,9 @@ START_TEST(resize__result_is_at_least_what_was_asked_for)
 	contract_expect_se(software, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.10.6, c.10.1 */
-START_TEST(resize__with_completions_queued__keeps_them_and_its_queue_pairs)
+TEST_LOOP(resize__with_completions_queued__keeps_them_and_its_queue_pairs, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -130,7 +128,6 @@ START_TEST(resize__with_completions_queued__keeps_them_and_its_queue_pairs)
 	dt_expect_dto(pair.b.recv, pair.b.ep, 100, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 #define DEEP 150 /* more than the shortest completion queue holds */
 
@@ -201,10 +198,13 @@ use_again(const struct deep *deep)
 static const DAT_COUNT any_length[] = { 1000, 10, 2 * DEEP, 1, 64 };
 #define ANY_LENGTH (sizeof any_length / sizeof any_length[0])
 
+DT_CASE("c.10-resize:deep");
+
 /* A completion queue that overran cannot be used any more, nor can its EVD. */
 /* clause: c.10.6 */
 /* origin: outside.20 */
-START_TEST(resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post)
+TEST_LOOP(
+    resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post, dt_personalities())
 {
 	DAT_EVD_HANDLE recv, request;
 	struct dt_pair pair;
@@ -225,11 +225,11 @@ START_TEST(resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_pos
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.10.6 */
 /* origin: outside.20 */
-START_TEST(resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_sum)
+TEST_LOOP(
+    resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_sum, dt_personalities())
 {
 	struct dt_pair pair;
 	struct deep ep[2];
@@ -250,11 +250,10 @@ START_TEST(resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_su
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.10.6 */
 /* origin: outside.20 */
-START_TEST(resize__one_deep_endpoint_has_gone__leaves_room_for_the_other)
+TEST_LOOP(resize__one_deep_endpoint_has_gone__leaves_room_for_the_other, dt_personalities())
 {
 	struct deep first, second;
 	struct dt_pair pair;
@@ -278,7 +277,6 @@ START_TEST(resize__one_deep_endpoint_has_gone__leaves_room_for_the_other)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct traffic {
 	struct dt_side *side;
@@ -303,8 +301,10 @@ send_all(void *arg)
 
 #define CREDIT 8
 
+DT_CASE("c.10-resize:load");
+
 /* clause: c.10.1, c.10.6 */
-START_TEST(resize__under_load__loses_nothing_and_changes_no_order)
+TEST_LOOP(resize__under_load__loses_nothing_and_changes_no_order, dt_personalities())
 {
 	struct traffic t = { .n = contract_load(400), .credit = CREDIT };
 	unsigned int resized = 0, noise = (unsigned int)_i + 1;
@@ -332,7 +332,6 @@ START_TEST(resize__under_load__loses_nothing_and_changes_no_order)
 	ck_assert_uint_gt(resized, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct tally {
 	_Atomic(int) n, wrong;
@@ -350,7 +349,7 @@ count_in_order(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.10.1 */
-START_TEST(resize__while_upcalls_run__each_event_makes_one_in_order)
+TEST(resize__while_upcalls_run__each_event_makes_one_in_order)
 {
 	const int n = contract_load(2000);
 	struct tally tally = { 0, 0 };
@@ -378,28 +377,4 @@ START_TEST(resize__while_upcalls_run__each_event_makes_one_in_order)
 	ck_assert_int_eq(tally.n, n);
 	ck_assert_int_eq(tally.wrong, 0);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-contract_resize_suite(void)
-{
-	Suite *s = suite_create("c.10-resize");
-	TCase *tc = dt_tcase(s, "rules");
-
-	tcase_add_test(tc, resize__bad_arguments__each_gets_its_own_code);
-	in_every_personality(tc, resize__of_software_events__keeps_all_in_order_or_refuses);
-	in_every_personality(tc, resize__a_waiter_is_blocked__is_refused_and_the_waiter_stays);
-	in_every_personality(tc, resize__result_is_at_least_what_was_asked_for);
-	in_every_personality(tc, resize__with_completions_queued__keeps_them_and_its_queue_pairs);
-	tc = dt_tcase(s, "deep");
-	in_every_personality(
-	    tc, resize__of_a_deep_endpoints_evds__leaves_room_for_all_that_it_may_post);
-	in_every_personality(
-	    tc, resize__of_an_evd_that_deep_endpoints_share__leaves_room_for_their_sum);
-	in_every_personality(tc, resize__one_deep_endpoint_has_gone__leaves_room_for_the_other);
-	tc = dt_tcase(s, "load");
-	in_every_personality(tc, resize__under_load__loses_nothing_and_changes_no_order);
-	tcase_add_test(tc, resize__while_upcalls_run__each_event_makes_one_in_order);
-	return s;
 }

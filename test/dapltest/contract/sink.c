@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Clauses c.6 and c.8: disable and enable an EVD, and move it from CNO to CNO. */
-#include "suites.h"
+#include "lib/contract.h"
 
 #define FOREVER (DT_FOREVER_MS * 1000u)
 #define BOTH (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG)
 
+DT_CASE("c.8-sink:sink");
+
 /* clause: c.6.1, c.6.2, c.6.3, c.6.4 */
-START_TEST(disabled__events_queue_and_enabling_reports_them)
+TEST_LOOP(disabled__events_queue_and_enabling_reports_them, dt_personalities())
 {
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
 	DAT_EVD_HANDLE evd, triggered;
@@ -35,10 +37,9 @@ START_TEST(disabled__events_queue_and_enabling_reports_them)
 	dt_assert_ret(dat_evd_disable(side.ep), bad_handle);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.6.2 */
-START_TEST(disabled__completions_arrive__enabling_reports_them)
+TEST_LOOP(disabled__completions_arrive__enabling_reports_them, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_EVD_HANDLE triggered;
@@ -61,10 +62,10 @@ START_TEST(disabled__completions_arrive__enabling_reports_them)
 	dt_poll_next(pair.b.recv, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.8.1, c.8.3 */
-START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reported)
+TEST_LOOP(
+    modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reported, dt_personalities())
 {
 	DAT_EVD_HANDLE evd, triggered;
 	DAT_CNO_HANDLE a, b;
@@ -98,7 +99,6 @@ START_TEST(modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reporte
 	contract_expect_se(evd, 2);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct load {
 	struct dt_pair pair;
@@ -242,56 +242,36 @@ to_upcalls_and_back(struct load *l, unsigned int round)
 		to_upcalls_and_back(l, 1);
 }
 
+DT_CASE("c.8-sink:load");
+
 /* clause: c.8.2 */
-START_TEST(modify_cno__under_load__one_of_the_two_is_notified_of_every_event)
+TEST_LOOP(modify_cno__under_load__one_of_the_two_is_notified_of_every_event, dt_personalities())
 {
 	static struct load l;
 
 	under_load(&l, _i, give_away);
 }
-END_TEST
 
 /* clause: c.6.2, c.6.1 */
-START_TEST(enable_and_disable__under_load__every_event_is_reported)
+TEST_LOOP(enable_and_disable__under_load__every_event_is_reported, dt_personalities())
 {
 	static struct load l;
 
 	under_load(&l, _i, switch_off_and_on);
 }
-END_TEST
 
 /* clause: c.8.2, c.6.2 */
-START_TEST(modify_cno_and_enable__under_load__every_event_is_reported)
+TEST_LOOP(modify_cno_and_enable__under_load__every_event_is_reported, dt_personalities())
 {
 	static struct load l;
 
 	under_load(&l, _i, everything);
 }
-END_TEST
 
 /* clause: c.8.1 */
-START_TEST(upcalls_and_cno__in_turn_under_load__every_event_is_seen_once)
+TEST_LOOP(upcalls_and_cno__in_turn_under_load__every_event_is_seen_once, dt_personalities())
 {
 	static struct load l;
 
 	under_load(&l, _i, to_upcalls_and_back);
-}
-END_TEST
-
-Suite *
-contract_sink_suite(void)
-{
-	Suite *s = suite_create("c.8-sink");
-	TCase *tc = dt_tcase(s, "sink");
-
-	in_every_personality(tc, disabled__events_queue_and_enabling_reports_them);
-	in_every_personality(tc, disabled__completions_arrive__enabling_reports_them);
-	in_every_personality(
-	    tc, modify_cno__none_to_one_to_another_to_none__what_is_queued_is_reported);
-	tc = dt_tcase(s, "load");
-	in_every_personality(tc, modify_cno__under_load__one_of_the_two_is_notified_of_every_event);
-	in_every_personality(tc, enable_and_disable__under_load__every_event_is_reported);
-	in_every_personality(tc, modify_cno_and_enable__under_load__every_event_is_reported);
-	in_every_personality(tc, upcalls_and_cno__in_turn_under_load__every_event_is_seen_once);
-	return s;
 }

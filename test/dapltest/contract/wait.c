@@ -2,7 +2,7 @@
 /* Clauses c.4, c.5 and c.7: waiting, dequeuing, and EVDs that may not be waited on. */
 #include <signal.h>
 
-#include "suites.h"
+#include "lib/contract.h"
 
 #define FOREVER (DT_FOREVER_MS * 1000u)
 #define BOTH (DAT_EVD_SOFTWARE_FLAG | DAT_EVD_DTO_FLAG)
@@ -10,8 +10,10 @@
 /* An EVD with a completion queue and one without. */
 static const DAT_EVD_FLAGS kinds[] = { DAT_EVD_SOFTWARE_FLAG, BOTH };
 
+DT_CASE("c.4-wait:timeout");
+
 /* clause: c.4.8, c.4.4 */
-START_TEST(timeout__is_absolute__whatever_wakes_the_thread_meanwhile)
+TEST_LOOP(timeout__is_absolute__whatever_wakes_the_thread_meanwhile, dt_personalities())
 {
 	unsigned long long begun, took;
 	struct dt_side side;
@@ -34,10 +36,9 @@ START_TEST(timeout__is_absolute__whatever_wakes_the_thread_meanwhile)
 	ck_assert_uint_lt(took, 1500000);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.8, c.4.5 */
-START_TEST(timeout__below_a_millisecond__is_neither_zero_nor_forgotten)
+TEST(timeout__below_a_millisecond__is_neither_zero_nor_forgotten)
 {
 	static const DAT_TIMEOUT timeouts[] = { 1, 50, 300, 999, 1001, 2500 };
 	unsigned long long begun;
@@ -60,10 +61,9 @@ START_TEST(timeout__below_a_millisecond__is_neither_zero_nor_forgotten)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.6 */
-START_TEST(timeout__infinite__waits_until_something_comes)
+TEST_LOOP(timeout__infinite__waits_until_something_comes, dt_personalities())
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -82,10 +82,11 @@ START_TEST(timeout__infinite__waits_until_something_comes)
 	}
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("c.4-wait:wait");
 
 /* clause: c.4.3, c.4.4 */
-START_TEST(threshold__every_number__wakes_at_the_last_and_takes_the_oldest)
+TEST(threshold__every_number__wakes_at_the_last_and_takes_the_oldest)
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -115,10 +116,9 @@ START_TEST(threshold__every_number__wakes_at_the_last_and_takes_the_oldest)
 		}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.11, c.4.10, c.4.9, c.5.3, c.5.7 */
-START_TEST(bad_arguments__each_gets_its_own_code_and_takes_nothing)
+TEST(bad_arguments__each_gets_its_own_code_and_takes_nothing)
 {
 	const DAT_RETURN bad_threshold = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
@@ -150,10 +150,9 @@ START_TEST(bad_arguments__each_gets_its_own_code_and_takes_nothing)
 	dt_assert_ret(dat_evd_dequeue(side.ep, &event), bad_handle);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.1, c.5.4 */
-START_TEST(waiter__owns_the_evd__others_are_refused_and_take_nothing)
+TEST_LOOP(waiter__owns_the_evd__others_are_refused_and_take_nothing, dt_personalities())
 {
 	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	struct dt_side side;
@@ -175,10 +174,10 @@ START_TEST(waiter__owns_the_evd__others_are_refused_and_take_nothing)
 	contract_expect_se(evd, 2);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.2, c.4.7 */
-START_TEST(waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leaves)
+TEST_LOOP(
+    waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leaves, dt_personalities())
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -205,7 +204,6 @@ START_TEST(waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leave
 	dt_ok(evd_waiter_join(&w));
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 nothing(int number)
@@ -214,7 +212,7 @@ nothing(int number)
 }
 
 /* clause: c.4.13 */
-START_TEST(waiter__interrupted_by_a_signal__loses_nothing)
+TEST_LOOP(waiter__interrupted_by_a_signal__loses_nothing, dt_personalities())
 {
 	const struct sigaction action = { .sa_handler = nothing };
 	struct dt_side side;
@@ -236,10 +234,9 @@ START_TEST(waiter__interrupted_by_a_signal__loses_nothing)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.14, c.12.3 */
-START_TEST(waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort)
+TEST_LOOP(waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort, dt_personalities())
 {
 	struct evd_waiter w[2];
 	struct dt_side side;
@@ -259,10 +256,11 @@ START_TEST(waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort)
 	for (int k = 0; k < 2; k++)
 		dt_assert_ret(evd_waiter_join(&w[k]), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
 }
-END_TEST
+
+DT_CASE("c.4-wait:unwaitable");
 
 /* clause: c.7.1, c.4.12 */
-START_TEST(unwaitable__wakes_the_waiter_and_refuses_the_next)
+TEST_LOOP(unwaitable__wakes_the_waiter_and_refuses_the_next, dt_personalities())
 {
 	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
 	struct dt_side side;
@@ -285,10 +283,9 @@ START_TEST(unwaitable__wakes_the_waiter_and_refuses_the_next)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.7.1, c.4.12 */
-START_TEST(unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same)
+TEST_LOOP(unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same, dt_personalities())
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -308,10 +305,9 @@ START_TEST(unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.7.2, c.7.3, c.5.5, c.7.4 */
-START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
+TEST_LOOP(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared, dt_personalities())
 {
 	const DAT_RETURN bad_handle = DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE);
 	DAT_EVD_HANDLE evd, triggered;
@@ -342,7 +338,6 @@ START_TEST(unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared)
 	dt_assert_ret(dat_evd_clear_unwaitable(side.ep), bad_handle);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct readers {
 	DAT_EVD_HANDLE evd;
@@ -371,8 +366,10 @@ take_all(void *arg)
 	return NULL;
 }
 
+DT_CASE("c.4-wait:dequeue");
+
 /* clause: c.5.6, c.5.1, d.4.5 */
-START_TEST(dequeue__by_three_threads__each_event_once_and_each_thread_in_order)
+TEST(dequeue__by_three_threads__each_event_once_and_each_thread_in_order)
 {
 	static struct readers t;
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
@@ -396,10 +393,9 @@ START_TEST(dequeue__by_three_threads__each_event_once_and_each_thread_in_order)
 	ck_assert_int_eq(t.disorder, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.5.2, c.4.4 */
-START_TEST(nothing_there__has_the_codes_that_programs_compare)
+TEST(nothing_there__has_the_codes_that_programs_compare)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -414,32 +410,4 @@ START_TEST(nothing_there__has_the_codes_that_programs_compare)
 	ck_assert_uint_eq(dat_evd_dequeue(evd, &event), 0x000D0000);
 	ck_assert_uint_eq(dat_evd_wait(evd, 0, 1, &event, &more), 0x000F0000);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-contract_wait_suite(void)
-{
-	Suite *s = suite_create("c.4-wait");
-	TCase *tc = dt_tcase(s, "timeout");
-
-	in_every_personality(tc, timeout__is_absolute__whatever_wakes_the_thread_meanwhile);
-	tcase_add_test(tc, timeout__below_a_millisecond__is_neither_zero_nor_forgotten);
-	in_every_personality(tc, timeout__infinite__waits_until_something_comes);
-	tc = dt_tcase(s, "wait");
-	tcase_add_test(tc, threshold__every_number__wakes_at_the_last_and_takes_the_oldest);
-	tcase_add_test(tc, bad_arguments__each_gets_its_own_code_and_takes_nothing);
-	in_every_personality(tc, waiter__owns_the_evd__others_are_refused_and_take_nothing);
-	in_every_personality(
-	    tc, waiter__on_an_evd_with_a_cno__the_cno_is_not_triggered_until_it_leaves);
-	in_every_personality(tc, waiter__interrupted_by_a_signal__loses_nothing);
-	in_every_personality(tc, waiter__its_evd_is_freed_or_its_adapter_closed__gets_abort);
-	tc = dt_tcase(s, "unwaitable");
-	in_every_personality(tc, unwaitable__wakes_the_waiter_and_refuses_the_next);
-	in_every_personality(tc, unwaitable__cleared_at_once__the_blocked_waiter_goes_all_the_same);
-	in_every_personality(tc, unwaitable__dequeue_and_cno_go_on__and_it_can_be_cleared);
-	tc = dt_tcase(s, "dequeue");
-	tcase_add_test(tc, dequeue__by_three_threads__each_event_once_and_each_thread_in_order);
-	tcase_add_test(tc, nothing_there__has_the_codes_that_programs_compare);
-	return s;
 }

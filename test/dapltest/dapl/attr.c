@@ -3,7 +3,6 @@
 #include <dat2/dat_ib_extensions.h>
 #include <dat2/kdat.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 static struct dt_side side;
@@ -58,9 +57,11 @@ named(const char *name)
 	return "absent";
 }
 
+DT_CASE("attributes:attributes", open_and_query, close_side);
+
 /* origin: attack.P12 */
 /* clause: e.9.7 */
-START_TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
+TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
 {
 	const DAT_BOOLEAN shared = ia.max_srqs > 0 ? DAT_TRUE : DAT_FALSE;
 	DAT_SRQ_ATTR attr = { 4, 1, 0 };
@@ -82,11 +83,10 @@ START_TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
 	dt_assert_type(
 	    dat_rmr_create(side.pz, &rmr), ia.max_rmrs > 0 ? DAT_SUCCESS : DAT_MODEL_NOT_SUPPORTED);
 }
-END_TEST
 
 /* origin: attack.P12 */
 /* clause: e.9.7, e.6.9 */
-START_TEST(completion_flags__that_are_promised__are_those_that_are_taken)
+TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 {
 	const DAT_EP_ATTR defaults = default_attr();
 	const unsigned int flags = provider.completion_flags_supported;
@@ -101,11 +101,10 @@ START_TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 		    flags & bit ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	}
 }
-END_TEST
 
 /* origin: attack.P12 */
 /* clause: e.9.7, f.2.4 */
-START_TEST(extension__is_that_of_the_operations_that_are_there)
+TEST(extension__is_that_of_the_operations_that_are_there)
 {
 	DAT_UINT64 values[DCNT_EVD_ALL_COUNTERS];
 	struct dat_rearm_evd_counters counters;
@@ -126,10 +125,9 @@ START_TEST(extension__is_that_of_the_operations_that_are_there)
 		dt_assert_type(
 		    dat_extension_op(side.ia, (DAT_EXTENDED_OP)op), DAT_MODEL_NOT_SUPPORTED);
 }
-END_TEST
 
 /* clause: f.2.4 */
-START_TEST(collective__each_macro__is_refused_and_reads_no_argument)
+TEST(collective__each_macro__is_refused_and_reads_no_argument)
 {
 	const DAT_IB_COLLECTIVE_HANDLE coll = side.ep;
 	const DAT_CONTEXT context = { .as_64 = 1 };
@@ -167,7 +165,6 @@ START_TEST(collective__each_macro__is_refused_and_reads_no_argument)
 	ck_assert_uint_eq(clock, 0);
 	dt_assert_empty(side.recv);
 }
-END_TEST
 
 static DAT_RETURN
 hint(DAT_HANDLE handle, DAT_MEM_TYPE type, int optimize, DAT_VLEN *length, DAT_VADDR *alignment)
@@ -177,7 +174,7 @@ hint(DAT_HANDLE handle, DAT_MEM_TYPE type, int optimize, DAT_VLEN *length, DAT_V
 }
 
 /* clause: a.4.1 */
-START_TEST(memtype_hint__returns_the_length_and_the_attribute)
+TEST(memtype_hint__returns_the_length_and_the_attribute)
 {
 	const DAT_RETURN no_ia = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	DAT_VADDR alignment = 0;
@@ -196,7 +193,6 @@ START_TEST(memtype_hint__returns_the_length_and_the_attribute)
 	ck_assert_uint_eq(length, 100);
 	ck_assert_uint_eq(alignment, provider.optimal_buffer_alignment);
 }
-END_TEST
 
 /* Limits of an adapter that are also attributes of an endpoint. */
 static const struct {
@@ -219,7 +215,7 @@ static const struct {
 #define LIMITS ((int)(sizeof limits / sizeof limits[0]))
 
 /* clause: e.9.7, e.6.2 */
-START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
+TEST_LOOP(limit__of_an_endpoint__can_be_had_and_no_more, LIMITS)
 {
 	DAT_EP_ATTR attr = default_attr();
 	DAT_COUNT *member = (DAT_COUNT *)((char *)&attr + limits[_i].member);
@@ -234,13 +230,12 @@ START_TEST(limit__of_an_endpoint__can_be_had_and_no_more)
 	*member = limit + 1;
 	dt_assert_ret(try_ep(&attr), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 }
-END_TEST
 
 /*
  * Consumers of DAT 1.x do not set the segments of reads and writes: each is that of requests, if it
  * is not set.
  */
-START_TEST(segments__of_reads_and_writes_not_set__are_those_of_requests)
+TEST_LOOP(segments__of_reads_and_writes_not_set__are_those_of_requests, 4)
 {
 	static const DAT_COUNT given[][4] = { { 0, 0, 3, 3 }, { 1, 0, 1, 3 }, { 0, 2, 3, 2 },
 		{ 2, 1, 2, 1 } };
@@ -254,11 +249,10 @@ START_TEST(segments__of_reads_and_writes_not_set__are_those_of_requests)
 	ck_assert_int_eq(param.ep_attr.max_rdma_read_iov, given[_i][2]);
 	ck_assert_int_eq(param.ep_attr.max_rdma_write_iov, given[_i][3]);
 }
-END_TEST
 
 /* origin: attack.P12 */
 /* clause: e.9.7 */
-START_TEST(rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them)
+TEST(rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them)
 {
 	const DAT_UINT64 in = (DAT_UINT64)ia.max_eps * (DAT_UINT64)ia.max_rdma_read_per_ep_in;
 	const DAT_UINT64 out = (DAT_UINT64)ia.max_eps * (DAT_UINT64)ia.max_rdma_read_per_ep_out;
@@ -268,11 +262,10 @@ START_TEST(rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them)
 	if (ia.max_rdma_read_per_ep_out_guaranteed && out <= INT32_MAX)
 		ck_assert_uint_ge((DAT_UINT64)ia.max_rdma_read_out, out);
 }
-END_TEST
 
 /* origin: attack.P12 */
 /* clause: e.9.7 */
-START_TEST(watermark__of_a_shared_queue__is_not_kept_without_one)
+TEST(watermark__of_a_shared_queue__is_not_kept_without_one)
 {
 	DAT_EP_ATTR attr = default_attr();
 	DAT_EP_PARAM param;
@@ -283,24 +276,4 @@ START_TEST(watermark__of_a_shared_queue__is_not_kept_without_one)
 	dt_ok(dat_ep_query(ep, DAT_EP_FIELD_ALL, &param));
 	ck_assert_int_eq(param.ep_attr.srq_soft_hw, 0);
 	ck_assert_ptr_null(param.srq_handle);
-}
-END_TEST
-
-Suite *
-dapl_attr_suite(void)
-{
-	Suite *s = suite_create("attributes");
-	TCase *tc = dt_tcase(s, "attributes");
-
-	tcase_add_checked_fixture(tc, open_and_query, close_side);
-	tcase_add_test(tc, attributes__of_queues_and_regions__are_those_of_the_calls);
-	tcase_add_test(tc, completion_flags__that_are_promised__are_those_that_are_taken);
-	tcase_add_test(tc, extension__is_that_of_the_operations_that_are_there);
-	tcase_add_test(tc, collective__each_macro__is_refused_and_reads_no_argument);
-	tcase_add_test(tc, memtype_hint__returns_the_length_and_the_attribute);
-	tcase_add_loop_test(tc, limit__of_an_endpoint__can_be_had_and_no_more, 0, LIMITS);
-	tcase_add_loop_test(tc, segments__of_reads_and_writes_not_set__are_those_of_requests, 0, 4);
-	tcase_add_test(tc, rdma_reads__guaranteed_to_each_endpoint__are_there_for_all_of_them);
-	tcase_add_test(tc, watermark__of_a_shared_queue__is_not_kept_without_one);
-	return s;
 }

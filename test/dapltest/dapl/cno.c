@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
@@ -24,8 +23,10 @@ open_with_cno(struct dt_side *side, DAT_CNO_HANDLE *cno)
 	return evd_on(side, *cno, DAT_EVD_SOFTWARE_FLAG);
 }
 
+DT_CASE("cno:wait");
+
 /* clause: c.13.2 */
-START_TEST(cno__triggered_before_the_wait__returns_at_once)
+TEST(cno__triggered_before_the_wait__returns_at_once)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -37,10 +38,9 @@ START_TEST(cno__triggered_before_the_wait__returns_at_once)
 	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.4 */
-START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
+TEST(cno__nothing_comes__times_out_with_a_null_evd)
 {
 	DAT_EVD_HANDLE triggered = (DAT_EVD_HANDLE)3;
 	struct dt_side side;
@@ -54,10 +54,9 @@ START_TEST(cno__nothing_comes__times_out_with_a_null_evd)
 	    dat_cno_wait(cno, 0, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.7 */
-START_TEST(cno__two_evds_fire_before_the_wait__both_are_returned)
+TEST(cno__two_evds_fire_before_the_wait__both_are_returned)
 {
 	DAT_EVD_HANDLE first, second, triggered[2];
 	struct dt_side side;
@@ -75,10 +74,9 @@ START_TEST(cno__two_evds_fire_before_the_wait__both_are_returned)
 		  (triggered[0] == second && triggered[1] == first));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.13.2 */
-START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
+TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 {
 	struct dt_pair pair;
 	DAT_EVD_HANDLE triggered;
@@ -100,10 +98,9 @@ START_TEST(cno__of_a_dto_evd__is_woken_by_a_completion)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.6.1, c.6.2 */
-START_TEST(cno__evd_enabled_with_events_queued__is_notified)
+TEST(cno__evd_enabled_with_events_queued__is_notified)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -118,12 +115,11 @@ START_TEST(cno__evd_enabled_with_events_queued__is_notified)
 	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Events that a waiter of the CNO left are reported to it again. */
 /* origin: outside.46 */
 /* clause: c.6.1, c.6.2 */
-START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_notified_again)
+TEST(cno__evd_disabled_and_enabled_with_events_left__is_notified_again)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -139,10 +135,9 @@ START_TEST(cno__evd_disabled_and_enabled_with_events_left__is_notified_again)
 	ck_assert_ptr_eq(triggered, evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.8.1 */
-START_TEST(cno__modified_away_and_back__is_notified_of_what_is_queued)
+TEST(cno__modified_away_and_back__is_notified_of_what_is_queued)
 {
 	DAT_EVD_HANDLE evd, triggered;
 	struct dt_side side;
@@ -163,10 +158,11 @@ START_TEST(cno__modified_away_and_back__is_notified_of_what_is_queued)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("cno:free");
 
 /* clause: c.13.11 */
-START_TEST(cno__in_use__cannot_be_freed)
+TEST(cno__in_use__cannot_be_freed)
 {
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
@@ -180,7 +176,6 @@ START_TEST(cno__in_use__cannot_be_freed)
 	dt_assert_ret(dat_cno_free(cno), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&side);
 }
-END_TEST
 
 struct waiter {
 	DAT_CNO_HANDLE cno;
@@ -210,7 +205,7 @@ start_waiter(struct waiter *w, DAT_CNO_HANDLE cno)
 }
 
 /* clause: c.13.12, e.9.1 */
-START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
+TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 {
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
@@ -226,10 +221,9 @@ START_TEST(cno__closed_with_a_waiter__releases_it_with_a_null_evd)
 	dt_ok(w.ret);
 	ck_assert_ptr_null(w.triggered);
 }
-END_TEST
 
 /* clause: c.13.12 */
-START_TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
+TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
 {
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
@@ -246,7 +240,6 @@ START_TEST(cno__last_evd_freed__releases_the_waiter_with_a_null_evd)
 	ck_assert_ptr_null(w.triggered);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct agent_log {
 	_Atomic(int) calls;
@@ -271,8 +264,10 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	log->calls++;
 }
 
+DT_CASE("cno:agent");
+
 /* clause: c.13.8, c.13.9 */
-START_TEST(agent__is_called_once_and_again_when_installed_again)
+TEST(agent__is_called_once_and_again_when_installed_again)
 {
 	struct agent_log log = { .again = true };
 	DAT_OS_WAIT_PROXY_AGENT proxy = { &log, agent };
@@ -300,27 +295,4 @@ START_TEST(agent__is_called_once_and_again_when_installed_again)
 	dt_ok(dat_cno_modify_agent(log.cno, proxy)); /* the CNO is triggered: at once */
 	dt_await_count(&log.calls, 3);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-dapl_cno_suite(void)
-{
-	Suite *s = suite_create("cno");
-	TCase *tc = dt_tcase(s, "wait");
-
-	tcase_add_test(tc, cno__triggered_before_the_wait__returns_at_once);
-	tcase_add_test(tc, cno__nothing_comes__times_out_with_a_null_evd);
-	tcase_add_test(tc, cno__two_evds_fire_before_the_wait__both_are_returned);
-	tcase_add_test(tc, cno__of_a_dto_evd__is_woken_by_a_completion);
-	tcase_add_test(tc, cno__evd_enabled_with_events_queued__is_notified);
-	tcase_add_test(tc, cno__evd_disabled_and_enabled_with_events_left__is_notified_again);
-	tcase_add_test(tc, cno__modified_away_and_back__is_notified_of_what_is_queued);
-	tc = dt_tcase(s, "free");
-	tcase_add_test(tc, cno__in_use__cannot_be_freed);
-	tcase_add_test(tc, cno__closed_with_a_waiter__releases_it_with_a_null_evd);
-	tcase_add_test(tc, cno__last_evd_freed__releases_the_waiter_with_a_null_evd);
-	tc = dt_tcase(s, "agent");
-	tcase_add_test(tc, agent__is_called_once_and_again_when_installed_again);
-	return s;
 }

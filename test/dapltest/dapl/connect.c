@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connecting: the events of each side, rejections, timeouts, full queues */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <stdlib.h>
@@ -8,8 +7,10 @@
 static const char hello[48] = "from the one that connects, with forty-eight...";
 static const char welcome[48] = "from the one that accepts, as long as the other";
 
+DT_CASE("connect:active");
+
 /* clause: e.1.16, d.0.2 */
-START_TEST(connect__accepted__establishes_both_ends_once)
+TEST(connect__accepted__establishes_both_ends_once)
 {
 	struct dt_pair pair;
 
@@ -22,10 +23,9 @@ START_TEST(connect__accepted__establishes_both_ends_once)
 	dt_assert_stays_empty(pair.b.cr);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.3, e.3.6, e.4.1 */
-START_TEST(connect__private_data__travels_both_ways)
+TEST(connect__private_data__travels_both_ways)
 {
 	struct dt_pair pair;
 	DAT_CR_PARAM param;
@@ -52,10 +52,9 @@ START_TEST(connect__private_data__travels_both_ways)
 	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.4, e.3.8 */
-START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
+TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 {
 	struct dt_pair pair;
 	DAT_CR_HANDLE cr;
@@ -76,10 +75,9 @@ START_TEST(connect__rejected_by_the_consumer__is_a_peer_rejection_with_data)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.5.2 */
-START_TEST(connect__rejected_without_data__is_still_the_peers_doing)
+TEST(connect__rejected_without_data__is_still_the_peers_doing)
 {
 	struct dt_pair pair;
 
@@ -89,10 +87,9 @@ START_TEST(connect__rejected_without_data__is_still_the_peers_doing)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.5 */
-START_TEST(connect__no_listener__is_a_non_peer_rejection)
+TEST(connect__no_listener__is_a_non_peer_rejection)
 {
 	struct dt_pair pair;
 
@@ -103,7 +100,6 @@ START_TEST(connect__no_listener__is_a_non_peer_rejection)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 #define UNUSED_QUAL 21347 /* no test listens there, and none of the ports that are given out */
 
@@ -118,8 +114,10 @@ open_without_listener(struct dt_pair *pair)
 	pair->b.cr = dt_evd(&pair->b, DAT_EVD_CR_FLAG, 8);
 }
 
+DT_CASE("connect:held");
+
 /* clause: e.3.18 */
-START_TEST(connect__listener_comes_a_little_later__is_established)
+TEST(connect__listener_comes_a_little_later__is_established)
 {
 	struct dt_pair pair;
 
@@ -137,10 +135,9 @@ START_TEST(connect__listener_comes_a_little_later__is_established)
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.18, d.0.6 */
-START_TEST(connect__times_out_while_it_waits_for_a_listener__one_event)
+TEST(connect__times_out_while_it_waits_for_a_listener__one_event)
 {
 	struct dt_pair pair;
 
@@ -159,10 +156,9 @@ START_TEST(connect__times_out_while_it_waits_for_a_listener__one_event)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.18 */
-START_TEST(connect__disconnected_while_it_waits_for_a_listener__one_event)
+TEST(connect__disconnected_while_it_waits_for_a_listener__one_event)
 {
 	struct dt_pair pair;
 
@@ -177,10 +173,9 @@ START_TEST(connect__disconnected_while_it_waits_for_a_listener__one_event)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.4, e.3.18 */
-START_TEST(connect__after_the_service_point_was_freed__is_refused_at_once)
+TEST(connect__after_the_service_point_was_freed__is_refused_at_once)
 {
 	struct dt_pair pair;
 
@@ -191,10 +186,11 @@ START_TEST(connect__after_the_service_point_was_freed__is_refused_at_once)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("connect:unreachable", .seconds = 100);
 
 /* clause: d.0.10 */
-START_TEST(connect__to_an_unused_address__is_unreachable)
+TEST(connect__to_an_unused_address__is_unreachable)
 {
 	struct sockaddr_in nowhere = { .sin_family = AF_INET };
 	struct dt_side side;
@@ -213,10 +209,11 @@ START_TEST(connect__to_an_unused_address__is_unreachable)
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_DISCONNECTED);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("connect:active");
 
 /* clause: d.0.6, d.0.9 */
-START_TEST(connect__unanswered__times_out_and_the_late_accept_fails)
+TEST(connect__unanswered__times_out_and_the_late_accept_fails)
 {
 	struct dt_pair pair;
 	DAT_CR_HANDLE cr;
@@ -235,9 +232,8 @@ START_TEST(connect__unanswered__times_out_and_the_late_accept_fails)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
+TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
 {
 	struct dt_pair pair;
 
@@ -251,10 +247,9 @@ START_TEST(connect__with_a_timeout_that_is_not_needed__stays_connected)
 	dt_assert_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.3, e.1.4 */
-START_TEST(connect__bad_arguments__each_gets_its_own_code)
+TEST(connect__bad_arguments__each_gets_its_own_code)
 {
 	DAT_PVOID data = (DAT_PVOID)(uintptr_t)hello;
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
@@ -288,10 +283,9 @@ START_TEST(connect__bad_arguments__each_gets_its_own_code)
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_UNCONNECTED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.2 */
-START_TEST(connect__in_a_wrong_state__names_the_state)
+TEST(connect__in_a_wrong_state__names_the_state)
 {
 	struct dt_pair pair;
 	DAT_IA_ADDRESS_PTR to;
@@ -312,10 +306,9 @@ START_TEST(connect__in_a_wrong_state__names_the_state)
 #undef AGAIN
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.5 */
-START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
+TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 {
 	DAT_CONN_QUAL qual = 0x123456789abcULL; /* beyond the ports */
 	DAT_EP_HANDLE first, served;
@@ -366,11 +359,12 @@ START_TEST(dup_connect__of_a_connected_endpoint__reaches_the_same_listener)
 	ck_assert_uint_eq(param.remote_port_qual, pair.b.qual);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("connect:overflow");
 
 /* clause: d.5.2, d.0.11 */
 /* origin: race.D7 */
-START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
+TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 {
 	DAT_EP_HANDLE eps[4];
 	struct dt_pair pair;
@@ -400,10 +394,9 @@ START_TEST(cr_evd__full__rejects_the_rest_and_reports_the_overflow_once)
 	(void)eps;
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.9, c.12.2 */
-START_TEST(cr_evd__freed_with_a_request_queued__rejects_it)
+TEST(cr_evd__freed_with_a_request_queued__rejects_it)
 {
 	struct dt_pair pair;
 
@@ -415,10 +408,9 @@ START_TEST(cr_evd__freed_with_a_request_queued__rejects_it)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.5.3 */
-START_TEST(connect_evd__full__reports_the_overflow)
+TEST(connect_evd__full__reports_the_overflow)
 {
 	struct dt_pair pair;
 	DAT_EVD_HANDLE evd;
@@ -439,10 +431,11 @@ START_TEST(connect_evd__full__reports_the_overflow)
 	dt_assert_type(dat_evd_dequeue(evd, &event), DAT_INVALID_STATE);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("connect:endpoint");
 
 /* clause: e.1.14 */
-START_TEST(ep_query__of_a_connection__returns_both_ends)
+TEST(ep_query__of_a_connection__returns_both_ends)
 {
 	DAT_EP_PARAM param;
 	struct dt_pair pair;
@@ -467,10 +460,9 @@ START_TEST(ep_query__of_a_connection__returns_both_ends)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.1, e.6.2 */
-START_TEST(ep_create__attributes_beyond_the_device__are_refused)
+TEST(ep_create__attributes_beyond_the_device__are_refused)
 {
 	struct dt_side side;
 	DAT_EP_PARAM param;
@@ -499,10 +491,11 @@ START_TEST(ep_create__attributes_beyond_the_device__are_refused)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("connect:active");
 
 /* clause: e.6.3 */
-START_TEST(many_connections__one_listener__each_event_names_its_endpoint)
+TEST(many_connections__one_listener__each_event_names_its_endpoint)
 {
 	enum { N = 40 };
 	DAT_EP_HANDLE a[N], b[N];
@@ -526,39 +519,4 @@ START_TEST(many_connections__one_listener__each_event_names_its_endpoint)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_connect_suite(void)
-{
-	Suite *s = suite_create("connect");
-	TCase *tc = dt_tcase(s, "active");
-
-	tcase_add_test(tc, connect__accepted__establishes_both_ends_once);
-	tcase_add_test(tc, connect__private_data__travels_both_ways);
-	tcase_add_test(tc, connect__rejected_by_the_consumer__is_a_peer_rejection_with_data);
-	tcase_add_test(tc, connect__rejected_without_data__is_still_the_peers_doing);
-	tcase_add_test(tc, connect__no_listener__is_a_non_peer_rejection);
-	tcase_add_test(tc, connect__unanswered__times_out_and_the_late_accept_fails);
-	tcase_add_test(tc, connect__with_a_timeout_that_is_not_needed__stays_connected);
-	tcase_add_test(tc, connect__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, connect__in_a_wrong_state__names_the_state);
-	tcase_add_test(tc, dup_connect__of_a_connected_endpoint__reaches_the_same_listener);
-	tcase_add_test(tc, many_connections__one_listener__each_event_names_its_endpoint);
-	tc = dt_tcase(s, "held");
-	tcase_add_test(tc, connect__listener_comes_a_little_later__is_established);
-	tcase_add_test(tc, connect__times_out_while_it_waits_for_a_listener__one_event);
-	tcase_add_test(tc, connect__disconnected_while_it_waits_for_a_listener__one_event);
-	tcase_add_test(tc, connect__after_the_service_point_was_freed__is_refused_at_once);
-	tc = dt_tcase_timed(s, "unreachable", 100);
-	tcase_add_test(tc, connect__to_an_unused_address__is_unreachable);
-	tc = dt_tcase(s, "overflow");
-	tcase_add_test(tc, cr_evd__full__rejects_the_rest_and_reports_the_overflow_once);
-	tcase_add_test(tc, cr_evd__freed_with_a_request_queued__rejects_it);
-	tcase_add_test(tc, connect_evd__full__reports_the_overflow);
-	tc = dt_tcase(s, "endpoint");
-	tcase_add_test(tc, ep_query__of_a_connection__returns_both_ends);
-	tcase_add_test(tc, ep_create__attributes_beyond_the_device__are_refused);
-	return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The counters of adapters, endpoints and EVDs. */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <stdio.h>
@@ -43,9 +42,11 @@ counter(DAT_HANDLE handle, int which)
 	return got[which];
 }
 
+DT_CASE("counter:operations");
+
 /* origin: outside.82 */
 /* clause: f.2.5 */
-START_TEST(endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes)
+TEST(endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes)
 {
 	const DAT_MEM_PRIV_FLAGS all =
 	    (DAT_MEM_PRIV_FLAGS)(DAT_MEM_PRIV_ALL_FLAG | DAT_IB_MEM_PRIV_REMOTE_ATOMIC);
@@ -108,10 +109,9 @@ START_TEST(endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes)
 	ck_assert_uint_eq(counter(pair.b.ep, DCNT_EP_DISCONNECT), 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(adapter__objects_and_connections_are_counted)
+TEST(adapter__objects_and_connections_are_counted)
 {
 	DAT_CONN_QUAL qual;
 	DAT_EVD_HANDLE evd;
@@ -164,11 +164,10 @@ START_TEST(adapter__objects_and_connections_are_counted)
 	ck_assert_uint_eq(counter(pair.a.ia, DCNT_IA_PSP_FREE), 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.81 */
 /* clause: f.2.5 */
-START_TEST(adapter__opened_again__has_counted_nothing)
+TEST(adapter__opened_again__has_counted_nothing)
 {
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia;
@@ -184,10 +183,9 @@ START_TEST(adapter__opened_again__has_counted_nothing)
 		dt_close(ia);
 	}
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(evd__dequeues_while_several_are_queued_are_counted)
+TEST(evd__dequeues_while_several_are_queued_are_counted)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -207,10 +205,9 @@ START_TEST(evd__dequeues_while_several_are_queued_are_counted)
 	ck_assert_uint_eq(counter(pair.b.recv, DCNT_EVD_DEQUEUE_NOT_FOUND), 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(evd__waits_and_dequeues_are_counted)
+TEST(evd__waits_and_dequeues_are_counted)
 {
 	struct dt_pair pair;
 	DAT_EVD_HANDLE evd;
@@ -252,11 +249,10 @@ START_TEST(evd__waits_and_dequeues_are_counted)
 	ck_assert_uint_eq(counter(pair.a.connect, DCNT_EVD_CONN_CALLBACK), 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.80 */
 /* clause: f.2.6 */
-START_TEST(one_counter__is_copied_to_its_place_and_reset_alone)
+TEST(one_counter__is_copied_to_its_place_and_reset_alone)
 {
 	DAT_UINT64 out[DCNT_EVD_ALL_COUNTERS];
 	DAT_EVD_HANDLE evd, async;
@@ -289,7 +285,6 @@ START_TEST(one_counter__is_copied_to_its_place_and_reset_alone)
 	ck_assert_uint_eq(counter(ia, DCNT_IA_PZ_CREATE), 1);
 	dt_close(ia);
 }
-END_TEST
 
 /* What `call` writes to the standard output, in `text`. */
 #define PRINTED(text, call) \
@@ -312,7 +307,7 @@ END_TEST
 	} while (0)
 
 /* clause: f.2.6 */
-START_TEST(print__one_line_for_each_counter)
+TEST(print__one_line_for_each_counter)
 {
 	char text[8192];
 	DAT_EVD_HANDLE async;
@@ -337,10 +332,9 @@ START_TEST(print__one_line_for_each_counter)
 	ck_assert_ptr_nonnull(strstr(text, "\nDCNT_IA_DIAG_ERR_SQ_TREE = 0\n"));
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: f.2.3 */
-START_TEST(bad_arguments__each_has_its_code)
+TEST(bad_arguments__each_has_its_code)
 {
 	DAT_UINT64 out[DCNT_IA_ALL_COUNTERS];
 	DAT_EVD_HANDLE async, freed;
@@ -361,10 +355,9 @@ START_TEST(bad_arguments__each_has_its_code)
 	dt_assert_ret(dat_ib_print_counters(ia, DCNT_IA_ALL_COUNTERS + 1, 0), PARAMETER(3));
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: f.2.7 */
-START_TEST(start_and_stop__what_is_not_read_from_the_device_is_not_supported)
+TEST(start_and_stop__what_is_not_read_from_the_device_is_not_supported)
 {
 	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	DAT_EVD_HANDLE async;
@@ -382,23 +375,4 @@ START_TEST(start_and_stop__what_is_not_read_from_the_device_is_not_supported)
 	dt_assert_ret(dat_ib_start_counter(pz, DCNT_IA_CM),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 	dt_close(ia);
-}
-END_TEST
-
-Suite *
-dapl_counter_suite(void)
-{
-	Suite *s = suite_create("counter");
-	TCase *tc = dt_tcase(s, "operations");
-
-	tcase_add_test(tc, endpoint__each_kind_of_post_and_receive_is_counted_with_its_bytes);
-	tcase_add_test(tc, adapter__objects_and_connections_are_counted);
-	tcase_add_test(tc, adapter__opened_again__has_counted_nothing);
-	tcase_add_test(tc, evd__dequeues_while_several_are_queued_are_counted);
-	tcase_add_test(tc, evd__waits_and_dequeues_are_counted);
-	tcase_add_test(tc, one_counter__is_copied_to_its_place_and_reset_alone);
-	tcase_add_test(tc, print__one_line_for_each_counter);
-	tcase_add_test(tc, bad_arguments__each_has_its_code);
-	tcase_add_test(tc, start_and_stop__what_is_not_read_from_the_device_is_not_supported);
-	return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datagram endpoints: they get each other's address handles, and send to them. */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -150,8 +149,10 @@ ud_expect_dto(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie, int opera
 	    operation == DAT_IB_DTO_SEND_UD ? DAT_IB_UD_SEND : DAT_IB_UD_RECV);
 }
 
+DT_CASE("datagram:datagram");
+
 /* clause: d.0.19, f.2.8 */
-START_TEST(endpoints_meet__each_gets_the_address_of_the_other_and_sends)
+TEST_LOOP(endpoints_meet__each_gets_the_address_of_the_other_and_sends, 3)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 
@@ -172,10 +173,9 @@ START_TEST(endpoints_meet__each_gets_the_address_of_the_other_and_sends)
 	ck_assert_str_eq(pair.a.buffer + 512 + GRH, "from b");
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.19 */
-START_TEST(lookups__several_at_once__each_has_its_event_and_data)
+TEST(lookups__several_at_once__each_has_its_event_and_data)
 {
 	enum { MANY = 40 }; /* so that a list of address handles has several */
 	DAT_IB_ADDR_HANDLE ah[MANY];
@@ -229,10 +229,9 @@ START_TEST(lookups__several_at_once__each_has_its_event_and_data)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.19 */
-START_TEST(request__rejected__its_event_has_the_data)
+TEST(request__rejected__its_event_has_the_data)
 {
 	DAT_EVENT event;
 
@@ -255,11 +254,10 @@ START_TEST(request__rejected__its_event_has_the_data)
 	ck_assert_int_eq(event.event_data.connect_event_data.private_data_size, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.94 */
 /* clause: d.0.19 */
-START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
+TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 {
 	enum { MANY = 6 };
 	bool seen[MANY] = { false };
@@ -293,7 +291,6 @@ START_TEST(requests__rejected_before_an_event_is_read__each_event_has_its_data)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * Around the number of requests that are refused at once; the EVD is freed, or the adapter is
@@ -301,7 +298,7 @@ END_TEST
  */
 /* clause: d.5.2 */
 /* origin: out35.P1 */
-START_TEST(requests__are_queued_and_their_evd_goes__are_refused)
+TEST_LOOP(requests__are_queued_and_their_evd_goes__are_refused, 8)
 {
 	static const int left[] = { 1, 2, 32, 33 };
 	const int n = left[_i / 2];
@@ -336,12 +333,11 @@ START_TEST(requests__are_queued_and_their_evd_goes__are_refused)
 	if (_i % 2)
 		dt_ok(dat_ia_close(pair.b.ia, DAT_CLOSE_ABRUPT_FLAG));
 }
-END_TEST
 
 /* Each event that a lookup may have is queued when the endpoint is freed. */
 /* clause: d.0.19 */
 /* origin: out33.D3 */
-START_TEST(events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone)
+TEST_LOOP(events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone, 3)
 {
 	static const int wanted[] = { DAT_IB_UD_CONNECTION_EVENT_ESTABLISHED,
 		DAT_IB_UD_CONNECTION_REJECT_EVENT, DAT_IB_UD_CONNECTION_ERROR_EVENT };
@@ -375,10 +371,9 @@ START_TEST(events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.19 */
-START_TEST(request__not_answered_in_time__is_an_error)
+TEST(request__not_answered_in_time__is_an_error)
 {
 	DAT_COUNT requests;
 	DAT_EVENT event;
@@ -403,10 +398,9 @@ START_TEST(request__not_answered_in_time__is_an_error)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.0.19 */
-START_TEST(lookups__under_way__end_with_their_endpoint)
+TEST(lookups__under_way__end_with_their_endpoint)
 {
 	DAT_EP_HANDLE ep;
 
@@ -422,11 +416,10 @@ START_TEST(lookups__under_way__end_with_their_endpoint)
 	dt_assert_ret(dat_ep_free(ep), BAD_EP);
 	dt_side_close(&pair.b);
 }
-END_TEST
 
 /* origin: outside.86 */
 /* clause: f.2.9 */
-START_TEST(service_point__made_before_the_endpoint__takes_its_requests)
+TEST(service_point__made_before_the_endpoint__takes_its_requests)
 {
 	enum { MANY = 130 }; /* twice as many as are looked at in one go, and two */
 	DAT_IB_ADDR_HANDLE to_a, to_b;
@@ -448,11 +441,10 @@ START_TEST(service_point__made_before_the_endpoint__takes_its_requests)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.83 */
 /* clause: f.2.10 */
-START_TEST(lookups__under_way__end_with_a_disconnect)
+TEST(lookups__under_way__end_with_a_disconnect)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 	DAT_CR_HANDLE cr;
@@ -467,7 +459,6 @@ START_TEST(lookups__under_way__end_with_a_disconnect)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * The timer of the endpoint was set for the end of the lookup.  From the call on it looks for the
@@ -475,7 +466,7 @@ END_TEST
  */
 /* origin: outside.90 */
 /* clause: f.2.10 */
-START_TEST(lookups__under_way__end_with_a_graceful_disconnect)
+TEST(lookups__under_way__end_with_a_graceful_disconnect)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 	DAT_CR_HANDLE cr;
@@ -499,10 +490,9 @@ START_TEST(lookups__under_way__end_with_a_graceful_disconnect)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.9 */
-START_TEST(accept__an_endpoint_of_the_other_service__is_refused)
+TEST(accept__an_endpoint_of_the_other_service__is_refused)
 {
 	const DAT_EP_HANDLE connected = (dt_side_open(&pair.a, "soft", DT_SEPARATE),
 	    dt_side_open(&pair.b, "soft", DT_SEPARATE), dt_ep(&pair.b, NULL));
@@ -524,11 +514,10 @@ START_TEST(accept__an_endpoint_of_the_other_service__is_refused)
 	dt_ok(dat_cr_accept(cr, connected, 0, NULL));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.84 */
 /* clause: f.2.8 */
-START_TEST(address_handle__freed_or_of_another__is_refused)
+TEST(address_handle__freed_or_of_another__is_refused)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b, none = { 0 };
 
@@ -550,10 +539,9 @@ START_TEST(address_handle__freed_or_of_another__is_refused)
 	dt_ok(dat_pz_free(pair.b.pz));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.3, f.2.8 */
-START_TEST(calls__that_need_the_other_service__are_not_supported)
+TEST(calls__that_need_the_other_service__are_not_supported)
 {
 	DAT_EP_ATTR attr = ud_attr(4);
 	DAT_SRQ_ATTR srq_attr = { 4, 1, 0 };
@@ -619,10 +607,9 @@ START_TEST(calls__that_need_the_other_service__are_not_supported)
 	dt_pair_close(&rc);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.8 */
-START_TEST(datagram__longer_than_a_packet__is_a_length_error)
+TEST(datagram__longer_than_a_packet__is_a_length_error)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 	DAT_LMR_TRIPLET local[2];
@@ -641,10 +628,9 @@ START_TEST(datagram__longer_than_a_packet__is_a_length_error)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.10 */
-START_TEST(disconnect__flushes_and_reset_begins_anew)
+TEST_LOOP(disconnect__flushes_and_reset_begins_anew, 2)
 {
 	DAT_IB_ADDR_HANDLE to_a, to_b;
 
@@ -669,10 +655,9 @@ START_TEST(disconnect__flushes_and_reset_begins_anew)
 	ud_expect_dto(pair.b.recv, pair.b.ep, 7, DAT_IB_DTO_RECV_UD, DAT_DTO_SUCCESS, GRH + 8);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(counters__of_datagrams)
+TEST(counters__of_datagrams)
 {
 	DAT_UINT64 ia[DCNT_IA_ALL_COUNTERS], a[DCNT_EP_ALL_COUNTERS], b[DCNT_EP_ALL_COUNTERS];
 	DAT_IB_ADDR_HANDLE to_a, to_b;
@@ -699,32 +684,4 @@ START_TEST(counters__of_datagrams)
 	ck_assert_uint_eq(ia[DCNT_IA_CM_REQ_RX], 0);
 	ck_assert_uint_eq(ia[DCNT_IA_SP_CR_ACCEPTED], 1);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_datagram_suite(void)
-{
-	Suite *s = suite_create("datagram");
-	TCase *tc = dt_tcase(s, "datagram");
-
-	tcase_add_loop_test(tc, endpoints_meet__each_gets_the_address_of_the_other_and_sends, 0, 3);
-	tcase_add_test(tc, lookups__several_at_once__each_has_its_event_and_data);
-	tcase_add_test(tc, request__rejected__its_event_has_the_data);
-	tcase_add_loop_test(tc, requests__are_queued_and_their_evd_goes__are_refused, 0, 8);
-	tcase_add_test(tc, requests__rejected_before_an_event_is_read__each_event_has_its_data);
-	tcase_add_loop_test(
-	    tc, events__of_lookups_are_queued_and_the_endpoint_is_freed__are_gone, 0, 3);
-	tcase_add_test(tc, request__not_answered_in_time__is_an_error);
-	tcase_add_test(tc, lookups__under_way__end_with_their_endpoint);
-	tcase_add_test(tc, service_point__made_before_the_endpoint__takes_its_requests);
-	tcase_add_test(tc, lookups__under_way__end_with_a_disconnect);
-	tcase_add_test(tc, lookups__under_way__end_with_a_graceful_disconnect);
-	tcase_add_test(tc, accept__an_endpoint_of_the_other_service__is_refused);
-	tcase_add_test(tc, address_handle__freed_or_of_another__is_refused);
-	tcase_add_test(tc, calls__that_need_the_other_service__are_not_supported);
-	tcase_add_test(tc, datagram__longer_than_a_packet__is_a_length_error);
-	tcase_add_loop_test(tc, disconnect__flushes_and_reset_begins_anew, 0, 2);
-	tcase_add_test(tc, counters__of_datagrams);
-	return s;
 }

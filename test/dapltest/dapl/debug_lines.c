@@ -61,7 +61,9 @@ do_something(void)
 	dt_side_close(&side);
 }
 
-START_TEST(calls__class_enabled__are_printed_with_parameters_and_values)
+DT_CASE("debug:lines", .needs = feature_read, .reason = FEATURE_NO_READ);
+
+TEST(calls__class_enabled__are_printed_with_parameters_and_values)
 {
 	setenv("DAT_DBG_TYPE", "0x20", 1);
 	capture(STDERR_FILENO);
@@ -94,7 +96,6 @@ START_TEST(calls__class_enabled__are_printed_with_parameters_and_values)
 	assert_line("dat_ia_close\\(ia=0x[0-9a-f]+, flags=ABRUPT\\)");
 	assert_no_line(".*RDMA_CM_EVENT.*");
 }
-END_TEST
 
 static void
 wake(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
@@ -157,7 +158,7 @@ static const struct {
 	{ "DAPL_DBG_TYPE", "results,connections", false, true },
 };
 
-START_TEST(callbacks__class_enabled__are_printed_with_the_event_and_at_return)
+TEST_LOOP(callbacks__class_enabled__are_printed_with_the_event_and_at_return, 7)
 {
 	const bool before = callbacks[_i].before, after = callbacks[_i].after;
 
@@ -176,9 +177,10 @@ START_TEST(callbacks__class_enabled__are_printed_with_the_event_and_at_return)
 	ck_assert_int_eq(has_line("upcall\\(\\) returned"), after);
 	ck_assert_int_eq(has_line("agent\\(\\) returned"), after);
 }
-END_TEST
 
-START_TEST(extended_operations__class_enabled__are_printed_by_name_or_number)
+DT_CASE("debug:lines");
+
+TEST(extended_operations__class_enabled__are_printed_by_name_or_number)
 {
 	struct dat_rearm_evd_counters counters;
 	struct dt_side side;
@@ -198,9 +200,8 @@ START_TEST(extended_operations__class_enabled__are_printed_by_name_or_number)
 	assert_line("dat_extension_op\\(handle=0x[0-9a-f]+, op=0x77\\)");
 	assert_line("dat_extension_op\\(\\) = DAT_NOT_IMPLEMENTED .*");
 }
-END_TEST
 
-START_TEST(calls__with_invalid_pointers__are_printed_and_refused)
+TEST(calls__with_invalid_pointers__are_printed_and_refused)
 {
 	const DAT_PVOID nowhere = (DAT_PVOID)(uintptr_t)64;
 	struct dt_side side;
@@ -225,7 +226,6 @@ START_TEST(calls__with_invalid_pointers__are_printed_and_refused)
 	assert_line("dat_ep_connect\\(.*, address=0x40, .*\\)");
 	assert_line("dat_evd_modify_upcall\\(.*, upcall=0x40, flag=INVOC_ANY\\)");
 }
-END_TEST
 
 /* Of the registry, for providers: the handle that a provider has for an adapter. */
 DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE handle, DAT_IA_HANDLE *ia);
@@ -376,8 +376,10 @@ trace_the_rest(DAT_IA_HANDLE ia, DAT_HANDLE h)
 	    dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG), "dat_ia_close(ia=@, flags=GRACEFUL)");
 }
 
+DT_CASE("debug:lines", .needs = feature_read, .reason = FEATURE_NO_READ);
+
 /* No value is that of another argument. */
-START_TEST(calls__each_argument_has_a_value_of_its_own__are_printed_with_those)
+TEST(calls__each_argument_has_a_value_of_its_own__are_printed_with_those)
 {
 	struct dt_side side;
 	DAT_IA_HANDLE ia;
@@ -399,7 +401,6 @@ START_TEST(calls__each_argument_has_a_value_of_its_own__are_printed_with_those)
 		ck_assert_msg(strstr(printed, line) != NULL, "%s", line);
 	}
 }
-END_TEST
 
 static void
 take_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
@@ -410,7 +411,7 @@ take_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN
 		sem_post(instance);
 }
 
-START_TEST(events__of_each_kind__are_printed_with_what_they_name)
+TEST(events__of_each_kind__are_printed_with_what_they_name)
 {
 	DAT_UPCALL_ARRAY_OBJECT upcall = { .upcall_func = take_array, .max_events = 3 };
 	struct dt_pair pair;
@@ -460,9 +461,10 @@ START_TEST(events__of_each_kind__are_printed_with_what_they_name)
 	    "upcall\\(evd=.*, upcall=\\{0x[0-9a-f]+, instance=0x[0-9a-f]+\\} of up to 3 events, "
 	    "event=\\{DAT_SOFTWARE_EVENT, pointer=0x8\\}, n_events=2, more_events=FALSE\\)");
 }
-END_TEST
 
-START_TEST(connections__class_enabled__every_change_of_state_is_printed)
+DT_CASE("debug:lines");
+
+TEST(connections__class_enabled__every_change_of_state_is_printed)
 {
 	setenv("DAT_DBG_TYPE", "16", 1);
 	capture(STDERR_FILENO);
@@ -474,9 +476,8 @@ START_TEST(connections__class_enabled__every_change_of_state_is_printed)
 		    "consumer at the other end: DAT_CONNECTION_EVENT_PEER_REJECTED, DISCONNECTED");
 	assert_no_line("dat_.*");
 }
-END_TEST
 
-START_TEST(provider_variable__bits_of_openfabrics__ask_for_the_same)
+TEST_LOOP(provider_variable__bits_of_openfabrics__ask_for_the_same, 5)
 {
 	static const struct {
 		const char *value;
@@ -497,7 +498,6 @@ START_TEST(provider_variable__bits_of_openfabrics__ask_for_the_same)
 	ck_assert_int_eq(has_line("dat_ep_create\\(\\) = DAT_SUCCESS, .*"), cases[_i].results);
 	ck_assert_int_eq(has_line("ep 0x.*"), cases[_i].connections);
 }
-END_TEST
 
 static const struct {
 	const char *type;
@@ -505,7 +505,7 @@ static const struct {
 } errors[] = { { NULL, true }, { "1", true }, { "0", false }, { "0x3e", false }, { "junk", true },
 	{ "errors", true }, { "none", false }, { "calls,connections", false } };
 
-START_TEST(errors__unless_disabled__are_printed)
+TEST_LOOP(errors__unless_disabled__are_printed, 8)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -524,10 +524,9 @@ START_TEST(errors__unless_disabled__are_printed)
 	/* What is wrong with a variable of the registry, the registry says. */
 	ck_assert_msg(!has_line("DAT_DBG_TYPE.*"), "%s", printed);
 }
-END_TEST
 
 /* The line names what there is. */
-START_TEST(personality_that_does_not_exist__line_says_which_do)
+TEST(personality_that_does_not_exist__line_says_which_do)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -545,9 +544,8 @@ START_TEST(personality_that_does_not_exist__line_says_which_do)
 	    "%s", printed);
 	ck_assert_msg(!has_line(".*unknown option.*"), "%s", printed);
 }
-END_TEST
 
-START_TEST(provider_variable__wrong_word__is_reported)
+TEST(provider_variable__wrong_word__is_reported)
 {
 	setenv("DAPL_DBG_TYPE", "calls,everything", 1);
 	capture(STDERR_FILENO);
@@ -557,7 +555,6 @@ START_TEST(provider_variable__wrong_word__is_reported)
 		    "errors, connections, calls, results, all");
 	assert_no_line("dat_ep_create\\(.*");
 }
-END_TEST
 
 static char logged[4096];
 
@@ -568,7 +565,7 @@ note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 	snprintf(logged, sizeof logged, "%s %s", level == DAT_LOG_ERROR ? "error" : "debug", line);
 }
 
-START_TEST(log_function__of_the_program__gets_the_lines_of_the_provider)
+TEST(log_function__of_the_program__gets_the_lines_of_the_provider)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -582,9 +579,8 @@ START_TEST(log_function__of_the_program__gets_the_lines_of_the_provider)
 	ck_assert_int_eq(strncmp(logged, "error rearm[", 12), 0);
 	ck_assert_ptr_nonnull(strstr(logged, "loop=3"));
 }
-END_TEST
 
-START_TEST(nothing_asked_for__nothing_is_printed)
+TEST(nothing_asked_for__nothing_is_printed)
 {
 	setenv("DAT_DBG_TYPE", "0", 1);
 	capture(STDERR_FILENO);
@@ -592,9 +588,8 @@ START_TEST(nothing_asked_for__nothing_is_printed)
 	captured();
 	ck_assert_str_eq(printed, "");
 }
-END_TEST
 
-START_TEST(destination__standard_output__is_where_lines_go)
+TEST_LOOP(destination__standard_output__is_where_lines_go, 2)
 {
 	setenv("DAT_DBG_TYPE", "0x20", 1);
 	setenv("DAT_DBG_DEST", _i ? "2" : "1", 1);
@@ -605,7 +600,6 @@ START_TEST(destination__standard_output__is_where_lines_go)
 	captured();
 	assert_line("dat_ia_close\\(\\) = DAT_SUCCESS");
 }
-END_TEST
 
 static void *
 ask_often(void *ep)
@@ -615,7 +609,7 @@ ask_often(void *ep)
 	return NULL;
 }
 
-START_TEST(lines__of_several_threads__do_not_mix)
+TEST(lines__of_several_threads__do_not_mix)
 {
 	pthread_t threads[4];
 	struct dt_side side;
@@ -641,9 +635,8 @@ START_TEST(lines__of_several_threads__do_not_mix)
 	ck_assert_int_eq(asked, 4 * 200);
 	ck_assert_int_eq(answered, 4 * 200);
 }
-END_TEST
 
-START_TEST(errno__of_the_caller__is_left_alone)
+TEST(errno__of_the_caller__is_left_alone)
 {
 	struct dt_side side;
 	int full = open("/dev/full", O_WRONLY | O_CLOEXEC), saved = dup(STDERR_FILENO);
@@ -659,42 +652,10 @@ START_TEST(errno__of_the_caller__is_left_alone)
 	close(saved);
 	close(full);
 }
-END_TEST
-
-static Suite *
-debug_suite(void)
-{
-	Suite *s = suite_create("debug");
-	TCase *tc = dt_tcase(s, "lines");
-
-	tcase_add_test(tc, extended_operations__class_enabled__are_printed_by_name_or_number);
-	tcase_add_test(tc, calls__with_invalid_pointers__are_printed_and_refused);
-	tcase_add_test(tc, connections__class_enabled__every_change_of_state_is_printed);
-	tcase_add_loop_test(tc, provider_variable__bits_of_openfabrics__ask_for_the_same, 0, 5);
-	tcase_add_loop_test(tc, errors__unless_disabled__are_printed, 0, 8);
-	tcase_add_test(tc, personality_that_does_not_exist__line_says_which_do);
-	tcase_add_test(tc, provider_variable__wrong_word__is_reported);
-	tcase_add_test(tc, log_function__of_the_program__gets_the_lines_of_the_provider);
-	tcase_add_test(tc, nothing_asked_for__nothing_is_printed);
-	tcase_add_loop_test(tc, destination__standard_output__is_where_lines_go, 0, 2);
-	tcase_add_test(tc, lines__of_several_threads__do_not_mix);
-	tcase_add_test(tc, errno__of_the_caller__is_left_alone);
-	/* What a pointer of the caller points to is printed where it can be read without a risk. */
-	if (!feature_read())
-		runner_leave_out(tc, FEATURE_NO_READ);
-	tcase_add_test(tc, calls__class_enabled__are_printed_with_parameters_and_values);
-	tcase_add_loop_test(
-	    tc, callbacks__class_enabled__are_printed_with_the_event_and_at_return, 0, 7);
-	tcase_add_test(tc, calls__each_argument_has_a_value_of_its_own__are_printed_with_those);
-	tcase_add_test(tc, events__of_each_kind__are_printed_with_what_they_name);
-	return s;
-}
 
 int
 main(int argc, char **argv)
 {
-	static const runner_suite_fn suites[] = { debug_suite, shortage_suite, slow_suite, NULL };
-
 	dt_load_late(); /* the provider reads the environment once */
-	return runner_main(argc, argv, suites);
+	return runner_run(argc, argv);
 }

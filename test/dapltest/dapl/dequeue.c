@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 
 #include "deliver.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define MESSAGES 6
 
@@ -42,8 +42,10 @@ take(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie, DAT_DTOS operation
 	ck_assert_uint_eq(dto->rmr_context, 0);
 }
 
+DT_CASE("dequeue:dequeue");
+
 /* clause: c.5.1 */
-START_TEST(several_queued__receives__each_is_whole_and_in_order)
+TEST(several_queued__receives__each_is_whole_and_in_order)
 {
 	struct dt_pair pair;
 
@@ -57,10 +59,9 @@ START_TEST(several_queued__receives__each_is_whole_and_in_order)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.5.1 */
-START_TEST(several_queued__requests__each_is_whole_and_in_order)
+TEST(several_queued__requests__each_is_whole_and_in_order)
 {
 	struct dt_pair pair;
 
@@ -76,10 +77,9 @@ START_TEST(several_queued__requests__each_is_whole_and_in_order)
 	dt_assert_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Rings are used again and again: each place is free when its completion was taken. */
-START_TEST(several_queued__more_often_than_a_ring_has_places__all_are_taken)
+TEST(several_queued__more_often_than_a_ring_has_places__all_are_taken)
 {
 	struct dt_pair pair;
 
@@ -95,10 +95,9 @@ START_TEST(several_queued__more_often_than_a_ring_has_places__all_are_taken)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The queue is never empty, so its first place moves to the end and from there to the start. */
-START_TEST(several_queued__some_always_stay__all_are_taken_in_order)
+TEST(several_queued__some_always_stay__all_are_taken_in_order)
 {
 	struct dt_pair pair;
 	DAT_UINT64 sent = 0, taken = 0;
@@ -119,10 +118,9 @@ START_TEST(several_queued__some_always_stay__all_are_taken_in_order)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The completions that stay need their places in the ring. */
-START_TEST(several_queued__one_is_taken__there_is_room_for_one_receive)
+TEST(several_queued__one_is_taken__there_is_room_for_one_receive)
 {
 	struct dt_pair pair;
 	DAT_EP_PARAM param;
@@ -144,9 +142,8 @@ START_TEST(several_queued__one_is_taken__there_is_room_for_one_receive)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(several_queued__software_event_among_them__is_taken_in_its_place)
+TEST(several_queued__software_event_among_them__is_taken_in_its_place)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -172,10 +169,9 @@ START_TEST(several_queued__software_event_among_them__is_taken_in_its_place)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.5.1 */
-START_TEST(one_queued__software_event_before_it__is_taken_after_that)
+TEST(one_queued__software_event_before_it__is_taken_after_that)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -194,7 +190,6 @@ START_TEST(one_queued__software_event_before_it__is_taken_after_that)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct waiter {
 	DAT_EVD_HANDLE evd;
@@ -213,7 +208,7 @@ wait_for_three(void *arg)
 }
 
 /* clause: c.5.4 */
-START_TEST(several_queued__a_thread_waits_for_more__is_refused)
+TEST(several_queued__a_thread_waits_for_more__is_refused)
 {
 	struct dt_pair pair;
 	pthread_t thread;
@@ -244,7 +239,6 @@ START_TEST(several_queued__a_thread_waits_for_more__is_refused)
 	take(pair.b.recv, pair.b.ep, 3, DAT_DTO_RECEIVE, 8);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static DAT_UINT64
 arms_of(DAT_EVD_HANDLE evd)
@@ -259,7 +253,7 @@ arms_of(DAT_EVD_HANDLE evd)
  * The queue is full and the device has more.  A consumer that takes as many events as the queue
  * holds is notified of the others.
  */
-START_TEST(full__consumer_takes_what_is_queued__the_rest_is_reported)
+TEST(full__consumer_takes_what_is_queued__the_rest_is_reported)
 {
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 	DAT_EVD_HANDLE triggered;
@@ -290,10 +284,9 @@ START_TEST(full__consumer_takes_what_is_queued__the_rest_is_reported)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.4.3 */
-START_TEST(several_queued__waits_for_one__take_them_in_order_and_count_the_rest)
+TEST(several_queued__waits_for_one__take_them_in_order_and_count_the_rest)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -314,10 +307,9 @@ START_TEST(several_queued__waits_for_one__take_them_in_order_and_count_the_rest)
 	dt_assert_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.4.12 */
-START_TEST(several_queued__unwaitable__a_wait_is_refused_and_takes_none)
+TEST(several_queued__unwaitable__a_wait_is_refused_and_takes_none)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -334,7 +326,6 @@ START_TEST(several_queued__unwaitable__a_wait_is_refused_and_takes_none)
 	take(pair.b.recv, pair.b.ep, 1, DAT_DTO_RECEIVE, 8);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct waits_inside {
 	DAT_EVD_HANDLE evd;
@@ -357,7 +348,7 @@ wait_inside(DAT_PVOID arg, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.14.27 */
-START_TEST(several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none)
+TEST(several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none)
 {
 	struct waits_inside inside = { .calls = 0 };
 	const DAT_UPCALL_OBJECT object = { &inside, wait_inside };
@@ -377,26 +368,4 @@ START_TEST(several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none)
 	ck_assert_int_eq(DAT_GET_TYPE(inside.ret), DAT_INVALID_STATE);
 	ck_assert_int_eq(atomic_load(&inside.calls), MESSAGES - 1);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_dequeue_suite(void)
-{
-	Suite *suite = suite_create("dequeue");
-	TCase *tc = dt_tcase(suite, "dequeue");
-
-	tcase_add_test(tc, several_queued__receives__each_is_whole_and_in_order);
-	tcase_add_test(tc, several_queued__requests__each_is_whole_and_in_order);
-	tcase_add_test(tc, several_queued__more_often_than_a_ring_has_places__all_are_taken);
-	tcase_add_test(tc, several_queued__some_always_stay__all_are_taken_in_order);
-	tcase_add_test(tc, several_queued__one_is_taken__there_is_room_for_one_receive);
-	tcase_add_test(tc, several_queued__software_event_among_them__is_taken_in_its_place);
-	tcase_add_test(tc, one_queued__software_event_before_it__is_taken_after_that);
-	tcase_add_test(tc, several_queued__a_thread_waits_for_more__is_refused);
-	tcase_add_test(tc, several_queued__waits_for_one__take_them_in_order_and_count_the_rest);
-	tcase_add_test(tc, several_queued__unwaitable__a_wait_is_refused_and_takes_none);
-	tcase_add_test(tc, several_queued__upcalls_enabled__a_wait_is_refused_and_takes_none);
-	tcase_add_test(tc, full__consumer_takes_what_is_queued__the_rest_is_reported);
-	return suite;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/dt.h"
 
 #define ABRUPT DAT_CLOSE_ABRUPT_FLAG
 #define GRACEFUL DAT_CLOSE_GRACEFUL_FLAG
 
+DT_CASE("disconnect:disconnect");
+
 /* clause: d.0.7, e.2.4 */
-START_TEST(disconnect__either_end__both_get_one_event)
+TEST(disconnect__either_end__both_get_one_event)
 {
 	struct dt_pair pair;
 
@@ -24,10 +25,9 @@ START_TEST(disconnect__either_end__both_get_one_event)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.2.4 */
-START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
+TEST(disconnect__both_ends_at_once__each_gets_one_event)
 {
 	struct dt_pair pair;
 
@@ -41,10 +41,9 @@ START_TEST(disconnect__both_ends_at_once__each_gets_one_event)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.6 */
-START_TEST(disconnect__unconnected__is_refused)
+TEST(disconnect__unconnected__is_refused)
 {
 	struct dt_side side;
 
@@ -56,10 +55,9 @@ START_TEST(disconnect__unconnected__is_refused)
 	dt_assert_stays_empty(side.connect);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.1.7 */
-START_TEST(disconnect__while_connecting__withdraws_the_attempt)
+TEST(disconnect__while_connecting__withdraws_the_attempt)
 {
 	struct dt_pair pair;
 	DAT_CR_HANDLE cr;
@@ -76,11 +74,10 @@ START_TEST(disconnect__while_connecting__withdraws_the_attempt)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.2.1 */
 /* The state becomes "connected" shortly before the event comes. */
-START_TEST(disconnect__as_soon_as_the_state_allows__comes_after_established)
+TEST(disconnect__as_soon_as_the_state_allows__comes_after_established)
 {
 	for (int i = 0; i < 50; i++) {
 		struct dt_pair pair;
@@ -97,10 +94,9 @@ START_TEST(disconnect__as_soon_as_the_state_allows__comes_after_established)
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
 /* clause: e.2.1, e.2.3 */
-START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
+TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -122,10 +118,9 @@ START_TEST(disconnect__abrupt__flushes_every_receive_exactly_once)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.2.3, e.6.3 */
-START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
+TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 {
 	enum { ENDPOINTS = 20, DEPTH = 16 };
 	DAT_EP_HANDLE ep[ENDPOINTS];
@@ -155,10 +150,9 @@ START_TEST(disconnect__more_receives_than_the_evd_is_long__loses_none)
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.12 */
-START_TEST(disconnected__posts__are_flushed_at_once)
+TEST(disconnected__posts__are_flushed_at_once)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -179,10 +173,9 @@ START_TEST(disconnected__posts__are_flushed_at_once)
 	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.2.2 */
-START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
+TEST(disconnect__graceful__finishes_the_posted_sends_first)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -209,10 +202,9 @@ START_TEST(disconnect__graceful__finishes_the_posted_sends_first)
 		dt_expect_dto(pair.a.request, pair.a.ep, i, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.8 */
-START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
+TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -227,10 +219,11 @@ START_TEST(disconnect__abrupt_during_a_graceful_one__ends_it)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("disconnect:reset");
 
 /* clause: e.1.9, g.1.7 */
-START_TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
+TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -256,10 +249,9 @@ START_TEST(reset__after_disconnect__makes_the_endpoint_usable_again)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.9 */
-START_TEST(reset__of_a_connection__is_refused)
+TEST(reset__of_a_connection__is_refused)
 {
 	struct dt_pair pair;
 
@@ -269,7 +261,6 @@ START_TEST(reset__of_a_connection__is_refused)
 	    dat_ep_reset(pair.a.ep), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_CONNECTED));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* A completion that failed, not flushed; the error differs between devices. */
 static void
@@ -286,8 +277,10 @@ expect_failed(DAT_EVD_HANDLE evd, DAT_EP_HANDLE ep, DAT_UINT64 cookie)
 	ck_assert_int_ne(dto->status, DAT_DTO_ERR_FLUSHED);
 }
 
+DT_CASE("disconnect:broken");
+
 /* clause: d.0.8 */
-START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
+TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -314,11 +307,10 @@ START_TEST(broken__by_a_bad_address__comes_once_after_the_failed_request)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.2.4, d.0.8 */
 /* origin: outside.43 */
-START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
+TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -346,16 +338,17 @@ START_TEST(disconnect__gracefully_and_a_request_fails__is_broken)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 #define FEW 4
+
+DT_CASE("disconnect:disconnect");
 
 /*
  * Receives before and after the call, while the device flushes the first ones: soft-RoCE overlooks
  * one that comes late.
  */
 /* clause: e.2.1 */
-START_TEST(receives__posted_while_the_device_flushes__are_flushed_too)
+TEST(receives__posted_while_the_device_flushes__are_flushed_too)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -377,10 +370,11 @@ START_TEST(receives__posted_while_the_device_flushes__are_flushed_too)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("disconnect:broken");
 
 /* clause: e.1.16 */
-START_TEST(broken__then_disconnect__adds_nothing)
+TEST(broken__then_disconnect__adds_nothing)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -397,10 +391,9 @@ START_TEST(broken__then_disconnect__adds_nothing)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.2.1 */
-START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
+TEST(receive__too_short__breaks_the_connection_at_both_ends)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -417,33 +410,4 @@ START_TEST(receive__too_short__breaks_the_connection_at_both_ends)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_disconnect_suite(void)
-{
-	Suite *s = suite_create("disconnect");
-	TCase *tc = dt_tcase(s, "disconnect");
-
-	tcase_add_test(tc, disconnect__either_end__both_get_one_event);
-	tcase_add_test(tc, disconnect__both_ends_at_once__each_gets_one_event);
-	tcase_add_test(tc, disconnect__unconnected__is_refused);
-	tcase_add_test(tc, disconnect__while_connecting__withdraws_the_attempt);
-	tcase_add_test(tc, disconnect__as_soon_as_the_state_allows__comes_after_established);
-	tcase_add_test(tc, disconnect__abrupt__flushes_every_receive_exactly_once);
-	tcase_add_test(tc, disconnect__more_receives_than_the_evd_is_long__loses_none);
-	tcase_add_test(tc, disconnected__posts__are_flushed_at_once);
-	tcase_add_test(tc, receives__posted_while_the_device_flushes__are_flushed_too);
-	tcase_add_test(tc, disconnect__graceful__finishes_the_posted_sends_first);
-	tcase_add_test(tc, disconnect__abrupt_during_a_graceful_one__ends_it);
-	tc = dt_tcase(s, "reset");
-	tcase_add_test(tc, reset__after_disconnect__makes_the_endpoint_usable_again);
-	tcase_add_test(tc, reset__of_a_connection__is_refused);
-	tc = dt_tcase(s, "broken");
-	tcase_add_test(tc, broken__by_a_bad_address__comes_once_after_the_failed_request);
-	tcase_add_test(tc, disconnect__gracefully_and_a_request_fails__is_broken);
-	tcase_add_test(tc, broken__then_disconnect__adds_nothing);
-	tcase_add_test(tc, receive__too_short__breaks_the_connection_at_both_ends);
-	return s;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <dat2/dat_log.h>
@@ -18,8 +17,10 @@ dto_of(const DAT_EVENT *event)
 	return &event->event_data.dto_completion_event_data;
 }
 
+DT_CASE("dto:transfer");
+
 /* clause: d.0.1, d.1.1, d.1.2, d.1.3 */
-START_TEST(send__arrives_and_every_field_of_both_events_is_filled)
+TEST(send__arrives_and_every_field_of_both_events_is_filled)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -41,9 +42,8 @@ START_TEST(send__arrives_and_every_field_of_both_events_is_filled)
 	ck_assert_uint_eq(dto_of(&event)->transfered_length, 300);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(send__gathers_and_receive_scatters)
+TEST(send__gathers_and_receive_scatters)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET from[3], to[2];
@@ -66,9 +66,8 @@ START_TEST(send__gathers_and_receive_scatters)
 	ck_assert_mem_eq(pair.b.buffer + 3000, pair.a.buffer + 2020, 30);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(send__of_nothing__arrives_as_nothing)
+TEST(send__of_nothing__arrives_as_nothing)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -81,10 +80,9 @@ START_TEST(send__of_nothing__arrives_as_nothing)
 	ck_assert_uint_eq(dto_of(&event)->transfered_length, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: g.1.6 */
-START_TEST(rdma_write__lands_without_the_other_ends_doing)
+TEST(rdma_write__lands_without_the_other_ends_doing)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -105,9 +103,8 @@ START_TEST(rdma_write__lands_without_the_other_ends_doing)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(rdma_read__brings_what_the_remote_triplet_says)
+TEST(rdma_read__brings_what_the_remote_triplet_says)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -128,10 +125,11 @@ START_TEST(rdma_read__brings_what_the_remote_triplet_says)
 	ck_assert_int_eq(pair.a.buffer[700], 0);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("dto:refusal");
 
 /* origin: out33.F7 */
-START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
+TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -151,14 +149,13 @@ START_TEST(rdma__lengths_that_do_not_fit__are_length_errors)
 	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * What is read, and what the local memory has room for beyond it: the one is the request, the other
  * is not.
  */
 /* origin: out33.F6 */
-START_TEST(rdma_read__into_more_than_it_reads__looks_at_no_more)
+TEST(rdma_read__into_more_than_it_reads__looks_at_no_more)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local[2];
@@ -184,10 +181,9 @@ START_TEST(rdma_read__into_more_than_it_reads__looks_at_no_more)
 	dt_expect_dto(pair.a.request, pair.a.ep, 5, DAT_DTO_ERR_LOCAL_PROTECTION, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* dtest of dapl2-utils asks for the size of one buffer and transfers several at once. */
-START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
+TEST(endpoint__made_for_small_messages__transfers_larger_ones)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -209,10 +205,9 @@ START_TEST(endpoint__made_for_small_messages__transfers_larger_ones)
 	ck_assert_mem_eq(pair.b.buffer, pair.a.buffer, 640);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.17 */
-START_TEST(post__bad_arguments__each_gets_its_own_code)
+TEST(post__bad_arguments__each_gets_its_own_code)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET iov[8];
@@ -239,10 +234,9 @@ START_TEST(post__bad_arguments__each_gets_its_own_code)
 	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.11, e.1.12 */
-START_TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
+TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
 {
 	struct dt_pair pair;
 
@@ -256,10 +250,9 @@ START_TEST(post__in_a_wrong_state__is_refused_but_receives_never_are)
 	dt_recv(&pair.a, 0, 8, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: g.1.3, e.1.17 */
-START_TEST(depth__receives_beyond_it__are_refused_until_one_completes)
+TEST(depth__receives_beyond_it__are_refused_until_one_completes)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -275,9 +268,8 @@ START_TEST(depth__receives_beyond_it__are_refused_until_one_completes)
 	dt_assert_type(dt_try_recv(&pair.b, 0, 64, 17), DAT_INSUFFICIENT_RESOURCES);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(depth__that_is_no_power_of_two__is_exact)
+TEST(depth__that_is_no_power_of_two__is_exact)
 {
 	struct dt_side side;
 	DAT_EP_PARAM param;
@@ -291,7 +283,6 @@ START_TEST(depth__that_is_no_power_of_two__is_exact)
 	dt_assert_type(dt_try_recv(&side, 0, 64, 5), DAT_INSUFFICIENT_RESOURCES);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* The flags of the i-th request: none, and each that changes what its completion does. */
 static DAT_COMPLETION_FLAGS
@@ -343,7 +334,7 @@ fill_up(struct dt_side *side, int room, int mix)
  * flags are.
  */
 /* origin: out33.T3 */
-START_TEST(depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one)
+TEST_LOOP(depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one, 3 * MIXES)
 {
 	static const DAT_COUNT depths[] = { 1, 5, 8 };
 	const DAT_COUNT depth = depths[_i / MIXES];
@@ -370,10 +361,11 @@ START_TEST(depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("dto:completion");
 
 /* clause: e.6.4 */
-START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
+TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -395,9 +387,8 @@ START_TEST(suppressed__successes_make_no_event_and_never_fill_the_queue)
 	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(suppressed__all_of_them__complete_although_the_evd_is_never_polled)
+TEST(suppressed__all_of_them__complete_although_the_evd_is_never_polled)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -413,10 +404,9 @@ START_TEST(suppressed__all_of_them__complete_although_the_evd_is_never_polled)
 	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.4 */
-START_TEST(suppressed__failures_make_an_event)
+TEST(suppressed__failures_make_an_event)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -429,11 +419,10 @@ START_TEST(suppressed__failures_make_an_event)
 	dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.13 */
 /* origin: peer.31 */
-START_TEST(get_status__returns_what_is_outstanding)
+TEST(get_status__returns_what_is_outstanding)
 {
 	DAT_BOOLEAN recv_idle, request_idle;
 	struct dt_pair pair;
@@ -461,10 +450,9 @@ START_TEST(get_status__returns_what_is_outstanding)
 	ck_assert_int_eq(request_idle, DAT_TRUE);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.6.8, c.4.3 */
-START_TEST(wait__threshold_on_completions__returns_with_that_many)
+TEST(wait__threshold_on_completions__returns_with_that_many)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -484,9 +472,10 @@ START_TEST(wait__threshold_on_completions__returns_with_that_many)
 	ck_assert_uint_eq(dto_of(&event)->user_cookie.as_64, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(evd__without_a_direction__refuses_its_posts)
+DT_CASE("dto:refusal");
+
+TEST(evd__without_a_direction__refuses_its_posts)
 {
 	struct dt_side side;
 	DAT_LMR_TRIPLET iov;
@@ -500,7 +489,6 @@ START_TEST(evd__without_a_direction__refuses_its_posts)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* What was reported of requests that wait. */
 static char told[512];
@@ -517,7 +505,7 @@ tell(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 
 /* The other end does not post what this one waits for: nothing else would say why. */
 /* origin: out33.R1 */
-START_TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
+TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -545,37 +533,4 @@ START_TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
 	ck_assert_int_eq(told_count, 1);
 	ck_assert_str_eq(told, line);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_dto_suite(void)
-{
-	Suite *s = suite_create("dto");
-	TCase *tc = dt_tcase(s, "transfer");
-
-	tcase_add_test(tc, send__arrives_and_every_field_of_both_events_is_filled);
-	tcase_add_test(tc, send__gathers_and_receive_scatters);
-	tcase_add_test(tc, send__of_nothing__arrives_as_nothing);
-	tcase_add_test(tc, rdma_write__lands_without_the_other_ends_doing);
-	tcase_add_test(tc, rdma_read__brings_what_the_remote_triplet_says);
-	tc = dt_tcase(s, "refusal");
-	tcase_add_test(tc, rdma__lengths_that_do_not_fit__are_length_errors);
-	tcase_add_test(tc, rdma_read__into_more_than_it_reads__looks_at_no_more);
-	tcase_add_test(tc, endpoint__made_for_small_messages__transfers_larger_ones);
-	tcase_add_test(tc, post__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, post__in_a_wrong_state__is_refused_but_receives_never_are);
-	tcase_add_test(tc, depth__receives_beyond_it__are_refused_until_one_completes);
-	tcase_add_test(tc, depth__that_is_no_power_of_two__is_exact);
-	tcase_add_loop_test(
-	    tc, depth__requests_to_a_peer_that_stands_still__are_counted_one_by_one, 0, 3 * MIXES);
-	tcase_add_test(tc, evd__without_a_direction__refuses_its_posts);
-	tcase_add_test(tc, send__no_receive_at_the_other_end__one_line_names_the_endpoint);
-	tc = dt_tcase(s, "completion");
-	tcase_add_test(tc, suppressed__successes_make_no_event_and_never_fill_the_queue);
-	tcase_add_test(tc, suppressed__all_of_them__complete_although_the_evd_is_never_polled);
-	tcase_add_test(tc, suppressed__failures_make_an_event);
-	tcase_add_test(tc, get_status__returns_what_is_outstanding);
-	tcase_add_test(tc, wait__threshold_on_completions__returns_with_that_many);
-	return s;
 }

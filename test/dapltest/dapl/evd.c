@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <pthread.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 #define STREAMS 6
@@ -15,8 +14,10 @@ static const DAT_EVD_FLAGS stream[STREAMS] = {
 	DAT_EVD_ASYNC_FLAG,
 };
 
+DT_CASE("evd:create");
+
 /* clause: c.2.2, c.2.3, c.2.4, c.2.5, c.2.6 */
-START_TEST(create__bad_arguments__each_gets_its_own_code)
+TEST(create__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
 	struct dt_side side;
@@ -40,10 +41,9 @@ START_TEST(create__bad_arguments__each_gets_its_own_code)
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.2.4, c.2.7 */
-START_TEST(create__as_long_as_the_adapter_can__works)
+TEST(create__as_long_as_the_adapter_can__works)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -58,10 +58,9 @@ START_TEST(create__as_long_as_the_adapter_can__works)
 	dt_ok(dat_evd_free(evd));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.2.8 */
-START_TEST(create__any_merge_of_two_streams__works)
+TEST(create__any_merge_of_two_streams__works)
 {
 	struct dt_side side;
 	DAT_EVD_PARAM param;
@@ -84,10 +83,11 @@ START_TEST(create__any_merge_of_two_streams__works)
 		}
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("evd:wait");
 
 /* clause: g.1.1, c.1.1 */
-START_TEST(raw_codes__that_stock_programs_compare__are_kept)
+TEST(raw_codes__that_stock_programs_compare__are_kept)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -102,10 +102,9 @@ START_TEST(raw_codes__that_stock_programs_compare__are_kept)
 	ck_assert_uint_eq(dat_evd_wait(side.connect, 0, 1, &event, &more), 0x800F0000);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.9, c.4.10, c.4.11 */
-START_TEST(wait__bad_arguments__each_gets_its_own_code)
+TEST(wait__bad_arguments__each_gets_its_own_code)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -124,10 +123,9 @@ START_TEST(wait__bad_arguments__each_gets_its_own_code)
 	    dat_evd_dequeue(side.recv, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.4 */
-START_TEST(wait__below_the_threshold__times_out_and_takes_nothing)
+TEST(wait__below_the_threshold__times_out_and_takes_nothing)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -146,7 +144,6 @@ START_TEST(wait__below_the_threshold__times_out_and_takes_nothing)
 	ck_assert_ptr_eq(event.event_data.software_event_data.pointer, (void *)1);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct waiter {
 	DAT_EVD_HANDLE evd;
@@ -178,7 +175,7 @@ start_waiter(struct waiter *w, DAT_EVD_HANDLE evd)
 }
 
 /* clause: c.9.6 */
-START_TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
+TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
 {
 	struct dt_side side;
 	struct waiter w;
@@ -193,10 +190,9 @@ START_TEST(wait__post_from_another_thread__wakes_also_on_a_dto_evd)
 	ck_assert_ptr_eq(w.event.event_data.software_event_data.pointer, (void *)42);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.1, c.5.4 */
-START_TEST(wait__while_another_waits__is_refused_as_is_dequeue)
+TEST(wait__while_another_waits__is_refused_as_is_dequeue)
 {
 	struct dt_side side;
 	struct waiter w;
@@ -214,10 +210,9 @@ START_TEST(wait__while_another_waits__is_refused_as_is_dequeue)
 	dt_ok(w.ret);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.12, c.7.1 */
-START_TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
+TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
 {
 	struct dt_side side;
 	struct waiter w;
@@ -236,10 +231,11 @@ START_TEST(set_unwaitable__wakes_the_waiter_and_refuses_the_next)
 	dt_assert_type(dat_evd_wait(side.recv, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("evd:free");
 
 /* clause: c.4.14, c.12.3 */
-START_TEST(free__with_a_blocked_waiter__aborts_it)
+TEST(free__with_a_blocked_waiter__aborts_it)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -253,10 +249,9 @@ START_TEST(free__with_a_blocked_waiter__aborts_it)
 	dt_assert_ret(w.ret, DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.4.14, e.9.1 */
-START_TEST(close__with_a_blocked_waiter__aborts_it)
+TEST(close__with_a_blocked_waiter__aborts_it)
 {
 	struct dt_side side;
 	struct waiter w;
@@ -267,10 +262,9 @@ START_TEST(close__with_a_blocked_waiter__aborts_it)
 	pthread_join(w.thread, NULL);
 	dt_assert_ret(w.ret, DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
 }
-END_TEST
 
 /* clause: c.12.1 */
-START_TEST(free__in_use__is_refused_until_the_user_goes)
+TEST(free__in_use__is_refused_until_the_user_goes)
 {
 	struct dt_side side;
 
@@ -290,11 +284,12 @@ START_TEST(free__in_use__is_refused_until_the_user_goes)
 	dt_ok(dat_evd_free(side.cr));
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("evd:software");
 
 /* clause: c.9.1, c.9.3, c.9.4, c.9.5, d.0.15 */
 /* origin: peer.24 */
-START_TEST(post_se__rules__are_kept)
+TEST(post_se__rules__are_kept)
 {
 	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
 	struct dt_side side;
@@ -321,9 +316,8 @@ START_TEST(post_se__rules__are_kept)
 	dt_assert_stays_empty(side.async); /* a software event that is refused is not an overflow */
 	dt_side_close(&side);
 }
-END_TEST
 
-START_TEST(counters__count_what_happened)
+TEST(counters__count_what_happened)
 {
 	struct dat_rearm_evd_counters counters;
 	struct dt_side side;
@@ -341,11 +335,10 @@ START_TEST(counters__count_what_happened)
 	ck_assert_uint_eq(counters.upcalls, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* The return codes of an EVD depend on its own streams, not on those of the slot's previous EVD. */
 /* origin: outside.45 */
-START_TEST(slot__held_a_queue_then_none__returns_what_one_without_does)
+TEST(slot__held_a_queue_then_none__returns_what_one_without_does)
 {
 	static const DAT_EVD_FLAGS flags[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_DTO_FLAG };
 	DAT_RETURN dequeued[2], waited[2], posted[2];
@@ -376,11 +369,10 @@ START_TEST(slot__held_a_queue_then_none__returns_what_one_without_does)
 	ck_assert_uint_ne(dequeued[0], dequeued[1]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* A program that was built with a shorter structure, or a longer one. */
 /* origin: outside.42 */
-START_TEST(counters__of_another_size__are_what_both_know)
+TEST_LOOP(counters__of_another_size__are_what_both_know, 5)
 {
 	struct {
 		struct dat_rearm_evd_counters known;
@@ -405,16 +397,17 @@ START_TEST(counters__of_another_size__are_what_both_know)
 		ck_assert_uint_eq(bytes[i], 0xa5);
 	dt_side_close(&side);
 }
-END_TEST
 
 #define NEXT 8
+
+DT_CASE("evd:free");
 
 /*
  * An endpoint uses a connection EVD of another adapter, which closes.  Until the endpoint is freed,
  * the slot of that EVD is not reused: the new EVD would get the endpoint's events.
  */
 /* origin: outside.25 */
-START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs)
+TEST_LOOP(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs, 2)
 {
 	const int n = _i + 1;
 	struct dt_side user, next;
@@ -458,35 +451,4 @@ START_TEST(close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_thei
 	}
 	dt_side_close(&user);
 	dt_side_close(&next);
-}
-END_TEST
-
-Suite *
-dapl_evd_suite(void)
-{
-	Suite *s = suite_create("evd");
-	TCase *tc = dt_tcase(s, "create");
-
-	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, create__as_long_as_the_adapter_can__works);
-	tcase_add_test(tc, create__any_merge_of_two_streams__works);
-	tc = dt_tcase(s, "wait");
-	tcase_add_test(tc, raw_codes__that_stock_programs_compare__are_kept);
-	tcase_add_test(tc, wait__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, wait__below_the_threshold__times_out_and_takes_nothing);
-	tcase_add_test(tc, wait__post_from_another_thread__wakes_also_on_a_dto_evd);
-	tcase_add_test(tc, wait__while_another_waits__is_refused_as_is_dequeue);
-	tcase_add_test(tc, set_unwaitable__wakes_the_waiter_and_refuses_the_next);
-	tc = dt_tcase(s, "free");
-	tcase_add_test(tc, free__with_a_blocked_waiter__aborts_it);
-	tcase_add_test(tc, close__with_a_blocked_waiter__aborts_it);
-	tcase_add_test(tc, free__in_use__is_refused_until_the_user_goes);
-	tcase_add_loop_test(
-	    tc, close__endpoints_of_another_adapter_hold_an_evd__its_place_stays_theirs, 0, 2);
-	tc = dt_tcase(s, "software");
-	tcase_add_test(tc, post_se__rules__are_kept);
-	tcase_add_test(tc, counters__count_what_happened);
-	tcase_add_test(tc, slot__held_a_queue_then_none__returns_what_one_without_does);
-	tcase_add_loop_test(tc, counters__of_another_size__are_what_both_know, 0, 5);
-	return s;
 }

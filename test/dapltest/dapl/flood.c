@@ -5,7 +5,6 @@
  */
 #include <stdlib.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 #define QLEN 2
@@ -161,9 +160,12 @@ static void (*const actors[])(
     struct flood *flood) = { take_by_dequeue, take_by_wait, take_by_upcall };
 #define KINDS 3
 
+DT_CASE("flood:flood");
+
 /* origin: attack.P8 */
 /* clause: d.5.2 */
-START_TEST(flood__again_and_again__each_overflow_is_reported_once_and_the_listener_goes_on)
+TEST_LOOP(flood__again_and_again__each_overflow_is_reported_once_and_the_listener_goes_on,
+    KINDS *(int)(sizeof merged / sizeof merged[0]))
 {
 	struct flood flood;
 
@@ -178,11 +180,10 @@ START_TEST(flood__again_and_again__each_overflow_is_reported_once_and_the_listen
 	dt_assert_empty(flood.pair.b.async);
 	dt_pair_close(&flood.pair);
 }
-END_TEST
 
 /* origin: attack.P8 */
 /* clause: d.5.2 */
-START_TEST(flood__drained_in_part__is_still_the_same_episode)
+TEST(flood__drained_in_part__is_still_the_same_episode)
 {
 	struct flood flood;
 	DAT_EVENT event;
@@ -200,11 +201,10 @@ START_TEST(flood__drained_in_part__is_still_the_same_episode)
 	take_by_dequeue(&flood);
 	dt_pair_close(&flood.pair);
 }
-END_TEST
 
 /* origin: attack.P8 */
 /* clause: d.5.2, d.5.4 */
-START_TEST(flood__with_the_async_evd_unread__leaves_one_report_there)
+TEST(flood__with_the_async_evd_unread__leaves_one_report_there)
 {
 	struct flood flood;
 	DAT_EVENT event;
@@ -219,7 +219,6 @@ START_TEST(flood__with_the_async_evd_unread__leaves_one_report_there)
 	serve_one(&flood);
 	dt_pair_close(&flood.pair);
 }
-END_TEST
 
 /* Gracefully: this fails if a refused request left an object. */
 static void
@@ -239,7 +238,7 @@ close_listener(struct dt_side *b)
 
 /* origin: attack.P8 */
 /* clause: d.5.2 */
-START_TEST(flood__2400_requests__leave_nothing_behind)
+TEST(flood__2400_requests__leave_nothing_behind)
 {
 	struct flood flood;
 
@@ -256,7 +255,6 @@ START_TEST(flood__2400_requests__leave_nothing_behind)
 	close_listener(&flood.pair.b);
 	dt_side_close(&flood.pair.a);
 }
-END_TEST
 
 /* Around the number of requests that are refused in one batch, and its double and triple. */
 static const int left_queued[] = { 0, 1, 31, 32, 33, 40, 63, 64, 65, 97 };
@@ -277,9 +275,12 @@ leave_queued(struct flood *flood, int n)
 	reject(flood, &event);
 }
 
+DT_CASE("flood:left");
+
 /* clause: d.5.2 */
 /* origin: outside.26 */
-START_TEST(evd__freed_with_requests_queued__refuses_every_one)
+TEST_LOOP(evd__freed_with_requests_queued__refuses_every_one,
+    (sizeof left_queued / sizeof left_queued[0]))
 {
 	const int n = left_queued[_i];
 	struct flood flood;
@@ -290,11 +291,11 @@ START_TEST(evd__freed_with_requests_queued__refuses_every_one)
 	dt_assert_empty(flood.pair.a.connect);
 	dt_side_close(&flood.pair.a);
 }
-END_TEST
 
 /* clause: d.5.2 */
 /* origin: outside.26 */
-START_TEST(adapter__closed_with_requests_queued__refuses_every_one)
+TEST_LOOP(adapter__closed_with_requests_queued__refuses_every_one,
+    (sizeof left_queued / sizeof left_queued[0]))
 {
 	const int n = left_queued[_i];
 	struct flood flood;
@@ -304,25 +305,4 @@ START_TEST(adapter__closed_with_requests_queued__refuses_every_one)
 	expect_answers(&flood, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, n);
 	dt_assert_empty(flood.pair.a.connect);
 	dt_side_close(&flood.pair.a);
-}
-END_TEST
-
-Suite *
-dapl_flood_suite(void)
-{
-	Suite *s = suite_create("flood");
-	TCase *tc = dt_tcase(s, "flood");
-
-	tcase_add_loop_test(tc,
-	    flood__again_and_again__each_overflow_is_reported_once_and_the_listener_goes_on, 0,
-	    KINDS * (int)(sizeof merged / sizeof merged[0]));
-	tcase_add_test(tc, flood__drained_in_part__is_still_the_same_episode);
-	tcase_add_test(tc, flood__with_the_async_evd_unread__leaves_one_report_there);
-	tcase_add_test(tc, flood__2400_requests__leave_nothing_behind);
-	tc = dt_tcase(s, "left");
-	tcase_add_loop_test(tc, evd__freed_with_requests_queued__refuses_every_one, 0,
-	    (int)(sizeof left_queued / sizeof left_queued[0]));
-	tcase_add_loop_test(tc, adapter__closed_with_requests_queued__refuses_every_one, 0,
-	    (int)(sizeof left_queued / sizeof left_queued[0]));
-	return s;
 }

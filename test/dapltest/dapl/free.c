@@ -2,10 +2,11 @@
 /* Freeing objects while they are in use. */
 #include <pthread.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
-START_TEST(ep_free__with_receives_posted__lets_go_of_its_evds_at_once)
+DT_CASE("free:endpoint");
+
+TEST(ep_free__with_receives_posted__lets_go_of_its_evds_at_once)
 {
 	struct dt_side side;
 
@@ -18,10 +19,9 @@ START_TEST(ep_free__with_receives_posted__lets_go_of_its_evds_at_once)
 	dt_ok(dat_evd_free(side.connect));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.1.10 */
-START_TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
+TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -42,9 +42,8 @@ START_TEST(ep_free__with_completions_undelivered__leaves_no_event_that_names_it)
 	dt_expect_disconnected(&pair.a);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
+TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
 {
 	struct dt_pair pair;
 
@@ -57,11 +56,10 @@ START_TEST(ep_free__with_a_connection_event_undelivered__takes_it_back)
 	dt_ok(dat_evd_free(pair.a.connect));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.10 */
 /* origin: race.D8 */
-START_TEST(ep_free__in_every_state__ends_soon)
+TEST(ep_free__in_every_state__ends_soon)
 {
 	for (int state = 0; state < 6; state++) {
 		struct dt_pair pair;
@@ -86,9 +84,8 @@ START_TEST(ep_free__in_every_state__ends_soon)
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
-START_TEST(ep_free__of_the_connected_peer__disconnects_the_other_end_once)
+TEST(ep_free__of_the_connected_peer__disconnects_the_other_end_once)
 {
 	struct dt_pair pair;
 
@@ -99,9 +96,8 @@ START_TEST(ep_free__of_the_connected_peer__disconnects_the_other_end_once)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(ia_close__of_the_connected_peer__disconnects_the_other_end_once)
+TEST(ia_close__of_the_connected_peer__disconnects_the_other_end_once)
 {
 	struct dt_pair pair;
 
@@ -112,9 +108,8 @@ START_TEST(ia_close__of_the_connected_peer__disconnects_the_other_end_once)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_side_close(&pair.b);
 }
-END_TEST
 
-START_TEST(reused_endpoint__gets_no_completion_of_its_predecessor)
+TEST(reused_endpoint__gets_no_completion_of_its_predecessor)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -136,7 +131,6 @@ START_TEST(reused_endpoint__gets_no_completion_of_its_predecessor)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct storm {
 	struct dt_pair *pair;
@@ -157,7 +151,9 @@ dequeue_body(void *arg)
 	return NULL;
 }
 
-START_TEST(ep_free__against_a_dequeuing_thread__is_safe)
+DT_CASE("free:race");
+
+TEST(ep_free__against_a_dequeuing_thread__is_safe)
 {
 	struct dt_pair pair;
 	struct storm storm = { .pair = &pair };
@@ -184,7 +180,6 @@ START_TEST(ep_free__against_a_dequeuing_thread__is_safe)
 	pthread_join(thread, NULL);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct drain {
 	DAT_EVD_HANDLE evd;
@@ -209,7 +204,7 @@ drain_body(void *arg)
 	return NULL;
 }
 
-START_TEST(ep_free__while_a_thread_drains__every_completion_names_its_endpoint)
+TEST(ep_free__while_a_thread_drains__every_completion_names_its_endpoint)
 {
 	struct dt_pair pair;
 	struct drain drain;
@@ -239,7 +234,6 @@ START_TEST(ep_free__while_a_thread_drains__every_completion_names_its_endpoint)
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
 static void *
 connect_storm_body(void *arg)
@@ -256,7 +250,7 @@ connect_storm_body(void *arg)
 }
 
 /* origin: race.D8 */
-START_TEST(ep_free__against_events_of_the_connection_manager__is_safe)
+TEST(ep_free__against_events_of_the_connection_manager__is_safe)
 {
 	struct dt_pair pair;
 	struct storm storm = { .pair = &pair };
@@ -276,9 +270,8 @@ START_TEST(ep_free__against_events_of_the_connection_manager__is_safe)
 	pthread_join(thread, NULL);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(evd_free__with_completions_in_the_device__works)
+TEST(evd_free__with_completions_in_the_device__works)
 {
 	struct dt_pair pair;
 
@@ -292,7 +285,6 @@ START_TEST(evd_free__with_completions_in_the_device__works)
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* What a thread leaves behind at most: three of them need few descriptors. */
 #define MAKER_PAIRS 8
@@ -336,7 +328,7 @@ make_body(void *arg)
 
 /* A late call would access freed memory, which the sanitizers report. */
 /* clause: e.9.1 */
-START_TEST(ia_close__against_threads_that_create__waits_for_their_calls)
+TEST(ia_close__against_threads_that_create__waits_for_their_calls)
 {
 	struct maker makers[3];
 	pthread_t threads[3];
@@ -353,27 +345,4 @@ START_TEST(ia_close__against_threads_that_create__waits_for_their_calls)
 			dt_assert_type(makers[i].end, DAT_INVALID_HANDLE);
 		}
 	}
-}
-END_TEST
-
-Suite *
-dapl_free_suite(void)
-{
-	Suite *s = suite_create("free");
-	TCase *tc = dt_tcase(s, "endpoint");
-
-	tcase_add_test(tc, ep_free__with_receives_posted__lets_go_of_its_evds_at_once);
-	tcase_add_test(tc, ep_free__with_completions_undelivered__leaves_no_event_that_names_it);
-	tcase_add_test(tc, ep_free__with_a_connection_event_undelivered__takes_it_back);
-	tcase_add_test(tc, ep_free__in_every_state__ends_soon);
-	tcase_add_test(tc, ep_free__of_the_connected_peer__disconnects_the_other_end_once);
-	tcase_add_test(tc, ia_close__of_the_connected_peer__disconnects_the_other_end_once);
-	tcase_add_test(tc, reused_endpoint__gets_no_completion_of_its_predecessor);
-	tc = dt_tcase(s, "race");
-	tcase_add_test(tc, ep_free__against_a_dequeuing_thread__is_safe);
-	tcase_add_test(tc, ep_free__while_a_thread_drains__every_completion_names_its_endpoint);
-	tcase_add_test(tc, ep_free__against_events_of_the_connection_manager__is_safe);
-	tcase_add_test(tc, evd_free__with_completions_in_the_device__works);
-	tcase_add_test(tc, ia_close__against_threads_that_create__waits_for_their_calls);
-	return s;
 }

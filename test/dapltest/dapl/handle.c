@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/dt.h"
 
+DT_CASE("handle:handle");
+
 /* clause: b.4.3, c.5.7, c.12.4, c.11.3 */
-START_TEST(handle__of_another_kind__is_refused_by_every_call)
+TEST(handle__of_another_kind__is_refused_by_every_call)
 {
 	struct dt_side side;
 	DAT_EVD_PARAM evd_param;
@@ -27,10 +28,9 @@ START_TEST(handle__of_another_kind__is_refused_by_every_call)
 	dt_assert_ret(dat_cno_free(side.ep), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CNO));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: b.4.4 */
-START_TEST(handle__of_a_freed_object__is_refused)
+TEST(handle__of_a_freed_object__is_refused)
 {
 	struct dt_side side;
 	DAT_PZ_HANDLE pz, reused;
@@ -56,10 +56,9 @@ START_TEST(handle__of_a_freed_object__is_refused)
 	dt_assert_type(dat_evd_free(side.recv), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: b.4.7 */
-START_TEST(handle__of_another_adapter__is_refused)
+TEST(handle__of_another_adapter__is_refused)
 {
 	struct dt_side a, b;
 	DAT_EP_HANDLE ep;
@@ -77,11 +76,10 @@ START_TEST(handle__of_another_adapter__is_refused)
 	dt_side_close(&a);
 	dt_side_close(&b);
 }
-END_TEST
 
 /* Each of the libraries has a range of addresses for its handles. */
 /* clause: b.4.7, b.4.8 */
-START_TEST(handle__of_another_provider_library__is_refused)
+TEST(handle__of_another_provider_library__is_refused)
 {
 	uintptr_t wild;
 	struct dt_side a, b;
@@ -105,10 +103,9 @@ START_TEST(handle__of_another_provider_library__is_refused)
 	dt_side_close(&b);
 	dt_side_close(&a);
 }
-END_TEST
 
 /* Debian's dapltest uses the connection EVD of its first adapter for the endpoints of all. */
-START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
+TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 {
 	struct dt_pair pair;
 
@@ -125,10 +122,9 @@ START_TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 	dt_ok(dat_ep_free(pair.a.ep));
 	dt_side_close(&pair.a);
 }
-END_TEST
 
 /* clause: e.8.1, e.8.2 */
-START_TEST(context__is_kept_for_every_kind_of_object)
+TEST(context__is_kept_for_every_kind_of_object)
 {
 	const DAT_UINT64 wide = 0x1122334455667700;
 	const DAT_OS_WAIT_PROXY_AGENT none = { NULL, NULL };
@@ -171,20 +167,4 @@ START_TEST(context__is_kept_for_every_kind_of_object)
 	dt_ok(dat_get_consumer_context(side.pz, &context));
 	ck_assert_uint_eq(context.as_64, 0);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-dapl_handle_suite(void)
-{
-	Suite *s = suite_create("handle");
-	TCase *tc = dt_tcase(s, "handle");
-
-	tcase_add_test(tc, handle__of_another_kind__is_refused_by_every_call);
-	tcase_add_test(tc, handle__of_a_freed_object__is_refused);
-	tcase_add_test(tc, handle__of_another_adapter__is_refused);
-	tcase_add_test(tc, handle__of_another_provider_library__is_refused);
-	tcase_add_test(tc, connection_evd__of_another_adapter__serves_until_that_closes);
-	tcase_add_test(tc, context__is_kept_for_every_kind_of_object);
-	return s;
 }

@@ -11,7 +11,6 @@
 #include <dat2/dat_ib_extensions.h>
 #include <dat2/dat_log.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 static char said[16384];
@@ -54,9 +53,11 @@ listen_to_hints(void)
 	dt_ok(dat_rearm_set_log(note, NULL));
 }
 
+DT_CASE("hint:hint");
+
 /* The code says what is wrong with which argument, and the hint the rest. */
 /* origin: out33.H */
-START_TEST(hints__calls_that_are_refused__have_a_line_that_says_why)
+TEST(hints__calls_that_are_refused__have_a_line_that_says_why)
 {
 	struct dt_side side;
 	DAT_CONN_QUAL qual;
@@ -96,11 +97,10 @@ START_TEST(hints__calls_that_are_refused__have_a_line_that_says_why)
 	dt_ok(dat_rearm_set_log(NULL, NULL));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* What is no mistake has no hint; nor has anything, unless it is asked for. */
 /* origin: out33.H */
-START_TEST(hints__calls_that_are_answered__have_none)
+TEST_LOOP(hints__calls_that_are_answered__have_none, 2)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -118,7 +118,6 @@ START_TEST(hints__calls_that_are_answered__have_none)
 	dt_ok(dat_rearm_set_log(NULL, NULL));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- who uses an object ---- */
 
@@ -154,7 +153,7 @@ assert_used(DAT_RETURN ret, const char *kind, const DAT_HANDLE *all, int shown, 
 #define assert_user(call, kind, user) assert_used(call, kind, &(DAT_HANDLE){ user }, 1, 0)
 
 /* origin: out33.H */
-START_TEST(hints__a_zone_in_use__its_users_are_named)
+TEST(hints__a_zone_in_use__its_users_are_named)
 {
 	static char memory[64];
 	DAT_SRQ_ATTR shared = { 4, 1, DAT_SRQ_LW_DEFAULT };
@@ -198,7 +197,6 @@ START_TEST(hints__a_zone_in_use__its_users_are_named)
 	ck_assert_str_eq(said, "");
 	dt_side_close(&side);
 }
-END_TEST
 
 #define BAD_EXTENDED(name, call) \
 	do { \
@@ -211,7 +209,7 @@ END_TEST
  * They travel as one call: the hint has the name that the program used, and no names of that call's
  * arguments.
  */
-START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
+TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 {
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
 	const DAT_EP_ATTR datagrams = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD };
@@ -245,9 +243,8 @@ START_TEST(hints__extended_operations__are_named_as_the_program_calls_them)
 	dt_ok(dat_ib_close_query(queried));
 	dt_side_close(&side);
 }
-END_TEST
 
-START_TEST(hints__a_region_in_use__the_remote_region_is_named)
+TEST(hints__a_region_in_use__the_remote_region_is_named)
 {
 	DAT_LMR_TRIPLET range;
 	DAT_RMR_CONTEXT context;
@@ -269,10 +266,9 @@ START_TEST(hints__a_region_in_use__the_remote_region_is_named)
 	assert_user(dat_lmr_free(pair.a.lmr), "RMR", rmr);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.H */
-START_TEST(hints__an_evd_in_use__its_users_are_named)
+TEST(hints__an_evd_in_use__its_users_are_named)
 {
 	struct sockaddr_storage at;
 	DAT_COMM comm = { .domain = AF_INET, .type = SOCK_STREAM };
@@ -311,7 +307,6 @@ START_TEST(hints__an_evd_in_use__its_users_are_named)
 	ck_assert_str_eq(said, "");
 	dt_side_close(&side);
 }
-END_TEST
 
 static DAT_RETURN
 connect_to(DAT_EP_HANDLE ep, const struct dt_side *to, DAT_CONN_QUAL qual)
@@ -327,7 +322,7 @@ connect_to(DAT_EP_HANDLE ep, const struct dt_side *to, DAT_CONN_QUAL qual)
  * for states.
  */
 /* origin: out33.H */
-START_TEST(hints__in_each_state__say_what_the_header_says)
+TEST(hints__in_each_state__say_what_the_header_says)
 {
 	struct dt_pair pair;
 	DAT_CR_PARAM param;
@@ -362,21 +357,4 @@ START_TEST(hints__in_each_state__say_what_the_header_says)
 	assert_said("hint: dat_ep_reset(", "DAT_INVALID_STATE_EP_DISCPENDING: ");
 	ck_assert_msg(!strstr(said, "does not list this code"), "%s", said);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_hint_suite(void)
-{
-	Suite *s = suite_create("hint");
-	TCase *tc = dt_tcase(s, "hint");
-
-	tcase_add_test(tc, hints__calls_that_are_refused__have_a_line_that_says_why);
-	tcase_add_loop_test(tc, hints__calls_that_are_answered__have_none, 0, 2);
-	tcase_add_test(tc, hints__a_zone_in_use__its_users_are_named);
-	tcase_add_test(tc, hints__extended_operations__are_named_as_the_program_calls_them);
-	tcase_add_test(tc, hints__a_region_in_use__the_remote_region_is_named);
-	tcase_add_test(tc, hints__an_evd_in_use__its_users_are_named);
-	tcase_add_test(tc, hints__in_each_state__say_what_the_header_says);
-	return s;
 }

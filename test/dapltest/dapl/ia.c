@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <dat2/dat_registry.h>
@@ -27,8 +26,10 @@ ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	(void)more;
 }
 
+DT_CASE("ia:open");
+
 /* clause: c.2.10 */
-START_TEST(open__bad_arguments__each_gets_its_own_code)
+TEST(open__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)7;
@@ -43,10 +44,9 @@ START_TEST(open__bad_arguments__each_gets_its_own_code)
 	ck_assert_ptr_eq(ia, (DAT_IA_HANDLE)7);
 	ck_assert_ptr_null(async);
 }
-END_TEST
 
 /* What dat_evd_create() refuses for its length, too. */
-START_TEST(open__longer_than_any_queue__is_refused)
+TEST(open__longer_than_any_queue__is_refused)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
@@ -62,9 +62,8 @@ START_TEST(open__longer_than_any_queue__is_refused)
 	dt_assert_ret(dat_ia_open(name, INT_MAX, &async, &ia),
 	    DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEVD));
 }
-END_TEST
 
-START_TEST(open__unknown_host__is_an_address_error)
+TEST(open__unknown_host__is_an_address_error)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -72,9 +71,8 @@ START_TEST(open__unknown_host__is_an_address_error)
 	dt_assert_ret(try_open("bad-host", &async, &ia),
 	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
 }
-END_TEST
 
-START_TEST(open__unreadable_parameters__are_refused)
+TEST(open__unreadable_parameters__are_refused)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -86,10 +84,9 @@ START_TEST(open__unreadable_parameters__are_refused)
 	dt_assert_ret(
 	    try_open("bad-empty", &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 }
-END_TEST
 
 /* origin: out33.F5 */
-START_TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
+TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
 {
 	static const char *const names[] = { "bad-broadcast", "bad-multicast", "bad-multicast-last",
 		"bad-multicast-6" };
@@ -121,7 +118,6 @@ START_TEST(open__address_of_many__is_none_and_nothing_connects_to_it)
 	ck_assert_int_eq(dt_state(side.ep), DAT_EP_STATE_UNCONNECTED);
 	dt_side_close(&side);
 }
-END_TEST
 
 static int
 find_provider(struct dl_phdr_info *info, size_t size, void *found)
@@ -137,7 +133,7 @@ find_provider(struct dl_phdr_info *info, size_t size, void *found)
  * be in it.
  */
 /* origin: out33.F2 */
-START_TEST(close__of_the_last_adapter__the_provider_stays_loaded)
+TEST(close__of_the_last_adapter__the_provider_stays_loaded)
 {
 	bool found = false;
 
@@ -147,9 +143,8 @@ START_TEST(close__of_the_last_adapter__the_provider_stays_loaded)
 	dl_iterate_phdr(find_provider, &found);
 	ck_assert(found);
 }
-END_TEST
 
-START_TEST(open__number_of_a_word_is_wrong__is_refused)
+TEST_LOOP(open__number_of_a_word_is_wrong__is_refused, 16)
 {
 	static const char *const names[] = { "bad-slow-none", "bad-slow-word", "bad-spin-empty",
 		"bad-spin-word", "bad-spin-sign", "bad-spin-long", "bad-loops",
@@ -162,9 +157,8 @@ START_TEST(open__number_of_a_word_is_wrong__is_refused)
 	dt_assert_ret(
 	    try_open(names[_i], &async, &ia), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
 }
-END_TEST
 
-START_TEST(open__longest_spin__is_accepted)
+TEST(open__longest_spin__is_accepted)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -172,10 +166,9 @@ START_TEST(open__longest_spin__is_accepted)
 	dt_ok(try_open("soft-spin", &async, &ia));
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
-END_TEST
 
 /* A spurious device sometimes notifies without a completion. */
-START_TEST(open__with_a_personality__the_device_has_it)
+TEST(open__with_a_personality__the_device_has_it)
 {
 	struct dat_rearm_evd_counters counters = { .spurious_notifications = 0 };
 	DAT_UPCALL_OBJECT object = { NULL, ignore };
@@ -202,9 +195,8 @@ START_TEST(open__with_a_personality__the_device_has_it)
 	ck_assert_uint_gt(counters.spurious_notifications, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(open__no_device__fails_clearly_and_at_once)
+TEST(open__no_device__fails_clearly_and_at_once)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	unsigned long long begin = dt_now_us();
@@ -215,9 +207,8 @@ START_TEST(open__no_device__fails_clearly_and_at_once)
 	    DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED));
 	ck_assert_uint_lt(dt_now_us() - begin, (unsigned long long)runner_stretch(1000000));
 }
-END_TEST
 
-START_TEST(open__twice__gives_two_adapters_of_one_device)
+TEST(open__twice__gives_two_adapters_of_one_device)
 {
 	DAT_IA_HANDLE first = dt_open("soft", NULL), second = dt_open("soft", NULL);
 
@@ -226,10 +217,11 @@ START_TEST(open__twice__gives_two_adapters_of_one_device)
 	(void)dt_address(second);
 	dt_close(second);
 }
-END_TEST
+
+DT_CASE("ia:close");
 
 /* clause: b.3.9 */
-START_TEST(close__again__is_a_bad_handle)
+TEST(close__again__is_a_bad_handle)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 
@@ -237,10 +229,9 @@ START_TEST(close__again__is_a_bad_handle)
 	dt_assert_ret(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
 }
-END_TEST
 
 /* clause: e.9.3 */
-START_TEST(close__unknown_flag__is_refused_and_closes_nothing)
+TEST(close__unknown_flag__is_refused_and_closes_nothing)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 
@@ -248,10 +239,9 @@ START_TEST(close__unknown_flag__is_refused_and_closes_nothing)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: e.9.2 */
-START_TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
+TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 	DAT_PZ_HANDLE pz;
@@ -262,10 +252,9 @@ START_TEST(close__graceful_with_a_child__is_refused_until_it_is_freed)
 	dt_ok(dat_pz_free(pz));
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
-END_TEST
 
 /* clause: e.9.1 */
-START_TEST(close__abrupt_with_everything_alive__frees_it_all)
+TEST(close__abrupt_with_everything_alive__frees_it_all)
 {
 	struct dt_pair pair;
 
@@ -274,10 +263,11 @@ START_TEST(close__abrupt_with_everything_alive__frees_it_all)
 	dt_recv(&pair.a, 0, 64, 1);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("ia:query");
 
 /* clause: e.9.4 */
-START_TEST(query__without_what_is_asked_for__names_the_argument)
+TEST(query__without_what_is_asked_for__names_the_argument)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 	DAT_PROVIDER_ATTR provider;
@@ -292,10 +282,9 @@ START_TEST(query__without_what_is_asked_for__names_the_argument)
 	dt_ok(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider));
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: e.9.5, e.9.6, e.9.7 */
-START_TEST(query__attributes__are_what_consumers_rely_on)
+TEST(query__attributes__are_what_consumers_rely_on)
 {
 	DAT_EVD_HANDLE async, asked = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
@@ -328,10 +317,11 @@ START_TEST(query__attributes__are_what_consumers_rely_on)
 	ck_assert_str_ne(mtu, "");
 	dt_close(ia);
 }
-END_TEST
+
+DT_CASE("ia:async-evd");
 
 /* clause: c.2.14 */
-START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
+TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 {
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
@@ -340,10 +330,9 @@ START_TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 	    dat_evd_free(async), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE));
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 }
-END_TEST
 
 /* clause: c.2.11 */
-START_TEST(async_evd__of_another_opening__is_shared)
+TEST(async_evd__of_another_opening__is_shared)
 {
 	DAT_EVD_HANDLE async, shared, asked;
 	DAT_IA_HANDLE first = dt_open("soft", &async), second;
@@ -358,10 +347,9 @@ START_TEST(async_evd__of_another_opening__is_shared)
 	ck_assert_ptr_null(asked);
 	dt_close(second);
 }
-END_TEST
 
 /* clause: c.2.13 */
-START_TEST(async_evd__exists_elsewhere__is_out_of_scope)
+TEST(async_evd__exists_elsewhere__is_out_of_scope)
 {
 	DAT_EVD_HANDLE async = DAT_EVD_ASYNC_EXISTS, asked;
 	DAT_IA_HANDLE ia;
@@ -371,10 +359,9 @@ START_TEST(async_evd__exists_elsewhere__is_out_of_scope)
 	ck_assert_ptr_eq(asked, DAT_EVD_OUT_OF_SCOPE);
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: c.2.12 */
-START_TEST(async_evd__without_the_stream__is_refused)
+TEST(async_evd__without_the_stream__is_refused)
 {
 	DAT_IA_HANDLE first = dt_open("soft", NULL), second;
 	DAT_EVD_HANDLE evd;
@@ -384,9 +371,10 @@ START_TEST(async_evd__without_the_stream__is_refused)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_ASYNC));
 	dt_close(first);
 }
-END_TEST
 
-START_TEST(step__of_an_adapter_with_threads__is_refused)
+DT_CASE("ia:extension");
+
+TEST(step__of_an_adapter_with_threads__is_refused)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL), stepped = dt_open("soft-step", NULL);
 	DAT_COUNT done = -1;
@@ -397,21 +385,21 @@ START_TEST(step__of_an_adapter_with_threads__is_refused)
 	dt_close(ia);
 	dt_close(stepped);
 }
-END_TEST
 
 /* clause: f.1.3 */
-START_TEST(extension__unknown_operation__is_not_implemented)
+TEST(extension__unknown_operation__is_not_implemented)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 
 	dt_assert_ret(dat_extension_op(ia, 0x1ff), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
 	dt_close(ia);
 }
-END_TEST
+
+DT_CASE("ia:open");
 
 /* clause: g.1.2 */
 /* origin: race.D11 */
-START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
+TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 {
 	struct rlimit before, few;
 
@@ -427,10 +415,11 @@ START_TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 	}
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
-END_TEST
+
+DT_CASE("ia:query");
 
 /* clause: b.6.8 */
-START_TEST(ha_related__to_no_other_adapter)
+TEST(ha_related__to_no_other_adapter)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
 	DAT_BOOLEAN answer = DAT_TRUE;
@@ -444,43 +433,4 @@ START_TEST(ha_related__to_no_other_adapter)
 	dt_close(ia);
 	dt_assert_ret(dat_ia_ha_related(ia, (char *)"soft", &answer),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA));
-}
-END_TEST
-
-Suite *
-dapl_ia_suite(void)
-{
-	Suite *s = suite_create("ia");
-	TCase *tc = dt_tcase(s, "open");
-
-	tcase_add_test(tc, open__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, open__longer_than_any_queue__is_refused);
-	tcase_add_test(tc, open__unknown_host__is_an_address_error);
-	tcase_add_test(tc, open__unreadable_parameters__are_refused);
-	tcase_add_loop_test(tc, open__number_of_a_word_is_wrong__is_refused, 0, 16);
-	tcase_add_test(tc, open__address_of_many__is_none_and_nothing_connects_to_it);
-	tcase_add_test(tc, close__of_the_last_adapter__the_provider_stays_loaded);
-	tcase_add_test(tc, open__longest_spin__is_accepted);
-	tcase_add_test(tc, open__with_a_personality__the_device_has_it);
-	tcase_add_test(tc, open__no_device__fails_clearly_and_at_once);
-	tcase_add_test(tc, open__twice__gives_two_adapters_of_one_device);
-	tcase_add_test(tc, open_and_close__400_times_under_50_descriptors__leaks_nothing);
-	tc = dt_tcase(s, "close");
-	tcase_add_test(tc, close__again__is_a_bad_handle);
-	tcase_add_test(tc, close__unknown_flag__is_refused_and_closes_nothing);
-	tcase_add_test(tc, close__graceful_with_a_child__is_refused_until_it_is_freed);
-	tcase_add_test(tc, close__abrupt_with_everything_alive__frees_it_all);
-	tc = dt_tcase(s, "query");
-	tcase_add_test(tc, query__without_what_is_asked_for__names_the_argument);
-	tcase_add_test(tc, ha_related__to_no_other_adapter);
-	tcase_add_test(tc, query__attributes__are_what_consumers_rely_on);
-	tc = dt_tcase(s, "async-evd");
-	tcase_add_test(tc, async_evd__of_the_provider__is_not_the_consumers_to_free);
-	tcase_add_test(tc, async_evd__of_another_opening__is_shared);
-	tcase_add_test(tc, async_evd__exists_elsewhere__is_out_of_scope);
-	tcase_add_test(tc, async_evd__without_the_stream__is_refused);
-	tc = dt_tcase(s, "extension");
-	tcase_add_test(tc, step__of_an_adapter_with_threads__is_refused);
-	tcase_add_test(tc, extension__unknown_operation__is_not_implemented);
-	return s;
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The operations of dat_ib_extensions.h on connected endpoints. */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -71,8 +70,10 @@ immediate_of(const DAT_EVENT *event)
 	    ->val.immed.data;
 }
 
+DT_CASE("ib:operations");
+
 /* clause: f.2.1 */
-START_TEST(fetch_and_add__adds_there_and_returns_the_old_value)
+TEST(fetch_and_add__adds_there_and_returns_the_old_value)
 {
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
@@ -93,10 +94,9 @@ START_TEST(fetch_and_add__adds_there_and_returns_the_old_value)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.1 */
-START_TEST(cmp_and_swap__swaps_only_an_equal_value)
+TEST(cmp_and_swap__swaps_only_an_equal_value)
 {
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
@@ -117,10 +117,9 @@ START_TEST(cmp_and_swap__swaps_only_an_equal_value)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.2 */
-START_TEST(write_immed__writes_and_its_data_comes_with_a_receive)
+TEST(write_immed__writes_and_its_data_comes_with_a_receive)
 {
 	DAT_LMR_TRIPLET local[2];
 	DAT_RMR_TRIPLET remote;
@@ -145,10 +144,9 @@ START_TEST(write_immed__writes_and_its_data_comes_with_a_receive)
 	ck_assert_mem_eq(pair.b.buffer + 256, "abcdefg", 7);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.2 */
-START_TEST(write_immed__into_a_shared_queue__has_its_data_and_endpoint)
+TEST(write_immed__into_a_shared_queue__has_its_data_and_endpoint)
 {
 	DAT_SRQ_ATTR attr = { 4, 1, 0 };
 	DAT_LMR_TRIPLET local;
@@ -172,10 +170,9 @@ START_TEST(write_immed__into_a_shared_queue__has_its_data_and_endpoint)
 	ck_assert_uint_eq(immediate_of(&event), 77);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.3 */
-START_TEST(bad_arguments__each_has_its_code)
+TEST(bad_arguments__each_has_its_code)
 {
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)0x4000;
 	DAT_LMR_TRIPLET local, shorter;
@@ -235,10 +232,9 @@ START_TEST(bad_arguments__each_has_its_code)
 	dt_assert_empty(pair.a.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.1 */
-START_TEST(atomic__the_region_does_not_allow_it__fails_and_breaks_the_connection)
+TEST(atomic__the_region_does_not_allow_it__fails_and_breaks_the_connection)
 {
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
@@ -259,10 +255,9 @@ START_TEST(atomic__the_region_does_not_allow_it__fails_and_breaks_the_connection
 	    DAT_DTO_ERR_FLUSHED, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.1.2 */
-START_TEST(open_query__by_name__returns_attributes_and_an_adapter)
+TEST(open_query__by_name__returns_attributes_and_an_adapter)
 {
 	DAT_PROVIDER_ATTR provider;
 	DAT_EVD_HANDLE async;
@@ -289,10 +284,9 @@ START_TEST(open_query__by_name__returns_attributes_and_an_adapter)
 	    dat_ib_open_query("soft", &ia, DAT_IA_FIELD_ALL, NULL, 0, NULL), PARAMETER(4));
 	dt_assert_ret(dat_ib_open_query("soft", NULL, 0, NULL, 0, NULL), PARAMETER(4));
 }
-END_TEST
 
 /* clause: e.1.10, f.2.1 */
-START_TEST(operation__flushed_here_and_the_endpoint_freed_or_reset__leaves_no_event)
+TEST_LOOP(operation__flushed_here_and_the_endpoint_freed_or_reset__leaves_no_event, 2)
 {
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
@@ -310,23 +304,4 @@ START_TEST(operation__flushed_here_and_the_endpoint_freed_or_reset__leaves_no_ev
 		dt_ok(dat_ep_free(pair.a.ep));
 	dt_assert_stays_empty(pair.a.request);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_ib_suite(void)
-{
-	Suite *s = suite_create("ib");
-	TCase *tc = dt_tcase(s, "operations");
-
-	tcase_add_test(tc, fetch_and_add__adds_there_and_returns_the_old_value);
-	tcase_add_test(tc, cmp_and_swap__swaps_only_an_equal_value);
-	tcase_add_test(tc, write_immed__writes_and_its_data_comes_with_a_receive);
-	tcase_add_test(tc, write_immed__into_a_shared_queue__has_its_data_and_endpoint);
-	tcase_add_test(tc, bad_arguments__each_has_its_code);
-	tcase_add_test(tc, atomic__the_region_does_not_allow_it__fails_and_breaks_the_connection);
-	tcase_add_loop_test(
-	    tc, operation__flushed_here_and_the_endpoint_freed_or_reset__leaves_no_event, 0, 2);
-	tcase_add_test(tc, open_query__by_name__returns_attributes_and_an_adapter);
-	return s;
 }

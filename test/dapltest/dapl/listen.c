@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The passive side: public service points, and endpoints for their requests */
-#include "suites.h"
 #include "lib/dt.h"
 
+DT_CASE("listen:passive");
+
 /* clause: e.3.7 */
-START_TEST(accept__on_a_bad_endpoint__keeps_the_request)
+TEST(accept__on_a_bad_endpoint__keeps_the_request)
 {
 	char data[57] = { 0 }; /* one more than fits */
 	struct dt_pair pair;
@@ -28,10 +29,9 @@ START_TEST(accept__on_a_bad_endpoint__keeps_the_request)
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.7 */
-START_TEST(accept__on_a_used_endpoint__names_its_state)
+TEST(accept__on_a_used_endpoint__names_its_state)
 {
 	struct dt_pair pair;
 	DAT_EP_HANDLE used;
@@ -49,10 +49,9 @@ START_TEST(accept__on_a_used_endpoint__names_its_state)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.1, e.3.2, e.3.5 */
-START_TEST(psp__arguments_and_queries__follow_the_rules)
+TEST(psp__arguments_and_queries__follow_the_rules)
 {
 	struct dt_side side;
 	DAT_PSP_PARAM param;
@@ -85,10 +84,9 @@ START_TEST(psp__arguments_and_queries__follow_the_rules)
 	dt_ok(dat_psp_free(psp));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.3.4 */
-START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
+TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
 {
 	struct dt_pair pair;
 	DAT_CR_HANDLE cr;
@@ -102,10 +100,9 @@ START_TEST(psp__freed_with_a_request_delivered__leaves_the_request_valid)
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.5.1 */
-START_TEST(qualifiers__beyond_the_range_of_ports__meet)
+TEST(qualifiers__beyond_the_range_of_ports__meet)
 {
 	struct dt_pair pair;
 	DAT_CONN_QUAL qual = 0x123456789abcULL;
@@ -141,7 +138,6 @@ START_TEST(qualifiers__beyond_the_range_of_ports__meet)
 	ck_assert_uint_eq(event.event_data.cr_arrival_event_data.conn_qual, qual);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* A second service point of the side, with an EVD of its own. */
 static DAT_CONN_QUAL
@@ -156,7 +152,7 @@ listen_too(struct dt_side *side, DAT_PSP_FLAGS flags, DAT_COUNT qlen, DAT_EVD_HA
 }
 
 /* clause: e.3.17 */
-START_TEST(handoff__another_service_point_gets_the_request)
+TEST(handoff__another_service_point_gets_the_request)
 {
 	DAT_EVD_HANDLE other;
 	DAT_CONN_QUAL qual;
@@ -193,10 +189,9 @@ START_TEST(handoff__another_service_point_gets_the_request)
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.17 */
-START_TEST(handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own)
+TEST(handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own)
 {
 	DAT_EVD_HANDLE other, back;
 	DAT_CONN_QUAL qual, plain;
@@ -229,10 +224,9 @@ START_TEST(handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.17 */
-START_TEST(handoff__the_evd_there_is_full__the_request_is_refused)
+TEST(handoff__the_evd_there_is_full__the_request_is_refused)
 {
 	DAT_EVD_HANDLE other;
 	DAT_CONN_QUAL qual;
@@ -249,22 +243,4 @@ START_TEST(handoff__the_evd_there_is_full__the_request_is_refused)
 	}
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, pair.a.ep);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_listen_suite(void)
-{
-	Suite *s = suite_create("listen");
-	TCase *tc = dt_tcase(s, "passive");
-
-	tcase_add_test(tc, accept__on_a_bad_endpoint__keeps_the_request);
-	tcase_add_test(tc, accept__on_a_used_endpoint__names_its_state);
-	tcase_add_test(tc, psp__arguments_and_queries__follow_the_rules);
-	tcase_add_test(tc, psp__freed_with_a_request_delivered__leaves_the_request_valid);
-	tcase_add_test(tc, handoff__another_service_point_gets_the_request);
-	tcase_add_test(tc, handoff__to_and_from_a_service_point_with_endpoints__each_has_its_own);
-	tcase_add_test(tc, handoff__the_evd_there_is_full__the_request_is_refused);
-	tcase_add_test(tc, qualifiers__beyond_the_range_of_ports__meet);
-	return s;
 }

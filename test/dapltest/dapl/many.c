@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 /* As "ulimit -n 50". */
@@ -18,8 +17,10 @@ allow_50_descriptors(void)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
+DT_CASE("many:many", .seconds = 120);
+
 /* clause: e.9.10 */
-START_TEST(adapter__opened_and_closed_400_times__takes_no_more_descriptors)
+TEST(adapter__opened_and_closed_400_times__takes_no_more_descriptors)
 {
 	int before = 0;
 
@@ -39,12 +40,11 @@ START_TEST(adapter__opened_and_closed_400_times__takes_no_more_descriptors)
 	}
 	ck_assert_int_eq(runner_count_fds(), before);
 }
-END_TEST
 
 #define CONNECTIONS 2000
 
 /* clause: e.9.10 */
-START_TEST(connections__2000_in_one_process__all_work_and_all_end)
+TEST(connections__2000_in_one_process__all_work_and_all_end)
 {
 	static DAT_EP_HANDLE a[CONNECTIONS], b[CONNECTIONS];
 	struct dt_pair pair;
@@ -76,16 +76,4 @@ START_TEST(connections__2000_in_one_process__all_work_and_all_end)
 	}
 	pair.a.ep = pair.b.ep = DAT_HANDLE_NULL;
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_many_suite(void)
-{
-	Suite *s = suite_create("many");
-	TCase *tc = dt_tcase_timed(s, "many", 120);
-
-	tcase_add_test(tc, adapter__opened_and_closed_400_times__takes_no_more_descriptors);
-	tcase_add_test(tc, connections__2000_in_one_process__all_work_and_all_end);
-	return s;
 }

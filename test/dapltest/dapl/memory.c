@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -18,8 +17,10 @@ reg(const struct dt_side *side, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION region
 	    side->ia, type, region, length, pz, priv, DAT_VA_TYPE_VA, lmr, NULL, NULL, NULL, NULL);
 }
 
+DT_CASE("memory:memory");
+
 /* clause: e.7.1, e.7.6 */
-START_TEST(lmr__created__covers_the_buffer)
+TEST(lmr__created__covers_the_buffer)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory + 3 };
 	DAT_LMR_CONTEXT lmr_context;
@@ -45,10 +46,9 @@ START_TEST(lmr__created__covers_the_buffer)
 	dt_ok(dat_lmr_free(lmr));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.2, e.7.4 */
-START_TEST(lmr__bad_arguments__each_gets_its_own_code)
+TEST(lmr__bad_arguments__each_gets_its_own_code)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
 	DAT_LMR_HANDLE lmr = (DAT_LMR_HANDLE)9;
@@ -79,7 +79,6 @@ START_TEST(lmr__bad_arguments__each_gets_its_own_code)
 	ck_assert_ptr_eq(lmr, (DAT_LMR_HANDLE)9);
 	dt_side_close(&side);
 }
-END_TEST
 
 /*
  * What the bind of a remote region to it returns.  The endpoint is not connected: a bind that may
@@ -111,7 +110,7 @@ assert_bind(const struct dt_side *side, DAT_LMR_HANDLE lmr, const void *at, DAT_
 /* origin: attack.P4 */
 /* origin: kernel.1 */
 /* origin: out33.D3 */
-START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
+TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	DAT_REGION_DESCRIPTION region = { .for_va = mmap(NULL, 2 * page, PROT_READ,
@@ -154,10 +153,9 @@ START_TEST(lmr__of_memory_that_may_not_be_written__can_only_be_read)
 	munmap(region.for_va, page);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.3 */
-START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
+TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = memory };
 	DAT_LMR_HANDLE first, second;
@@ -177,10 +175,9 @@ START_TEST(lmr__of_an_lmr__covers_the_same_memory_on_its_own)
 	dt_ok(dat_lmr_free(second));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.7 */
-START_TEST(pz__in_use__cannot_be_freed)
+TEST(pz__in_use__cannot_be_freed)
 {
 	struct dt_side side;
 	DAT_PZ_PARAM param;
@@ -197,10 +194,9 @@ START_TEST(pz__in_use__cannot_be_freed)
 	dt_ok(dat_pz_free(side.pz));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.8 */
-START_TEST(sync__of_segments__has_nothing_to_do)
+TEST(sync__of_segments__has_nothing_to_do)
 {
 	DAT_LMR_TRIPLET segment;
 	struct dt_side side;
@@ -215,7 +211,6 @@ START_TEST(sync__of_segments__has_nothing_to_do)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Replaces the side's region by one with these privileges. */
 static void
@@ -252,7 +247,8 @@ transfer(struct dt_pair *pair, enum operation operation, DAT_DTO_COMPLETION_STAT
 
 /* Each privilege allows one operation, whatever the others are. */
 /* clause: e.7.5 */
-START_TEST(privileges__what_they_do_not_allow__fails_at_the_other_end)
+TEST_TURNS(privileges__what_they_do_not_allow__fails_at_the_other_end, DAT_MEM_PRIV_NONE_FLAG,
+    DAT_MEM_PRIV_LOCAL_READ_FLAG + 1)
 {
 	static const int needs[] = { DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_MEM_PRIV_REMOTE_WRITE_FLAG,
 		DAT_IB_MEM_PRIV_REMOTE_ATOMIC };
@@ -285,10 +281,9 @@ START_TEST(privileges__what_they_do_not_allow__fails_at_the_other_end)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.7.10 */
-START_TEST(lmr__freed__serves_no_transfer_any_more)
+TEST(lmr__freed__serves_no_transfer_any_more)
 {
 	struct dt_pair pair;
 	DAT_LMR_PARAM param;
@@ -301,23 +296,4 @@ START_TEST(lmr__freed__serves_no_transfer_any_more)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
 	transfer(&pair, READ, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_memory_suite(void)
-{
-	Suite *s = suite_create("memory");
-	TCase *tc = dt_tcase(s, "memory");
-
-	tcase_add_test(tc, lmr__created__covers_the_buffer);
-	tcase_add_test(tc, lmr__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, lmr__of_memory_that_may_not_be_written__can_only_be_read);
-	tcase_add_test(tc, lmr__of_an_lmr__covers_the_same_memory_on_its_own);
-	tcase_add_test(tc, pz__in_use__cannot_be_freed);
-	tcase_add_test(tc, sync__of_segments__has_nothing_to_do);
-	tcase_add_loop_test(tc, privileges__what_they_do_not_allow__fails_at_the_other_end,
-	    DAT_MEM_PRIV_NONE_FLAG, DAT_MEM_PRIV_LOCAL_READ_FLAG + 1);
-	tcase_add_test(tc, lmr__freed__serves_no_transfer_any_more);
-	return s;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Endpoints whose receives, requests and connection events share one EVD. */
-#include "suites.h"
 #include "lib/dt.h"
+
+DT_CASE("order:merged");
 
 /* clause: d.4.3 */
 /* origin: peer.29 */
-START_TEST(merged__established__comes_before_any_receive)
+TEST(merged__established__comes_before_any_receive)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -26,7 +27,6 @@ START_TEST(merged__established__comes_before_any_receive)
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
 static void
 step(const struct dt_side *side)
@@ -39,7 +39,7 @@ step(const struct dt_side *side)
 /* The accepting adapter has no thread: its ESTABLISHED is unread when the messages are polled. */
 /* clause: d.4.3 */
 /* origin: peer.29 */
-START_TEST(merged__receives_polled_before_established_was_read__are_held)
+TEST(merged__receives_polled_before_established_was_read__are_held)
 {
 	DAT_EVENT event = { .event_number = 0 };
 	struct dt_pair pair;
@@ -69,10 +69,9 @@ START_TEST(merged__receives_polled_before_established_was_read__are_held)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.4.4 */
-START_TEST(merged__successes__come_before_disconnected)
+TEST(merged__successes__come_before_disconnected)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -105,10 +104,9 @@ START_TEST(merged__successes__come_before_disconnected)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.4.2 */
-START_TEST(merged__software_connection_and_completions__share_one_queue)
+TEST(merged__software_connection_and_completions__share_one_queue)
 {
 	DAT_EVD_FLAGS all = DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_SOFTWARE_FLAG |
 			    DAT_EVD_CR_FLAG | DAT_EVD_RMR_BIND_FLAG | DAT_EVD_ASYNC_FLAG;
@@ -133,9 +131,8 @@ START_TEST(merged__software_connection_and_completions__share_one_queue)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(merged__rejected__lets_go_of_nothing_but_flushes)
+TEST(merged__rejected__lets_go_of_nothing_but_flushes)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -161,9 +158,8 @@ START_TEST(merged__rejected__lets_go_of_nothing_but_flushes)
 	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(merged__disconnect_while_connecting__releases_the_held_receives)
+TEST(merged__disconnect_while_connecting__releases_the_held_receives)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -178,10 +174,9 @@ START_TEST(merged__disconnect_while_connecting__releases_the_held_receives)
 	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.4.4 */
-START_TEST(merged__broken__comes_after_the_completions_before_it)
+TEST(merged__broken__comes_after_the_completions_before_it)
 {
 	struct dt_pair pair;
 	DAT_LMR_TRIPLET local;
@@ -202,21 +197,4 @@ START_TEST(merged__broken__comes_after_the_completions_before_it)
 	dt_expect_connection(pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, pair.a.ep);
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-dapl_order_suite(void)
-{
-	Suite *s = suite_create("order");
-	TCase *tc = dt_tcase(s, "merged");
-
-	tcase_add_test(tc, merged__established__comes_before_any_receive);
-	tcase_add_test(tc, merged__receives_polled_before_established_was_read__are_held);
-	tcase_add_test(tc, merged__successes__come_before_disconnected);
-	tcase_add_test(tc, merged__software_connection_and_completions__share_one_queue);
-	tcase_add_test(tc, merged__rejected__lets_go_of_nothing_but_flushes);
-	tcase_add_test(tc, merged__disconnect_while_connecting__releases_the_held_receives);
-	tcase_add_test(tc, merged__broken__comes_after_the_completions_before_it);
-	return s;
 }

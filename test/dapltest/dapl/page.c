@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The page of statistics: what it says of an EVD is what the calls say. */
-#include "suites.h"
 #include "lib/dt.h"
 
 #include <fcntl.h>
@@ -150,8 +149,10 @@ assert_figures(DAT_EVD_HANDLE evd, const char *adapter, DAT_UPCALL_POLICY policy
 	ck_assert_uint_eq(row->slow_upcalls, 0);
 }
 
+DT_CASE("page:figures");
+
 /* clause: f.2.5 */
-START_TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
+TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
 {
 	const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 	DAT_EVD_HANDLE with_cno, with_upcall, many[MANY];
@@ -221,15 +222,4 @@ START_TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
 	ck_assert_uint_eq(page.head.count, 1);
 	assert_figures(pair.a.async, "soft", DAT_UPCALL_DISABLE, 0);
 	dt_close(pair.a.ia);
-}
-END_TEST
-
-Suite *
-dapl_page_suite(void)
-{
-	Suite *s = suite_create("page");
-	TCase *tc = dt_tcase(s, "figures");
-
-	tcase_add_test(tc, page__each_figure_of_each_evd__is_that_of_the_calls);
-	return s;
 }

@@ -20,7 +20,4 @@ bool has_line(const char *pattern);
 #define assert_line(pattern) ck_assert_msg(has_line(pattern), "no line %s in\n%s", pattern, printed)
 #define assert_no_line(pattern) ck_assert_msg(!has_line(pattern), "%s in\n%s", pattern, printed)
 
-Suite *shortage_suite(void);
-Suite *slow_suite(void);
-
 #endif

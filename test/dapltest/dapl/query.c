@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Queries of all objects, and of EVDs in each state. */
-#include "suites.h"
 #include "lib/dt.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 
+DT_CASE("query:query");
+
 /* clause: b.4.6, e.7.9, e.1.14, c.11.1, c.13.10 */
-START_TEST(query__of_every_kind__returns_the_consumers_number_of_the_adapter)
+TEST(query__of_every_kind__returns_the_consumers_number_of_the_adapter)
 {
 	DAT_EVD_PARAM evd;
 	DAT_CNO_PARAM cno_param;
@@ -41,10 +42,9 @@ START_TEST(query__of_every_kind__returns_the_consumers_number_of_the_adapter)
 	ck_assert_ptr_eq(psp.evd_handle, side.cr);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.11.2 */
-START_TEST(evd_query__without_a_place_or_of_unknown_fields__is_refused)
+TEST(evd_query__without_a_place_or_of_unknown_fields__is_refused)
 {
 	struct dt_side side;
 	DAT_EVD_PARAM param;
@@ -57,10 +57,9 @@ START_TEST(evd_query__without_a_place_or_of_unknown_fields__is_refused)
 	dt_assert_type(ret, DAT_INVALID_PARAMETER);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.2.7 */
-START_TEST(evd__length__is_at_least_what_was_asked_for_and_can_be_used)
+TEST(evd__length__is_at_least_what_was_asked_for_and_can_be_used)
 {
 	static const DAT_COUNT lengths[] = { 1, 2, 3, 17, 100, 1000 };
 	DAT_EVENT post = { .event_number = DAT_SOFTWARE_EVENT };
@@ -80,7 +79,6 @@ START_TEST(evd__length__is_at_least_what_was_asked_for_and_can_be_used)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 expect_se(DAT_EVD_HANDLE evd, uintptr_t value)
@@ -93,7 +91,7 @@ expect_se(DAT_EVD_HANDLE evd, uintptr_t value)
 }
 
 /* clause: c.5.1, c.5.3, c.5.5, c.3.1, c.12.2 */
-START_TEST(dequeue__in_every_state_of_the_evd__gives_the_oldest)
+TEST(dequeue__in_every_state_of_the_evd__gives_the_oldest)
 {
 	struct dt_side side;
 	DAT_EVD_PARAM param;
@@ -117,10 +115,9 @@ START_TEST(dequeue__in_every_state_of_the_evd__gives_the_oldest)
 	dt_ok(dat_evd_free(evd)); /* with four events */
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.6.3, c.7.2, c.7.3 */
-START_TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
+TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd, triggered;
@@ -147,19 +144,4 @@ START_TEST(switches__turned_twice__change_nothing_and_leave_the_rest_alone)
 	dt_ok(dat_cno_wait(cno, DT_FOREVER_MS * 1000u, &triggered));
 	expect_se(evd, 2);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-dapl_query_suite(void)
-{
-	Suite *s = suite_create("query");
-	TCase *tc = dt_tcase(s, "query");
-
-	tcase_add_test(tc, query__of_every_kind__returns_the_consumers_number_of_the_adapter);
-	tcase_add_test(tc, evd_query__without_a_place_or_of_unknown_fields__is_refused);
-	tcase_add_test(tc, evd__length__is_at_least_what_was_asked_for_and_can_be_used);
-	tcase_add_test(tc, dequeue__in_every_state_of_the_evd__gives_the_oldest);
-	tcase_add_test(tc, switches__turned_twice__change_nothing_and_leave_the_rest_alone);
-	return s;
 }

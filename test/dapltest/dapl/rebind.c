@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote memory regions that are bound again. */
 #include "bound.h"
-#include "suites.h"
+#include "lib/runner.h"
+
+DT_CASE("rebind:connection");
 
 /* clause: e.7.31 */
 /* origin: outside.60 */
-START_TEST(bind__on_a_disconnected_endpoint__changes_nothing)
+TEST_LOOP(bind__on_a_disconnected_endpoint__changes_nothing, 2)
 {
 	DAT_RMR_CONTEXT first;
 	struct bound s;
@@ -22,14 +24,13 @@ START_TEST(bind__on_a_disconnected_endpoint__changes_nothing)
 	bound_write(&s, s.context, 128, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /*
  * A bind that the device flushes: the region is not bound, and is when it is bound again.
  */
 /* clause: e.7.31 */
 /* origin: outside.61 */
-START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
+TEST_LOOP(bind__flushed_by_the_device__leaves_the_region_unbound, 2)
 {
 	struct bound s;
 
@@ -46,10 +47,9 @@ START_TEST(bind__flushed_by_the_device__leaves_the_region_unbound)
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.32 */
-START_TEST(bind__after_a_reset__goes_through_the_new_connection)
+TEST_LOOP(bind__after_a_reset__goes_through_the_new_connection, 2)
 {
 	struct bound s;
 
@@ -60,11 +60,10 @@ START_TEST(bind__after_a_reset__goes_through_the_new_connection)
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.32 */
 /* origin: outside.62 */
-START_TEST(bind__through_another_connection__moves_the_region)
+TEST_LOOP(bind__through_another_connection__moves_the_region, 2)
 {
 	DAT_RMR_CONTEXT first;
 	struct dt_pair one;
@@ -82,11 +81,10 @@ START_TEST(bind__through_another_connection__moves_the_region)
 	bound_write(&s, first, 0, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.32 */
 /* origin: outside.63 */
-START_TEST(bind__while_one_is_outstanding_elsewhere__is_refused)
+TEST_LOOP(bind__while_one_is_outstanding_elsewhere__is_refused, 2)
 {
 	DAT_EP_HANDLE first, second;
 	struct bound s;
@@ -109,11 +107,12 @@ START_TEST(bind__while_one_is_outstanding_elsewhere__is_refused)
 	bound_bind(&s, 64, 32, BOTH);
 	dt_pair_close(&s.pair);
 }
-END_TEST
+
+DT_CASE("rebind:window");
 
 /* clause: e.7.33 */
 /* origin: outside.64 */
-START_TEST(bind__invalidated_but_not_reported__binds)
+TEST(bind__invalidated_but_not_reported__binds)
 {
 	struct bound s;
 	DAT_EVENT event;
@@ -129,7 +128,6 @@ START_TEST(bind__invalidated_but_not_reported__binds)
 	ck_assert_uint_eq(bound_length(&s), 16);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /*
  * More windows were invalidated than an endpoint keeps in mind one by one, and no event has
@@ -137,7 +135,7 @@ END_TEST
  */
 /* clause: e.7.33 */
 /* origin: out33.D3 */
-START_TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
+TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
 {
 	enum { MANY = 20 };
 	const DAT_EP_ATTR attr = { .service_type = DAT_SERVICE_TYPE_RC,
@@ -173,11 +171,10 @@ START_TEST(bind__after_a_reset__does_not_wait_for_windows_of_before)
 	bound_write(&s, s.context, 64, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.34 */
 /* origin: outside.65 */
-START_TEST(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use)
+TEST_LOOP(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use, 2)
 {
 	DAT_LMR_TRIPLET range[2];
 	DAT_LMR_HANDLE lmr[2];
@@ -214,14 +211,13 @@ START_TEST(lmr_free__a_bind_away_from_it_is_outstanding__is_in_use)
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /*
  * Requests that never complete, because the endpoint is freed, do not keep the LMR.
  */
 /* clause: e.7.34 */
 /* origin: outside.66 */
-START_TEST(lmr_free__the_endpoint_of_the_bind_is_freed__succeeds)
+TEST_LOOP(lmr_free__the_endpoint_of_the_bind_is_freed__succeeds, 2)
 {
 	DAT_LMR_TRIPLET range;
 	DAT_LMR_HANDLE lmr;
@@ -239,11 +235,10 @@ START_TEST(lmr_free__the_endpoint_of_the_bind_is_freed__succeeds)
 	dt_ok(dat_rmr_free(s.rmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* Requests that take the place of a bind in the queue do not end it once more. */
 /* clause: e.7.34 */
-START_TEST(lmr_free__other_requests_after_the_bind__succeeds)
+TEST_LOOP(lmr_free__other_requests_after_the_bind__succeeds, 2)
 {
 	DAT_LMR_TRIPLET range;
 	DAT_LMR_HANDLE lmr;
@@ -269,7 +264,6 @@ START_TEST(lmr_free__other_requests_after_the_bind__succeeds)
 	dt_ok(dat_rmr_free(s.rmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* An endpoint for `n` requests, with a region that is bound to 64 bytes. */
 static void
@@ -291,7 +285,7 @@ open_narrow(struct bound *s, DAT_COUNT n)
 
 /* clause: e.7.35 */
 /* origin: outside.67 */
-START_TEST(bind__of_a_bound_region__needs_no_second_request)
+TEST(bind__of_a_bound_region__needs_no_second_request)
 {
 	struct bound s;
 
@@ -306,10 +300,9 @@ START_TEST(bind__of_a_bound_region__needs_no_second_request)
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.35 */
-START_TEST(bind__of_a_bound_region_without_room__leaves_it_bound)
+TEST(bind__of_a_bound_region_without_room__leaves_it_bound)
 {
 	struct bound s;
 
@@ -324,13 +317,12 @@ START_TEST(bind__of_a_bound_region_without_room__leaves_it_bound)
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /*
  * The queue of the device has no place for a request of the provider's own.
  */
 /* clause: e.7.35 */
-START_TEST(bind__at_the_limit_of_the_device__is_refused_as_a_whole)
+TEST(bind__at_the_limit_of_the_device__is_refused_as_a_whole)
 {
 	DAT_IA_ATTR attr;
 	struct bound s;
@@ -346,28 +338,4 @@ START_TEST(bind__at_the_limit_of_the_device__is_refused_as_a_whole)
 	ck_assert_uint_eq(bound_length(&s), 64);
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
-}
-END_TEST
-
-Suite *
-dapl_rebind_suite(void)
-{
-	Suite *s = suite_create("rebind");
-	TCase *tc = dt_tcase(s, "connection");
-
-	tcase_add_loop_test(tc, bind__on_a_disconnected_endpoint__changes_nothing, 0, 2);
-	tcase_add_loop_test(tc, bind__flushed_by_the_device__leaves_the_region_unbound, 0, 2);
-	tcase_add_loop_test(tc, bind__after_a_reset__goes_through_the_new_connection, 0, 2);
-	tcase_add_loop_test(tc, bind__through_another_connection__moves_the_region, 0, 2);
-	tcase_add_loop_test(tc, bind__while_one_is_outstanding_elsewhere__is_refused, 0, 2);
-	tc = dt_tcase(s, "window");
-	tcase_add_test(tc, bind__invalidated_but_not_reported__binds);
-	tcase_add_test(tc, bind__after_a_reset__does_not_wait_for_windows_of_before);
-	tcase_add_loop_test(tc, lmr_free__a_bind_away_from_it_is_outstanding__is_in_use, 0, 2);
-	tcase_add_loop_test(tc, lmr_free__other_requests_after_the_bind__succeeds, 0, 2);
-	tcase_add_loop_test(tc, lmr_free__the_endpoint_of_the_bind_is_freed__succeeds, 0, 2);
-	tcase_add_test(tc, bind__of_a_bound_region__needs_no_second_request);
-	tcase_add_test(tc, bind__of_a_bound_region_without_room__leaves_it_bound);
-	tcase_add_test(tc, bind__at_the_limit_of_the_device__is_refused_as_a_whole);
-	return s;
 }

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 /* As lib/dt.c writes them. */
@@ -58,9 +57,11 @@ assert_is(DAT_IA_HANDLE ia, const struct key *key)
 	dt_ok(dat_pz_free(pz));
 }
 
+DT_CASE("record:record");
+
 /* origin: attack.P1 */
 /* clause: b.2.4 */
-START_TEST(record__of_each_key__is_opened_with_its_own_parameters)
+TEST(record__of_each_key__is_opened_with_its_own_parameters)
 {
 	DAT_IA_HANDLE ia[3][KEYS];
 
@@ -81,10 +82,9 @@ START_TEST(record__of_each_key__is_opened_with_its_own_parameters)
 		dt_close(ia[0][0]);
 	}
 }
-END_TEST
 
 /* origin: attack.P1 */
-START_TEST(record__closed_by_all__leaves_the_others_of_its_name_alone)
+TEST(record__closed_by_all__leaves_the_others_of_its_name_alone)
 {
 	DAT_IA_HANDLE first, second, third;
 	DAT_PZ_HANDLE pz;
@@ -102,7 +102,6 @@ START_TEST(record__closed_by_all__leaves_the_others_of_its_name_alone)
 	dt_close(third);
 	dt_close(first);
 }
-END_TEST
 
 #define CHAINLESS (KEYS - 1) /* those that open without a message */
 
@@ -122,7 +121,7 @@ open_in_turn(void *arg)
 }
 
 /* origin: attack.P1 */
-START_TEST(record__opened_by_threads_beside_its_namesakes__always_opens)
+TEST(record__opened_by_threads_beside_its_namesakes__always_opens)
 {
 	pthread_t threads[8];
 
@@ -133,17 +132,4 @@ START_TEST(record__opened_by_threads_beside_its_namesakes__always_opens)
 	for (int i = 0; i < 8; i++)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(failures, 0);
-}
-END_TEST
-
-Suite *
-dapl_record_suite(void)
-{
-	Suite *suite = suite_create("record");
-	TCase *t = dt_tcase(suite, "record");
-
-	tcase_add_test(t, record__of_each_key__is_opened_with_its_own_parameters);
-	tcase_add_test(t, record__closed_by_all__leaves_the_others_of_its_name_alone);
-	tcase_add_test(t, record__opened_by_threads_beside_its_namesakes__always_opens);
-	return suite;
 }

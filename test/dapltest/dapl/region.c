@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "suites.h"
 #include "lib/dt.h"
 
 #define ALL DAT_MEM_PRIV_ALL_FLAG
@@ -87,8 +86,10 @@ map_shared(char **at, int count, size_t length)
 	close(fd);
 }
 
+DT_CASE("region:region", setup, teardown);
+
 /* clause: e.7.42 */
-START_TEST(of_an_lmr__in_another_zone__serves_the_endpoints_of_that_zone)
+TEST(of_an_lmr__in_another_zone__serves_the_endpoints_of_that_zone)
 {
 	DAT_REGION_DESCRIPTION of = { .for_lmr_handle = pair.b.lmr };
 	struct region same, elsewhere;
@@ -112,10 +113,9 @@ START_TEST(of_an_lmr__in_another_zone__serves_the_endpoints_of_that_zone)
 	dt_ok(dat_lmr_free(elsewhere.lmr));
 	dt_ok(dat_pz_free(zone));
 }
-END_TEST
 
 /* clause: e.7.42 */
-START_TEST(of_an_lmr__of_another_adapter__is_refused)
+TEST(of_an_lmr__of_another_adapter__is_refused)
 {
 	DAT_REGION_DESCRIPTION of = { .for_lmr_handle = pair.a.lmr };
 	struct region r;
@@ -123,10 +123,9 @@ START_TEST(of_an_lmr__of_another_adapter__is_refused)
 	dt_assert_ret(create(&r, DAT_MEM_TYPE_LMR, of, 0, pair.b.pz, DAT_VA_TYPE_VA),
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_LMR));
 }
-END_TEST
 
 /* clause: e.7.41 */
-START_TEST(shared__mapped_twice__is_the_same_memory)
+TEST(shared__mapped_twice__is_the_same_memory)
 {
 	char id[DAT_LMR_COOKIE_SIZE] = "the memory of this test, with forty by.";
 	DAT_REGION_DESCRIPTION shared = { .for_shared_memory.shared_memory_id = &id };
@@ -159,10 +158,9 @@ START_TEST(shared__mapped_twice__is_the_same_memory)
 		munmap(at[i], 2 * page);
 	}
 }
-END_TEST
 
 /* clause: e.7.41, e.7.2 */
-START_TEST(shared__without_an_identifier_or_memory__is_refused)
+TEST(shared__without_an_identifier_or_memory__is_refused)
 {
 	char id[DAT_LMR_COOKIE_SIZE] = "memory";
 	DAT_REGION_DESCRIPTION shared = { .for_shared_memory.virtual_address = pair.b.buffer };
@@ -179,7 +177,6 @@ START_TEST(shared__without_an_identifier_or_memory__is_refused)
 	    create(&r, DAT_MEM_TYPE_SHARED_VIRTUAL, shared, 64, pair.b.pz, DAT_VA_TYPE_VA),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 }
-END_TEST
 
 static bool
 zero_based_works(void)
@@ -196,7 +193,7 @@ zero_based_works(void)
 }
 
 /* clause: e.7.40 */
-START_TEST(zero_based__addresses_begin_at_zero__on_both_sides)
+TEST(zero_based__addresses_begin_at_zero__on_both_sides)
 {
 	DAT_REGION_DESCRIPTION region;
 	DAT_RMR_TRIPLET remote = dt_remote(&pair.a, 0, 64);
@@ -236,10 +233,9 @@ START_TEST(zero_based__addresses_begin_at_zero__on_both_sides)
 	dt_ok(dat_lmr_free(r.lmr));
 	munmap(at, 2 * page);
 }
-END_TEST
 
 /* clause: e.7.40 */
-START_TEST(zero_based__of_an_lmr_and_of_shared_memory__too)
+TEST(zero_based__of_an_lmr_and_of_shared_memory__too)
 {
 	char id[DAT_LMR_COOKIE_SIZE] = "memory";
 	DAT_REGION_DESCRIPTION region;
@@ -266,10 +262,9 @@ START_TEST(zero_based__of_an_lmr_and_of_shared_memory__too)
 	dt_ok(dat_lmr_free(plain.lmr));
 	munmap(at, page);
 }
-END_TEST
 
 /* clause: e.7.40 */
-START_TEST(zero_based__a_remote_region_bound_to_it__has_its_addresses)
+TEST(zero_based__a_remote_region_bound_to_it__has_its_addresses)
 {
 	DAT_LMR_TRIPLET range = { .virtual_address = 128, .segment_length = 64 };
 	DAT_REGION_DESCRIPTION region;
@@ -304,10 +299,9 @@ START_TEST(zero_based__a_remote_region_bound_to_it__has_its_addresses)
 	dt_ok(dat_lmr_free(r.lmr));
 	munmap(at, page);
 }
-END_TEST
 
 /* clause: e.7.43 */
-START_TEST(remote_region__zero_based__addresses_begin_at_zero)
+TEST(remote_region__zero_based__addresses_begin_at_zero)
 {
 	DAT_LMR_TRIPLET range = { .virtual_address = (DAT_VADDR)(uintptr_t)pair.b.buffer + 128,
 		.segment_length = 64,
@@ -359,34 +353,13 @@ START_TEST(remote_region__zero_based__addresses_begin_at_zero)
 		transfer(DAT_DTO_RDMA_WRITE, &r, 1, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_ok(dat_rmr_free(rmr));
 }
-END_TEST
 
 /* clause: e.7.40, e.7.2 */
-START_TEST(type_of_address__unknown__is_refused)
+TEST(type_of_address__unknown__is_refused)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = pair.b.buffer };
 	struct region r;
 
 	dt_assert_ret(create(&r, DAT_MEM_TYPE_VIRTUAL, region, 64, pair.b.pz, (DAT_VA_TYPE)2),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG7));
-}
-END_TEST
-
-Suite *
-dapl_region_suite(void)
-{
-	Suite *s = suite_create("region");
-	TCase *tc = dt_tcase(s, "region");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, of_an_lmr__in_another_zone__serves_the_endpoints_of_that_zone);
-	tcase_add_test(tc, of_an_lmr__of_another_adapter__is_refused);
-	tcase_add_test(tc, shared__mapped_twice__is_the_same_memory);
-	tcase_add_test(tc, shared__without_an_identifier_or_memory__is_refused);
-	tcase_add_test(tc, zero_based__addresses_begin_at_zero__on_both_sides);
-	tcase_add_test(tc, zero_based__of_an_lmr_and_of_shared_memory__too);
-	tcase_add_test(tc, zero_based__a_remote_region_bound_to_it__has_its_addresses);
-	tcase_add_test(tc, remote_region__zero_based__addresses_begin_at_zero);
-	tcase_add_test(tc, type_of_address__unknown__is_refused);
-	return s;
 }

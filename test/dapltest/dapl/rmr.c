@@ -3,7 +3,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "bound.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define PARAMETER(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define BAD(kind) DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##kind)
@@ -11,8 +11,10 @@
 
 /* ---- the object ---- */
 
+DT_CASE("rmr:object");
+
 /* clause: e.7.21 */
-START_TEST(create_query_free__arguments_and_values)
+TEST(create_query_free__arguments_and_values)
 {
 	DAT_RMR_HANDLE rmr, second;
 	struct dt_side side;
@@ -48,10 +50,9 @@ START_TEST(create_query_free__arguments_and_values)
 	dt_ok(dat_pz_free(side.pz));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.22 */
-START_TEST(bind__bad_arguments__each_has_its_code)
+TEST_LOOP(bind__bad_arguments__each_has_its_code, 2)
 {
 	DAT_COMPLETION_FLAGS flags = (DAT_COMPLETION_FLAGS)0x4000;
 	DAT_REGION_DESCRIPTION region;
@@ -124,10 +125,9 @@ START_TEST(bind__bad_arguments__each_has_its_code)
 	dt_ok(dat_lmr_free(b->lmr)); /* none of these bound it */
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.22 */
-START_TEST(bind__the_request_evd_has_no_bind_stream__is_refused)
+TEST(bind__the_request_evd_has_no_bind_stream__is_refused)
 {
 	struct bound s;
 
@@ -139,7 +139,6 @@ START_TEST(bind__the_request_evd_has_no_bind_stream__is_refused)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_REQUEST));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* ---- access ---- */
 
@@ -164,8 +163,10 @@ assert_region(const struct bound *s, size_t offset, size_t length, DAT_MEM_PRIV_
 		ck_assert_uint_eq(param.rmr_context, s->context);
 }
 
+DT_CASE("rmr:access");
+
 /* clause: e.7.23, d.0.17 */
-START_TEST(bind__gives_access_to_the_range_until_it_is_bound_again)
+TEST_LOOP(bind__gives_access_to_the_range_until_it_is_bound_again, 2 * dt_personalities())
 {
 	DAT_LMR_TRIPLET local, none = { 0 };
 	DAT_RMR_TRIPLET remote;
@@ -201,10 +202,10 @@ START_TEST(bind__gives_access_to_the_range_until_it_is_bound_again)
 	dt_expect_connection(s.pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, s.pair.a.ep);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.39, e.7.23 */
-START_TEST(bind__and_at_once_a_send_with_the_context__the_receiver_has_access)
+TEST_LOOP(
+    bind__and_at_once_a_send_with_the_context__the_receiver_has_access, 2 * dt_personalities())
 {
 	DAT_RMR_CONTEXT context;
 	struct bound s;
@@ -228,11 +229,10 @@ START_TEST(bind__and_at_once_a_send_with_the_context__the_receiver_has_access)
 	}
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* Accesses that a bound region does not allow. */
 /* clause: e.7.23 */
-START_TEST(access__outside_the_range_or_privileges__fails)
+TEST_LOOP(access__outside_the_range_or_privileges__fails, 4)
 {
 	struct bound s;
 
@@ -245,7 +245,6 @@ START_TEST(access__outside_the_range_or_privileges__fails)
 	dt_expect_connection(s.pair.a.connect, DAT_CONNECTION_EVENT_BROKEN, s.pair.a.ep);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 static void
 fetch_and_add(struct bound *s, DAT_DTO_COMPLETION_STATUS status)
@@ -260,7 +259,7 @@ fetch_and_add(struct bound *s, DAT_DTO_COMPLETION_STATUS status)
 }
 
 /* clause: e.7.23 */
-START_TEST(access__read_or_atomic__needs_its_own_privilege)
+TEST_LOOP(access__read_or_atomic__needs_its_own_privilege, 4)
 {
 	DAT_RMR_TRIPLET remote;
 	DAT_LMR_TRIPLET local;
@@ -285,10 +284,9 @@ START_TEST(access__read_or_atomic__needs_its_own_privilege)
 	}
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.23 */
-START_TEST(access__after_the_free__fails)
+TEST_LOOP(access__after_the_free__fails, 2)
 {
 	struct bound s;
 
@@ -299,10 +297,9 @@ START_TEST(access__after_the_free__fails)
 	bound_write(&s, s.context, 0, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.24 */
-START_TEST(scope__of_a_zone_and_of_an_endpoint__another_endpoint_has_access_or_not)
+TEST_LOOP(scope__of_a_zone_and_of_an_endpoint__another_endpoint_has_access_or_not, 2)
 {
 	struct bound s;
 
@@ -315,12 +312,13 @@ START_TEST(scope__of_a_zone_and_of_an_endpoint__another_endpoint_has_access_or_n
 	bound_write(&s, s.context, 0, _i ? DAT_DTO_ERR_REMOTE_ACCESS : DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* ---- completions ---- */
 
+DT_CASE("rmr:completion");
+
 /* clause: e.7.25 */
-START_TEST(bind__suppressed_or_flushed__has_no_event_or_one)
+TEST_LOOP(bind__suppressed_or_flushed__has_no_event_or_one, 2)
 {
 	struct bound s;
 
@@ -336,10 +334,9 @@ START_TEST(bind__suppressed_or_flushed__has_no_event_or_one)
 	dt_ok(dat_rmr_free(s.rmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.26 */
-START_TEST(send_with_invalidate__ends_access_and_the_receive_names_the_region)
+TEST(send_with_invalidate__ends_access_and_the_receive_names_the_region)
 {
 	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
@@ -378,10 +375,9 @@ START_TEST(send_with_invalidate__ends_access_and_the_receive_names_the_region)
 	bound_write(&s, s.context, 0, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.27 */
-START_TEST(read_to_rmr__fills_the_memory_under_the_region)
+TEST_LOOP(read_to_rmr__fills_the_memory_under_the_region, 2)
 {
 	DAT_RMR_TRIPLET local, remote;
 	struct bound s;
@@ -414,7 +410,6 @@ START_TEST(read_to_rmr__fills_the_memory_under_the_region)
 	    PLAIN(PROTECTION_VIOLATION));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 static DAT_RETURN
 read_to(struct bound *s, DAT_EP_HANDLE ep, DAT_RMR_CONTEXT context, size_t offset)
@@ -439,7 +434,7 @@ read_to_succeeds(struct bound *s, DAT_RMR_CONTEXT context, size_t offset)
 
 /* clause: e.7.27 */
 /* origin: outside.74 */
-START_TEST(read_to_rmr__without_the_right_to_write_or_through_another_endpoint__is_refused)
+TEST_LOOP(read_to_rmr__without_the_right_to_write_or_through_another_endpoint__is_refused, 2)
 {
 	const DAT_RETURN no_access = PLAIN(PROTECTION_VIOLATION);
 	DAT_EP_HANDLE first, second;
@@ -482,12 +477,11 @@ START_TEST(read_to_rmr__without_the_right_to_write_or_through_another_endpoint__
 	read_to_succeeds(&s, s.context, 0);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* A local region has a remote context, too, if the other end may use it. */
 /* clause: e.7.27 */
 /* origin: outside.75 */
-START_TEST(read_to_rmr__the_remote_context_of_a_local_region__fills_it)
+TEST(read_to_rmr__the_remote_context_of_a_local_region__fills_it)
 {
 	DAT_REGION_DESCRIPTION region;
 	DAT_RMR_CONTEXT context;
@@ -510,12 +504,11 @@ START_TEST(read_to_rmr__the_remote_context_of_a_local_region__fills_it)
 	dt_assert_ret(read_to(&s, s.pair.b.ep, context, 0), PLAIN(PROTECTION_VIOLATION));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* What a region under a window must be allowed, for each that the window is to allow. */
 /* clause: e.7.22 */
 /* origin: outside.76 */
-START_TEST(bind__each_privilege__needs_its_own_of_the_local_region)
+TEST_LOOP(bind__each_privilege__needs_its_own_of_the_local_region, 5)
 {
 #define ATOMICS (DAT_MEM_PRIV_FLAGS)0x40
 #define READ_ERROR DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_PRIVILEGES_READ)
@@ -554,7 +547,6 @@ START_TEST(bind__each_privilege__needs_its_own_of_the_local_region)
 	dt_assert_empty(s.pair.b.request);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* Of a bind, an unbind and a flushed bind; of the connection too, where the streams are merged. */
 struct calls {
@@ -583,7 +575,7 @@ count_bind(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.14.36 */
-START_TEST(upcall__each_bind_makes_one_in_their_order)
+TEST_LOOP(upcall__each_bind_makes_one_in_their_order, 2)
 {
 	static const DAT_UINT64 cookies[] = { 1, 3, 4, 5 };
 	static struct calls calls;
@@ -624,11 +616,10 @@ START_TEST(upcall__each_bind_makes_one_in_their_order)
 	}
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* No event is asked for, so only the call itself polls. */
 /* clause: e.7.25 */
-START_TEST(bind__suppressed_and_the_queue_of_requests_is_full__polls_and_goes_on)
+TEST_LOOP(bind__suppressed_and_the_queue_of_requests_is_full__polls_and_goes_on, 2)
 {
 	struct bound s;
 
@@ -640,38 +631,4 @@ START_TEST(bind__suppressed_and_the_queue_of_requests_is_full__polls_and_goes_on
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_assert_empty(s.pair.b.request);
 	dt_pair_close(&s.pair);
-}
-END_TEST
-
-Suite *
-dapl_rmr_suite(void)
-{
-	Suite *s = suite_create("rmr");
-	TCase *tc = dt_tcase(s, "object");
-
-	tcase_add_test(tc, create_query_free__arguments_and_values);
-	tcase_add_loop_test(tc, bind__bad_arguments__each_has_its_code, 0, 2);
-	tcase_add_test(tc, bind__the_request_evd_has_no_bind_stream__is_refused);
-	tc = dt_tcase(s, "access");
-	tcase_add_loop_test(
-	    tc, bind__gives_access_to_the_range_until_it_is_bound_again, 0, 2 * dt_personalities());
-	tcase_add_loop_test(tc, bind__and_at_once_a_send_with_the_context__the_receiver_has_access,
-	    0, 2 * dt_personalities());
-	tcase_add_loop_test(tc, access__outside_the_range_or_privileges__fails, 0, 4);
-	tcase_add_loop_test(tc, access__read_or_atomic__needs_its_own_privilege, 0, 4);
-	tcase_add_loop_test(tc, access__after_the_free__fails, 0, 2);
-	tcase_add_loop_test(
-	    tc, scope__of_a_zone_and_of_an_endpoint__another_endpoint_has_access_or_not, 0, 2);
-	tc = dt_tcase(s, "completion");
-	tcase_add_loop_test(tc, bind__suppressed_or_flushed__has_no_event_or_one, 0, 2);
-	tcase_add_loop_test(tc, upcall__each_bind_makes_one_in_their_order, 0, 2);
-	tcase_add_loop_test(
-	    tc, bind__suppressed_and_the_queue_of_requests_is_full__polls_and_goes_on, 0, 2);
-	tcase_add_test(tc, send_with_invalidate__ends_access_and_the_receive_names_the_region);
-	tcase_add_loop_test(tc, read_to_rmr__fills_the_memory_under_the_region, 0, 2);
-	tcase_add_loop_test(tc,
-	    read_to_rmr__without_the_right_to_write_or_through_another_endpoint__is_refused, 0, 2);
-	tcase_add_test(tc, read_to_rmr__the_remote_context_of_a_local_region__fills_it);
-	tcase_add_loop_test(tc, bind__each_privilege__needs_its_own_of_the_local_region, 0, 5);
-	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote memory regions whose binds are not executed, or whose endpoint is gone. */
 #include "bound.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* Frees the endpoint of `b`, or resets it. */
 static void
@@ -23,10 +23,12 @@ write_anew(struct bound *s, DAT_RMR_CONTEXT context, DAT_DTO_COMPLETION_STATUS s
 	bound_write(s, context, 0, status);
 }
 
+DT_CASE("settle:settle");
+
 /* Bound again, to other memory, or unbound: the device keeps the first range. */
 /* clause: e.7.44 */
 /* origin: outside.68 */
-START_TEST(bind__of_a_bound_region_is_flushed__the_other_end_loses_access)
+TEST_LOOP(bind__of_a_bound_region_is_flushed__the_other_end_loses_access, 4)
 {
 	DAT_LMR_TRIPLET range, none = { 0 };
 	DAT_RMR_CONTEXT first;
@@ -49,10 +51,9 @@ START_TEST(bind__of_a_bound_region_is_flushed__the_other_end_loses_access)
 	dt_ok(dat_lmr_free(s.pair.b.lmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.44 */
-START_TEST(query__flushed_bind_is_not_reported__the_region_is_unbound)
+TEST_LOOP(query__flushed_bind_is_not_reported__the_region_is_unbound, 2)
 {
 	DAT_RMR_CONTEXT first;
 	struct bound s;
@@ -64,11 +65,10 @@ START_TEST(query__flushed_bind_is_not_reported__the_region_is_unbound)
 	write_anew(&s, first, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.44, e.7.45 */
 /* origin: outside.69 */
-START_TEST(endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound)
+TEST_LOOP(endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound, 4)
 {
 	DAT_RMR_CONTEXT first;
 	DAT_LMR_TRIPLET range;
@@ -90,10 +90,9 @@ START_TEST(endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound
 	bound_write(&s, first, 0, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.45 */
-START_TEST(endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound)
+TEST_LOOP(endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound, 2)
 {
 	struct bound s;
 
@@ -106,11 +105,10 @@ START_TEST(endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound
 	dt_ok(dat_rmr_free(s.rmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* A region of the zone serves other endpoints; one for an endpoint is of no use without it. */
 /* clause: e.7.45, e.7.24 */
-START_TEST(endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not)
+TEST_LOOP(endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not, 4)
 {
 	const bool for_ep = _i % 2;
 	struct bound s;
@@ -126,14 +124,13 @@ START_TEST(endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not
 		bound_bind(&s, 0, 16, BOTH);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /*
  * The other region depends on another endpoint, and stays as it is.  In one of the turns the queue
  * pairs of the two have the same generation.
  */
 /* clause: e.7.45 */
-START_TEST(endpoint_is_left__regions_of_another_endpoint_stay)
+TEST_LOOP(endpoint_is_left__regions_of_another_endpoint_stay, 2)
 {
 	DAT_RMR_HANDLE first, second;
 	DAT_EP_HANDLE left, used[2];
@@ -160,11 +157,10 @@ START_TEST(endpoint_is_left__regions_of_another_endpoint_stay)
 	ck_assert_uint_eq(bound_length(&s), 0);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.46 */
 /* origin: outside.70 */
-START_TEST(bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole)
+TEST_LOOP(bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole, 2)
 {
 	DAT_LMR_TRIPLET none = { 0 };
 	DAT_RMR_CONTEXT first;
@@ -194,10 +190,9 @@ START_TEST(bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole)
 	bound_write(&s, s.context, 0, DAT_DTO_SUCCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.32 */
-START_TEST(unbind__through_another_endpoint__ends_the_access)
+TEST_LOOP(unbind__through_another_endpoint__ends_the_access, 2)
 {
 	DAT_LMR_TRIPLET none = { 0 };
 	DAT_RMR_CONTEXT first;
@@ -215,10 +210,9 @@ START_TEST(unbind__through_another_endpoint__ends_the_access)
 	bound_write(&s, first, 0, DAT_DTO_ERR_REMOTE_ACCESS);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* clause: e.7.25 */
-START_TEST(free__while_a_bind_is_outstanding__is_refused)
+TEST_LOOP(free__while_a_bind_is_outstanding__is_refused, 2)
 {
 	struct bound s;
 
@@ -231,11 +225,10 @@ START_TEST(free__while_a_bind_is_outstanding__is_refused)
 	dt_ok(dat_rmr_free(s.rmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* No event is asked for, and none is taken: the call itself polls. */
 /* clause: e.7.25 */
-START_TEST(free__a_suppressed_bind_is_executed__succeeds)
+TEST_LOOP(free__a_suppressed_bind_is_executed__succeeds, 2)
 {
 	DAT_EVENT event;
 	struct bound s;
@@ -251,14 +244,15 @@ START_TEST(free__a_suppressed_bind_is_executed__succeeds)
 	dt_ok(dat_lmr_free(s.pair.b.lmr));
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* ---- invalidations that are not reported ---- */
+
+DT_CASE("settle:invalidated");
 
 /* What was not reported is that of other regions: this one is bound again in its turn. */
 /* clause: e.7.33 */
 /* origin: outside.71 */
-START_TEST(bind__another_region_was_invalidated__the_old_range_stays_until_it_is_executed)
+TEST(bind__another_region_was_invalidated__the_old_range_stays_until_it_is_executed)
 {
 	DAT_RMR_CONTEXT first, other;
 	DAT_RMR_HANDLE rmr;
@@ -286,13 +280,12 @@ START_TEST(bind__another_region_was_invalidated__the_old_range_stays_until_it_is
 	ck_assert_uint_eq(bound_length(&s), 0);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 #define MANY 20
 
 /* More than the endpoint has places for, of which each is bound again, and none twice. */
 /* clause: e.7.33 */
-START_TEST(bind__many_regions_were_invalidated__each_can_be_bound_again)
+TEST(bind__many_regions_were_invalidated__each_can_be_bound_again)
 {
 	DAT_RMR_HANDLE rmr[MANY];
 	DAT_RMR_CONTEXT old[MANY];
@@ -340,14 +333,15 @@ START_TEST(bind__many_regions_were_invalidated__each_can_be_bound_again)
 	}
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* ---- events ---- */
+
+DT_CASE("settle:event");
 
 /* A bind on a disconnected endpoint is flushed by the provider: its event names no endpoint. */
 /* clause: e.7.45 */
 /* origin: outside.72 */
-START_TEST(endpoint_is_left__its_flushed_binds_are_removed_and_no_others)
+TEST_LOOP(endpoint_is_left__its_flushed_binds_are_removed_and_no_others, 4)
 {
 	DAT_EP_HANDLE other;
 	DAT_EVENT event;
@@ -369,12 +363,11 @@ START_TEST(endpoint_is_left__its_flushed_binds_are_removed_and_no_others)
 	dt_assert_empty(s.pair.b.request);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* Nothing is to be done by the device; the event counts like those that the device makes. */
 /* clause: e.7.25 */
 /* origin: outside.73 */
-START_TEST(unbind__of_an_unbound_region_unsignalled__wakes_no_thread)
+TEST_LOOP(unbind__of_an_unbound_region_unsignalled__wakes_no_thread, 2)
 {
 	DAT_LMR_TRIPLET none = { 0 };
 	DAT_COUNT more = -1;
@@ -406,37 +399,4 @@ START_TEST(unbind__of_an_unbound_region_unsignalled__wakes_no_thread)
 	dt_ok(dat_evd_wait(s.pair.b.request, 0, 1, &event, &more));
 	ck_assert_int_eq(event.event_number, DAT_RMR_BIND_COMPLETION_EVENT);
 	dt_pair_close(&s.pair);
-}
-END_TEST
-
-Suite *
-dapl_settle_suite(void)
-{
-	Suite *s = suite_create("settle");
-	TCase *tc = dt_tcase(s, "settle");
-
-	tcase_add_loop_test(
-	    tc, bind__of_a_bound_region_is_flushed__the_other_end_loses_access, 0, 4);
-	tcase_add_loop_test(
-	    tc, endpoint_is_left__flushed_bind_is_not_reported__the_region_is_unbound, 0, 4);
-	tcase_add_loop_test(
-	    tc, endpoint_is_left__invalidation_is_not_reported__the_region_is_unbound, 0, 2);
-	tcase_add_loop_test(
-	    tc, endpoint_is_left__bound_region_of_the_zone_stays__one_for_it_does_not, 0, 4);
-	tcase_add_loop_test(tc, query__flushed_bind_is_not_reported__the_region_is_unbound, 0, 2);
-	tcase_add_loop_test(tc, endpoint_is_left__regions_of_another_endpoint_stay, 0, 2);
-	tcase_add_loop_test(
-	    tc, bind__through_a_second_endpoint_that_is_full__is_refused_as_a_whole, 0, 2);
-	tcase_add_loop_test(tc, unbind__through_another_endpoint__ends_the_access, 0, 2);
-	tcase_add_loop_test(tc, free__while_a_bind_is_outstanding__is_refused, 0, 2);
-	tcase_add_loop_test(tc, free__a_suppressed_bind_is_executed__succeeds, 0, 2);
-	tc = dt_tcase(s, "invalidated");
-	tcase_add_test(
-	    tc, bind__another_region_was_invalidated__the_old_range_stays_until_it_is_executed);
-	tcase_add_test(tc, bind__many_regions_were_invalidated__each_can_be_bound_again);
-	tc = dt_tcase(s, "event");
-	tcase_add_loop_test(
-	    tc, endpoint_is_left__its_flushed_binds_are_removed_and_no_others, 0, 4);
-	tcase_add_loop_test(tc, unbind__of_an_unbound_region_unsignalled__wakes_no_thread, 0, 2);
-	return s;
 }

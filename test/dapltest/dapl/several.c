@@ -3,7 +3,7 @@
 #include <dat2/dat_upcall.h>
 
 #include "deliver.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define MESSAGES 6
 
@@ -69,7 +69,9 @@ nothing_is_left(DAT_EVD_HANDLE evd)
 	ck_assert_int_eq(n, 0);
 }
 
-START_TEST(dequeue_n__completions_in_the_device__all_come_whole_and_in_order)
+DT_CASE("several:several");
+
+TEST(dequeue_n__completions_in_the_device__all_come_whole_and_in_order)
 {
 	DAT_EVENT events[MESSAGES + 1];
 	struct dt_pair pair;
@@ -85,9 +87,8 @@ START_TEST(dequeue_n__completions_in_the_device__all_come_whole_and_in_order)
 	nothing_is_left(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(dequeue_n__fewer_places_than_events__the_next_call_goes_on)
+TEST_LOOP(dequeue_n__fewer_places_than_events__the_next_call_goes_on, 4)
 {
 	struct dt_pair pair;
 	DAT_EVENT events[4];
@@ -108,10 +109,9 @@ START_TEST(dequeue_n__fewer_places_than_events__the_next_call_goes_on)
 	nothing_is_left(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* More than the provider polls at once. */
-START_TEST(dequeue_n__a_hundred_events__all_come_in_order)
+TEST(dequeue_n__a_hundred_events__all_come_in_order)
 {
 	enum { MANY = 100 };
 	struct dt_pair pair;
@@ -125,10 +125,9 @@ START_TEST(dequeue_n__a_hundred_events__all_come_in_order)
 	nothing_is_left(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* What other calls polled into the queue, and a software event, keep their places. */
-START_TEST(dequeue_n__software_event_among_completions__is_taken_in_its_place)
+TEST(dequeue_n__software_event_among_completions__is_taken_in_its_place)
 {
 	struct dt_pair pair;
 	DAT_EVENT events[16], first;
@@ -150,10 +149,9 @@ START_TEST(dequeue_n__software_event_among_completions__is_taken_in_its_place)
 		is_receive(&events[i], &pair.b, i + 4);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Successes before the flushed receives of a connection that ends. */
-START_TEST(dequeue_n__connection_ends__flushed_receives_follow_in_order)
+TEST(dequeue_n__connection_ends__flushed_receives_follow_in_order)
 {
 	enum { LEFT = 3 };
 	DAT_UINT64 taken = 0;
@@ -185,10 +183,9 @@ START_TEST(dequeue_n__connection_ends__flushed_receives_follow_in_order)
 	ck_assert_uint_eq(taken, MESSAGES + LEFT);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The places of requests are free when their completions were taken. */
-START_TEST(dequeue_n__more_requests_than_a_ring_has_places__all_are_taken)
+TEST(dequeue_n__more_requests_than_a_ring_has_places__all_are_taken)
 {
 	DAT_UINT64 sent = 0, taken = 0;
 	struct dt_pair pair;
@@ -223,9 +220,8 @@ START_TEST(dequeue_n__more_requests_than_a_ring_has_places__all_are_taken)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(dequeue_n__counts__are_those_of_the_events)
+TEST(dequeue_n__counts__are_those_of_the_events)
 {
 	struct dat_rearm_evd_counters counters;
 	struct dt_pair pair;
@@ -238,9 +234,8 @@ START_TEST(dequeue_n__counts__are_those_of_the_events)
 	ck_assert_uint_eq(counters.dto_events, MESSAGES);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(dequeue_n__bad_argument__is_named)
+TEST(dequeue_n__bad_argument__is_named)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -268,22 +263,4 @@ START_TEST(dequeue_n__bad_argument__is_named)
 	dt_ok(dat_evd_free(evd));
 	dt_assert_type(dat_evd_dequeue_n(evd, 1, &event, &n), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-dapl_several_suite(void)
-{
-	Suite *s = suite_create("several");
-	TCase *tc = dt_tcase(s, "several");
-
-	tcase_add_test(tc, dequeue_n__completions_in_the_device__all_come_whole_and_in_order);
-	tcase_add_loop_test(tc, dequeue_n__fewer_places_than_events__the_next_call_goes_on, 0, 4);
-	tcase_add_test(tc, dequeue_n__a_hundred_events__all_come_in_order);
-	tcase_add_test(tc, dequeue_n__software_event_among_completions__is_taken_in_its_place);
-	tcase_add_test(tc, dequeue_n__connection_ends__flushed_receives_follow_in_order);
-	tcase_add_test(tc, dequeue_n__more_requests_than_a_ring_has_places__all_are_taken);
-	tcase_add_test(tc, dequeue_n__counts__are_those_of_the_events);
-	tcase_add_test(tc, dequeue_n__bad_argument__is_named);
-	return s;
 }

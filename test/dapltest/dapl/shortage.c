@@ -52,9 +52,11 @@ try_open(DAT_IA_HANDLE *ia)
 	return dat_ia_open(name, 8, &async, ia);
 }
 
+DT_CASE("shortage:resources");
+
 /* Each descriptor that the open needs is the one that is missing in one of the turns. */
 /* clause: e.9.9 */
-START_TEST(open__without_descriptors__says_so)
+TEST(open__without_descriptors__says_so)
 {
 	DAT_RETURN ret = ~0u;
 	DAT_IA_HANDLE ia;
@@ -81,10 +83,9 @@ START_TEST(open__without_descriptors__says_so)
 	ck_assert_int_gt(n, 0);
 	dt_close(ia);
 }
-END_TEST
 
 /* clause: e.9.9 */
-START_TEST(evd_and_cno__without_descriptors__say_so)
+TEST(evd_and_cno__without_descriptors__say_so)
 {
 	struct dt_side side;
 	DAT_CNO_HANDLE cno;
@@ -107,7 +108,6 @@ START_TEST(evd_and_cno__without_descriptors__say_so)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static char memory[64 * 4096];
 
@@ -121,7 +121,7 @@ reg(const struct dt_side *side, size_t size, DAT_LMR_HANDLE *lmr)
 }
 
 /* clause: e.9.9 */
-START_TEST(lmr__more_than_may_be_locked__says_how_much_that_is)
+TEST(lmr__more_than_may_be_locked__says_how_much_that_is)
 {
 	struct rlimit limit;
 	DAT_LMR_HANDLE lmr;
@@ -151,10 +151,9 @@ START_TEST(lmr__more_than_may_be_locked__says_how_much_that_is)
 	dt_ok(reg(&side, 20 * 4096, &lmr));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.9.9 */
-START_TEST(open__no_device_at_the_address__says_what_to_do)
+TEST(open__no_device_at_the_address__says_what_to_do)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
 	char name[] = "real";
@@ -171,7 +170,6 @@ START_TEST(open__no_device_at_the_address__says_what_to_do)
 		has_line("dat_ia_open\\(\"real\"\\): this host has no RDMA connection manager: .*"),
 	    "%s", printed);
 }
-END_TEST
 
 /* ---- the interface of the adapter, and the directory of the software device ---- */
 
@@ -195,13 +193,12 @@ assert_open_fails(const char *adapter, DAT_RETURN want, const char *pattern)
 	ck_assert_msg(strchr(printed, '\n') == printed + strlen(printed) - 1, "%s", printed);
 }
 
-START_TEST(open__no_such_interface_or_host__says_so)
+TEST(open__no_such_interface_or_host__says_so)
 {
 	assert_open_fails("bad-host", NO_ADDRESS,
 	    "no-such-host.invalid is neither an interface of this host, nor an address, nor a "
 	    "known host name: `ip link` lists the interfaces");
 }
-END_TEST
 
 /* A network whose interface lo is down; false without the privilege to make one. */
 static bool
@@ -214,13 +211,12 @@ enter_network(void)
 	return true;
 }
 
-START_TEST(open__interface_that_is_down__says_so)
+TEST(open__interface_that_is_down__says_so)
 {
 	if (!dt_on_soft("another device is not in a new network") || !enter_network())
 		return;
 	assert_open_fails("soft", NO_ADDRESS, "the interface lo is down: ip link set lo up");
 }
-END_TEST
 
 /* Sets lo up, which gives it its addresses, and takes them away. */
 static void
@@ -245,7 +241,7 @@ set_up_without_address(void)
 	close(s6);
 }
 
-START_TEST(open__interface_without_address__says_so)
+TEST(open__interface_without_address__says_so)
 {
 	if (!dt_on_soft("another device is not in a new network") || !enter_network())
 		return;
@@ -253,13 +249,12 @@ START_TEST(open__interface_without_address__says_so)
 	assert_open_fails("soft", NO_ADDRESS,
 	    "the interface lo has no address: ip address add ADDRESS/LENGTH dev lo");
 }
-END_TEST
 
 /*
  * The directory where the processes of this user meet was left by another user, or is open to
  * others.
  */
-START_TEST(open__software_device_of_another_user__says_whose_it_is)
+TEST(open__software_device_of_another_user__says_whose_it_is)
 {
 	char base[] = "/tmp/rearm-other-XXXXXX", path[64], pattern[256];
 	const bool root = geteuid() == 0;
@@ -282,9 +277,8 @@ START_TEST(open__software_device_of_another_user__says_whose_it_is)
 	rmdir(path);
 	rmdir(base);
 }
-END_TEST
 
-START_TEST(open__software_device_with_a_bad_variable__names_it)
+TEST(open__software_device_with_a_bad_variable__names_it)
 {
 	if (!dt_on_soft("another device does not read it"))
 		return;
@@ -292,23 +286,4 @@ START_TEST(open__software_device_with_a_bad_variable__names_it)
 	assert_open_fails("soft", DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
 	    "the software device cannot be used: SOFTVERBS_TIME_FACTOR=fast: not a number from "
 	    "0.01 to 100");
-}
-END_TEST
-
-Suite *
-shortage_suite(void)
-{
-	Suite *s = suite_create("shortage");
-	TCase *tc = dt_tcase(s, "resources");
-
-	tcase_add_test(tc, open__without_descriptors__says_so);
-	tcase_add_test(tc, evd_and_cno__without_descriptors__say_so);
-	tcase_add_test(tc, lmr__more_than_may_be_locked__says_how_much_that_is);
-	tcase_add_test(tc, open__no_device_at_the_address__says_what_to_do);
-	tcase_add_test(tc, open__no_such_interface_or_host__says_so);
-	tcase_add_test(tc, open__interface_that_is_down__says_so);
-	tcase_add_test(tc, open__interface_without_address__says_so);
-	tcase_add_test(tc, open__software_device_of_another_user__says_whose_it_is);
-	tcase_add_test(tc, open__software_device_with_a_bad_variable__names_it);
-	return s;
 }

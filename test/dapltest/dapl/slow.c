@@ -67,7 +67,9 @@ lines(void)
 	return n;
 }
 
-START_TEST(upcall__takes_longer__is_reported_once_for_an_evd)
+DT_CASE("slow:slow");
+
+TEST_LOOP(upcall__takes_longer__is_reported_once_for_an_evd, 2)
 {
 	DAT_IA_HANDLE ia = dt_open("soft-slow", NULL);
 
@@ -82,10 +84,9 @@ START_TEST(upcall__takes_longer__is_reported_once_for_an_evd)
 	ck_assert_uint_eq(lines(), 1);
 	dt_close(ia);
 }
-END_TEST
 
 /* Without the word no upcall is reported, however long it takes. */
-START_TEST(upcall__does_not_take_longer_or_no_limit_is_set__nothing_is_printed)
+TEST_LOOP(upcall__does_not_take_longer_or_no_limit_is_set__nothing_is_printed, 2)
 {
 	DAT_IA_HANDLE ia = dt_open(_i ? "soft-hardly-slow" : "soft", NULL);
 
@@ -94,17 +95,4 @@ START_TEST(upcall__does_not_take_longer_or_no_limit_is_set__nothing_is_printed)
 	captured();
 	ck_assert_uint_eq(lines(), 0);
 	dt_close(ia);
-}
-END_TEST
-
-Suite *
-slow_suite(void)
-{
-	Suite *s = suite_create("slow");
-	TCase *tc = dt_tcase(s, "slow");
-
-	tcase_add_loop_test(tc, upcall__takes_longer__is_reported_once_for_an_evd, 0, 2);
-	tcase_add_loop_test(
-	    tc, upcall__does_not_take_longer_or_no_limit_is_set__nothing_is_printed, 0, 2);
-	return s;
 }

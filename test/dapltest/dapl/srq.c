@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues: the object, and receiving. */
 #include "shared.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- create, query, free ---- */
 
+DT_CASE("srq:object");
+
 /* clause: e.7.11 */
-START_TEST(create__bad_arguments__each_has_its_code)
+TEST(create__bad_arguments__each_has_its_code)
 {
 	DAT_SRQ_ATTR good = { 4, 1, 0 }, attr;
 	struct dt_side side;
@@ -37,10 +39,9 @@ START_TEST(create__bad_arguments__each_has_its_code)
 	dt_ok(dat_pz_free((dat_lmr_free(side.lmr), dat_ep_free(side.ep), side.pz)));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.12, e.8.1, e.8.2 */
-START_TEST(query__returns_the_values_of_the_create)
+TEST(query__returns_the_values_of_the_create)
 {
 	DAT_SRQ_ATTR attr = { 12, 2, 3 };
 	DAT_CONTEXT context = { .as_64 = 77 };
@@ -73,10 +74,9 @@ START_TEST(query__returns_the_values_of_the_create)
 	dt_assert_ret(dat_srq_free(srq), BAD(SRQ));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.13 */
-START_TEST(free__an_endpoint_uses_it__is_refused)
+TEST(free__an_endpoint_uses_it__is_refused)
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
 	struct dt_side side;
@@ -99,10 +99,9 @@ START_TEST(free__an_endpoint_uses_it__is_refused)
 	dt_ok(dat_pz_free(side.pz));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.7.13 */
-START_TEST(close__queues_and_endpoints_are_left__frees_them)
+TEST(close__queues_and_endpoints_are_left__frees_them)
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE);
 	struct shared s;
@@ -115,10 +114,9 @@ START_TEST(close__queues_and_endpoints_are_left__frees_them)
 	dt_assert_ret(dat_ia_close(s.pair.b.ia, DAT_CLOSE_GRACEFUL_FLAG), in_use);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.14 */
-START_TEST(create_endpoint__bad_arguments__each_has_its_code)
+TEST(create_endpoint__bad_arguments__each_has_its_code)
 {
 	DAT_EP_ATTR attr;
 	DAT_EP_PARAM param;
@@ -141,12 +139,13 @@ START_TEST(create_endpoint__bad_arguments__each_has_its_code)
 	dt_ok(dat_srq_free(srq));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- posting and receiving ---- */
 
+DT_CASE("srq:receive");
+
 /* clause: e.7.15 */
-START_TEST(post__bad_arguments__each_has_its_code)
+TEST(post__bad_arguments__each_has_its_code)
 {
 	DAT_LMR_TRIPLET iov[3];
 	struct shared s;
@@ -163,10 +162,9 @@ START_TEST(post__bad_arguments__each_has_its_code)
 	shared_assert_counts(s.srq, 1, 1);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.15 */
-START_TEST(post__beyond_the_depth__is_refused_until_an_event_is_dequeued)
+TEST(post__beyond_the_depth__is_refused_until_an_event_is_dequeued)
 {
 	struct shared s;
 
@@ -183,10 +181,10 @@ START_TEST(post__beyond_the_depth__is_refused_until_an_event_is_dequeued)
 	dt_assert_ret(shared_try_post(&s, 101), FULL);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.16, d.1.3 */
-START_TEST(receives__of_endpoints_on_two_evds__each_event_has_its_endpoint_and_cookie)
+TEST_LOOP(
+    receives__of_endpoints_on_two_evds__each_event_has_its_endpoint_and_cookie, dt_personalities())
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_SRQ_IN_USE);
 	bool seen[SHARED_DEPTH] = { false };
@@ -222,10 +220,9 @@ START_TEST(receives__of_endpoints_on_two_evds__each_event_has_its_endpoint_and_c
 	(void)shared_expect(&s, evds[0], 2, 'z');
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.16 */
-START_TEST(receives__forty_endpoints_on_one_evd__none_is_lost)
+TEST(receives__forty_endpoints_on_one_evd__none_is_lost)
 {
 	struct shared s;
 
@@ -242,10 +239,9 @@ START_TEST(receives__forty_endpoints_on_one_evd__none_is_lost)
 	shared_assert_counts(s.srq, 0, 0);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: d.4.3 */
-START_TEST(receives__on_the_connection_evd__come_after_established)
+TEST_LOOP(receives__on_the_connection_evd__come_after_established, dt_personalities())
 {
 	struct shared s;
 	DAT_EVENT event;
@@ -267,28 +263,4 @@ START_TEST(receives__on_the_connection_evd__come_after_established)
 	for (int i = 0; i < 4; i++)
 		(void)shared_expect(&s, s.pair.b.recv, 0, (char)('p' + i));
 	shared_close(&s);
-}
-END_TEST
-
-Suite *
-dapl_srq_suite(void)
-{
-	Suite *s = suite_create("srq");
-	TCase *tc = dt_tcase(s, "object");
-
-	tcase_add_test(tc, create__bad_arguments__each_has_its_code);
-	tcase_add_test(tc, query__returns_the_values_of_the_create);
-	tcase_add_test(tc, free__an_endpoint_uses_it__is_refused);
-	tcase_add_test(tc, close__queues_and_endpoints_are_left__frees_them);
-	tcase_add_test(tc, create_endpoint__bad_arguments__each_has_its_code);
-	tc = dt_tcase(s, "receive");
-	tcase_add_test(tc, post__bad_arguments__each_has_its_code);
-	tcase_add_test(tc, post__beyond_the_depth__is_refused_until_an_event_is_dequeued);
-	tcase_add_loop_test(tc,
-	    receives__of_endpoints_on_two_evds__each_event_has_its_endpoint_and_cookie, 0,
-	    dt_personalities());
-	tcase_add_test(tc, receives__forty_endpoints_on_one_evd__none_is_lost);
-	tcase_add_loop_test(
-	    tc, receives__on_the_connection_evd__come_after_established, 0, dt_personalities());
-	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues: the end of connections, the depth and the watermark. */
 #include "shared.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- the end of connections ---- */
 
@@ -23,8 +23,10 @@ end_connection(struct shared *s, int end, int way)
 	dt_expect_connection(s->pair.a.connect, DAT_CONNECTION_EVENT_DISCONNECTED, s->from[end]);
 }
 
+DT_CASE("srq-end:end");
+
 /* clause: d.3.6, e.7.17 */
-START_TEST(disconnect__ep_broken_once__posted_buffers_stay)
+TEST_LOOP(disconnect__ep_broken_once__posted_buffers_stay, 3)
 {
 	struct shared s;
 
@@ -54,10 +56,9 @@ START_TEST(disconnect__ep_broken_once__posted_buffers_stay)
 	dt_assert_empty(s.pair.a.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.17 */
-START_TEST(free_or_reset__undelivered_receives__their_entries_are_free_again)
+TEST_LOOP(free_or_reset__undelivered_receives__their_entries_are_free_again, 2 * dt_personalities())
 {
 	struct shared s;
 
@@ -83,11 +84,10 @@ START_TEST(free_or_reset__undelivered_receives__their_entries_are_free_again)
 	dt_assert_ret(shared_try_post(&s, 100), FULL);
 	shared_close(&s);
 }
-END_TEST
 
 /* The last entries of a queue that was longer are in use. */
 /* clause: e.7.17, e.7.18 */
-START_TEST(free__undelivered_receives_of_a_longer_queue__their_entries_are_free_again)
+TEST(free__undelivered_receives_of_a_longer_queue__their_entries_are_free_again)
 {
 	struct shared s;
 
@@ -107,11 +107,10 @@ START_TEST(free__undelivered_receives_of_a_longer_queue__their_entries_are_free_
 	dt_assert_ret(shared_try_post(&s, 10), FULL);
 	shared_close(&s);
 }
-END_TEST
 
 /* A message that is longer than the buffer breaks its own connection only. */
 /* clause: e.7.17 */
-START_TEST(receive_fails__only_its_connection_breaks)
+TEST(receive_fails__only_its_connection_breaks)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
 	DAT_LMR_TRIPLET iov;
@@ -140,12 +139,13 @@ START_TEST(receive_fails__only_its_connection_breaks)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* ---- depth and watermark ---- */
 
+DT_CASE("srq-end:depth");
+
 /* clause: e.7.18 */
-START_TEST(resize__longer_and_shorter__keeps_what_is_outstanding)
+TEST_LOOP(resize__longer_and_shorter__keeps_what_is_outstanding, dt_personalities())
 {
 	const DAT_RETURN state = DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	struct shared s;
@@ -182,10 +182,9 @@ START_TEST(resize__longer_and_shorter__keeps_what_is_outstanding)
 	dt_assert_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.19, d.0.16 */
-START_TEST(watermark__fewer_buffers_are_left__one_event_until_it_is_set_again)
+TEST(watermark__fewer_buffers_are_left__one_event_until_it_is_set_again)
 {
 	const DAT_RETURN state = DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	struct shared s;
@@ -214,10 +213,9 @@ START_TEST(watermark__fewer_buffers_are_left__one_event_until_it_is_set_again)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.19 */
-START_TEST(watermark__its_event_is_queued_and_the_queue_freed__is_removed)
+TEST(watermark__its_event_is_queued_and_the_queue_freed__is_removed)
 {
 	struct shared s;
 
@@ -228,10 +226,9 @@ START_TEST(watermark__its_event_is_queued_and_the_queue_freed__is_removed)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: e.7.20 */
-START_TEST(recv_query_and_set_watermark__report_what_the_device_has)
+TEST(recv_query_and_set_watermark__report_what_the_device_has)
 {
 	const DAT_RETURN none = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	const DAT_COUNT infinite = DAT_WATERMARK_INFINITE;
@@ -260,26 +257,4 @@ START_TEST(recv_query_and_set_watermark__report_what_the_device_has)
 	dt_assert_ret(dat_ep_set_watermark(ep, 4, 8), none);
 	dt_ok(dat_ep_set_watermark(ep, infinite, infinite));
 	shared_close(&s);
-}
-END_TEST
-
-Suite *
-dapl_srq_end_suite(void)
-{
-	Suite *s = suite_create("srq-end");
-	TCase *tc = dt_tcase(s, "end");
-
-	tcase_add_loop_test(tc, disconnect__ep_broken_once__posted_buffers_stay, 0, 3);
-	tcase_add_loop_test(tc, free_or_reset__undelivered_receives__their_entries_are_free_again,
-	    0, 2 * dt_personalities());
-	tcase_add_test(
-	    tc, free__undelivered_receives_of_a_longer_queue__their_entries_are_free_again);
-	tcase_add_test(tc, receive_fails__only_its_connection_breaks);
-	tc = dt_tcase(s, "depth");
-	tcase_add_loop_test(
-	    tc, resize__longer_and_shorter__keeps_what_is_outstanding, 0, dt_personalities());
-	tcase_add_test(tc, watermark__fewer_buffers_are_left__one_event_until_it_is_set_again);
-	tcase_add_test(tc, watermark__its_event_is_queued_and_the_queue_freed__is_removed);
-	tcase_add_test(tc, recv_query_and_set_watermark__report_what_the_device_has);
-	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues: the order of events, and room for them. */
 #include "shared.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "lib/personalities.h"
 
 #include <dat2/dat_ib_extensions.h>
@@ -23,9 +23,11 @@ open_merged(struct shared *s, DAT_COUNT depth, const char *name)
 	s->ends = 1;
 }
 
+DT_CASE("srq-order:order");
+
 /* No thread takes the events while they come. */
 /* clause: d.4.4 */
-START_TEST(disconnected__on_the_evd_of_the_receives__comes_behind_them)
+TEST_LOOP(disconnected__on_the_evd_of_the_receives__comes_behind_them, 2)
 {
 	const int sent = _i ? 150 : 40;
 	struct shared s;
@@ -47,12 +49,11 @@ START_TEST(disconnected__on_the_evd_of_the_receives__comes_behind_them)
 	dt_assert_stays_empty(s.pair.b.recv);
 	shared_close(&s);
 }
-END_TEST
 
 /* The receives may be on their way to the completion queue when the connection ends. */
 /* origin: outside.93 */
 /* clause: d.4.4 */
-START_TEST(disconnected__at_once__comes_behind_the_receives)
+TEST_LOOP(disconnected__at_once__comes_behind_the_receives, DT_PERSONALITIES)
 {
 	DAT_COUNT taken = 0;
 	struct shared s;
@@ -76,7 +77,6 @@ START_TEST(disconnected__at_once__comes_behind_the_receives)
 	shared_assert_counts(s.srq, SHARED_DEPTH - taken, SHARED_DEPTH - taken);
 	shared_close(&s);
 }
-END_TEST
 
 static void
 step(const struct dt_side *side)
@@ -101,7 +101,7 @@ lengthen(struct shared *s, enum longer way)
 
 /* A message comes for each buffer, and ESTABLISHED behind them. */
 /* clause: d.4.1, d.4.3, e.7.18 */
-START_TEST(receives__before_established_and_a_resize__keep_their_order)
+TEST_LOOP(receives__before_established_and_a_resize__keep_their_order, LONGER_WAYS)
 {
 	const DAT_COUNT before = 3;
 	struct shared s;
@@ -133,12 +133,13 @@ START_TEST(receives__before_established_and_a_resize__keep_their_order)
 		ck_assert_uint_eq(shared_expect(&s, s.pair.b.recv, 0, (char)i), i);
 	shared_close(&s);
 }
-END_TEST
 
 /* ---- the EVD for asynchronous events ---- */
 
+DT_CASE("srq-order:report");
+
 /* clause: d.3.6 */
-START_TEST(disconnect__many_endpoints_and_a_short_async_evd__all_are_reported)
+TEST(disconnect__many_endpoints_and_a_short_async_evd__all_are_reported)
 {
 	bool seen[MANY] = { false };
 	struct shared s;
@@ -163,11 +164,10 @@ START_TEST(disconnect__many_endpoints_and_a_short_async_evd__all_are_reported)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* The reset does not wait for the last buffer, and the event does not go with it. */
 /* clause: e.1.9, e.2.4 */
-START_TEST(reset__right_after_the_disconnect__its_event_comes_all_the_same)
+TEST(reset__right_after_the_disconnect__its_event_comes_all_the_same)
 {
 	struct shared s;
 
@@ -187,11 +187,10 @@ START_TEST(reset__right_after_the_disconnect__its_event_comes_all_the_same)
 	}
 	shared_close(&s);
 }
-END_TEST
 
 /* origin: outside.91 */
 /* clause: d.3.6 */
-START_TEST(disconnect__again_and_again_and_the_events_are_not_read__one_is_queued)
+TEST(disconnect__again_and_again_and_the_events_are_not_read__one_is_queued)
 {
 	struct shared s;
 
@@ -214,11 +213,10 @@ START_TEST(disconnect__again_and_again_and_the_events_are_not_read__one_is_queue
 	shared_expect_async(s.pair.b.async, s.to[0], DAT_EP_TRANSFER_TO_ERROR);
 	shared_close(&s);
 }
-END_TEST
 
 /* A resize keeps the room; the room of endpoints that were freed is given back. */
 /* clause: d.3.6, c.10.1 */
-START_TEST(disconnect__after_a_resize_of_the_async_evd__all_are_reported)
+TEST(disconnect__after_a_resize_of_the_async_evd__all_are_reported)
 {
 	struct shared s;
 
@@ -239,11 +237,10 @@ START_TEST(disconnect__after_a_resize_of_the_async_evd__all_are_reported)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* That of another opening has the room, and the events, and loses them again. */
 /* clause: d.3.6, c.2.13 */
-START_TEST(disconnect__the_async_evd_is_elsewhere__all_are_reported_there)
+TEST(disconnect__the_async_evd_is_elsewhere__all_are_reported_there)
 {
 	DAT_EVD_HANDLE async;
 	struct shared s;
@@ -267,7 +264,6 @@ START_TEST(disconnect__the_async_evd_is_elsewhere__all_are_reported_there)
 	dt_assert_stays_empty(async);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* Waits until the provider has reported so many asynchronous events of the adapter. */
 static void
@@ -284,7 +280,7 @@ await_reports(DAT_IA_HANDLE ia, DAT_UINT64 n)
 }
 
 /* clause: e.7.19 */
-START_TEST(watermark__is_set_again_and_again_and_its_events_are_not_read__one_is_queued)
+TEST(watermark__is_set_again_and_again_and_its_events_are_not_read__one_is_queued)
 {
 	struct shared s;
 
@@ -297,11 +293,10 @@ START_TEST(watermark__is_set_again_and_again_and_its_events_are_not_read__one_is
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* Nothing is posted when the queue is created. */
 /* clause: e.7.19 */
-START_TEST(watermark__of_the_create__counts_when_it_was_reached_once)
+TEST(watermark__of_the_create__counts_when_it_was_reached_once)
 {
 	DAT_SRQ_ATTR attr = { SHARED_DEPTH, 1, 4 };
 	struct shared s;
@@ -325,10 +320,9 @@ START_TEST(watermark__of_the_create__counts_when_it_was_reached_once)
 	dt_assert_stays_empty(s.pair.b.async);
 	shared_close(&s);
 }
-END_TEST
 
 /* clause: d.3.6 */
-START_TEST(connect__is_rejected__an_endpoint_that_was_never_connected_is_not_reported)
+TEST(connect__is_rejected__an_endpoint_that_was_never_connected_is_not_reported)
 {
 	struct shared s;
 
@@ -352,30 +346,4 @@ START_TEST(connect__is_rejected__an_endpoint_that_was_never_connected_is_not_rep
 	shared_expect_async(s.pair.b.async, s.to[0], DAT_EP_TRANSFER_TO_ERROR);
 	dt_assert_stays_empty(s.pair.a.async);
 	shared_close(&s);
-}
-END_TEST
-
-Suite *
-dapl_srq_order_suite(void)
-{
-	Suite *s = suite_create("srq-order");
-	TCase *tc = dt_tcase(s, "order");
-
-	tcase_add_loop_test(tc, disconnected__on_the_evd_of_the_receives__comes_behind_them, 0, 2);
-	tcase_add_loop_test(
-	    tc, disconnected__at_once__comes_behind_the_receives, 0, (int)DT_PERSONALITIES);
-	tcase_add_loop_test(
-	    tc, receives__before_established_and_a_resize__keep_their_order, 0, LONGER_WAYS);
-	tc = dt_tcase(s, "report");
-	tcase_add_test(tc, disconnect__many_endpoints_and_a_short_async_evd__all_are_reported);
-	tcase_add_test(tc, reset__right_after_the_disconnect__its_event_comes_all_the_same);
-	tcase_add_test(tc, disconnect__again_and_again_and_the_events_are_not_read__one_is_queued);
-	tcase_add_test(tc, disconnect__the_async_evd_is_elsewhere__all_are_reported_there);
-	tcase_add_test(tc, disconnect__after_a_resize_of_the_async_evd__all_are_reported);
-	tcase_add_test(
-	    tc, watermark__is_set_again_and_again_and_its_events_are_not_read__one_is_queued);
-	tcase_add_test(tc, watermark__of_the_create__counts_when_it_was_reached_once);
-	tcase_add_test(
-	    tc, connect__is_rejected__an_endpoint_that_was_never_connected_is_not_reported);
-	return s;
 }

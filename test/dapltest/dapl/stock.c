@@ -66,14 +66,15 @@ dats_get_ia_handle(DAT_IA_HANDLE in, DAT_IA_HANDLE *out)
 	return DAT_SUCCESS;
 }
 
+CASE("stock:keys");
+
 /* clause: b.6.9 */
-START_TEST(stock__event_str__needs_no_call_of_the_registry)
+TEST(stock__event_str__needs_no_call_of_the_registry)
 {
 	ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "dat_strerror"));
 	ck_assert_str_eq(dat_event_str(DAT_CONNECTION_EVENT_BROKEN), "DAT_CONNECTION_EVENT_BROKEN");
 	ck_assert_str_eq(dat_dto_status_str(DAT_DTO_ERR_TRANSPORT), "DAT_DTO_ERR_TRANSPORT");
 }
-END_TEST
 
 /* ---- the provider ---- */
 
@@ -150,7 +151,7 @@ close_ia(DAT_IA_HANDLE ia)
 
 /* origin: attack.P1 */
 /* clause: b.2.4 */
-START_TEST(stock__keys_of_one_name__are_distinguished_by_the_function_that_opens)
+TEST(stock__keys_of_one_name__are_distinguished_by_the_function_that_opens)
 {
 	const DAT_PROVIDER_INFO keys[] = { key(0, DAT_FALSE), key(0, DAT_TRUE), key(1, DAT_TRUE) };
 	const char *const addresses[] = { "127.0.0.1", "127.0.0.2", "127.0.0.3" };
@@ -179,10 +180,9 @@ START_TEST(stock__keys_of_one_name__are_distinguished_by_the_function_that_opens
 	fini(&keys[0]);
 	fini(&keys[2]);
 }
-END_TEST
 
 /* origin: attack.P1 */
-START_TEST(stock__record_loaded_anew__has_the_parameters_it_was_loaded_with)
+TEST(stock__record_loaded_anew__has_the_parameters_it_was_loaded_with)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	DAT_EVD_HANDLE async;
@@ -205,10 +205,9 @@ START_TEST(stock__record_loaded_anew__has_the_parameters_it_was_loaded_with)
 		fini(&info);
 	}
 }
-END_TEST
 
 /* Functions cannot be created at run time, so the number of keys per name is limited. */
-START_TEST(stock__more_keys_than_open_functions__are_not_registered)
+TEST(stock__more_keys_than_open_functions__are_not_registered)
 {
 	DAT_PROVIDER_INFO info;
 	int registered = 0;
@@ -228,9 +227,8 @@ START_TEST(stock__more_keys_than_open_functions__are_not_registered)
 	ck_assert_ptr_nonnull(find(&info));
 	fini(&info);
 }
-END_TEST
 
-START_TEST(stock__open__refuses_a_name_that_is_none)
+TEST(stock__open__refuses_a_name_that_is_none)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -244,11 +242,10 @@ START_TEST(stock__open__refuses_a_name_that_is_none)
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	fini(&info);
 }
-END_TEST
 
 /* Debian's registry passes every handle unchanged: the provider must check it. */
 /* clause: c.2.2 */
-START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
+TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	DAT_EVD_HANDLE async, evd = &evd;
@@ -271,11 +268,10 @@ START_TEST(stock__evd_create_on_what_is_no_adapter__is_refused)
 	ck_assert_ptr_eq(evd, &evd);
 	fini(&info);
 }
-END_TEST
 
 /* What it returns that our own registry finds out first. */
 /* clause: c.2.2 */
-START_TEST(stock__open__bad_arguments__each_has_its_code)
+TEST(stock__open__bad_arguments__each_has_its_code)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -294,7 +290,6 @@ START_TEST(stock__open__bad_arguments__each_has_its_code)
 	ck_assert_ptr_eq(async, DAT_HANDLE_NULL);
 	fini(&info);
 }
-END_TEST
 
 /*
  * Each call that takes an adapter, with what is none: an object of another kind, and an adapter
@@ -340,7 +335,7 @@ assert_no_call_takes(const DAT_PROVIDER *table, DAT_IA_HANDLE bad)
 }
 
 /* clause: c.2.2 */
-START_TEST(stock__calls_on_what_is_no_adapter__are_refused)
+TEST(stock__calls_on_what_is_no_adapter__are_refused)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	const DAT_PROVIDER *table;
@@ -360,10 +355,9 @@ START_TEST(stock__calls_on_what_is_no_adapter__are_refused)
 	assert_no_call_takes(table, ia);
 	fini(&info);
 }
-END_TEST
 
 /* Our own registry complains about its variables, and has a log; this one does neither. */
-START_TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
+TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
 {
 	const DAT_PROVIDER_INFO info = key(0, DAT_TRUE);
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
@@ -379,31 +373,4 @@ START_TEST(stock__wrong_word_in_a_variable_of_the_registry__is_reported)
 		    "errors, general, conf, registry, connections, calls, hints, all");
 	assert_line("dat_ia_open\\(\"x\"\\): loops=0: expected a number from 1 to 32");
 	fini(&info);
-}
-END_TEST
-
-static Suite *
-stock_suite(void)
-{
-	Suite *suite = suite_create("stock");
-	TCase *t = runner_tcase(suite, "keys");
-
-	tcase_add_test(t, stock__event_str__needs_no_call_of_the_registry);
-	tcase_add_test(t, stock__keys_of_one_name__are_distinguished_by_the_function_that_opens);
-	tcase_add_test(t, stock__record_loaded_anew__has_the_parameters_it_was_loaded_with);
-	tcase_add_test(t, stock__more_keys_than_open_functions__are_not_registered);
-	tcase_add_test(t, stock__open__refuses_a_name_that_is_none);
-	tcase_add_test(t, stock__open__bad_arguments__each_has_its_code);
-	tcase_add_test(t, stock__calls_on_what_is_no_adapter__are_refused);
-	tcase_add_test(t, stock__wrong_word_in_a_variable_of_the_registry__is_reported);
-	tcase_add_test(t, stock__evd_create_on_what_is_no_adapter__is_refused);
-	return suite;
-}
-
-int
-main(int argc, char **argv)
-{
-	static const runner_suite_fn suites[] = { stock_suite, NULL };
-
-	return runner_main(argc, argv, suites);
 }

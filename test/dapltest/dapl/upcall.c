@@ -2,11 +2,13 @@
 /* Upcalls over the whole provider; the dispatcher's own rules are tested in test-evd. */
 #include <stdlib.h>
 
-#include "suites.h"
+#include "lib/runner.h"
 #include "lib/upcall_story.h"
 
+DT_CASE("upcall:policy");
+
 /* clause: c.14.2, c.14.20 */
-START_TEST(kcreate__bad_arguments__each_gets_its_own_code)
+TEST(kcreate__bad_arguments__each_gets_its_own_code)
 {
 	DAT_UPCALL_OBJECT object = { NULL, up_upcall }, empty = DAT_UPCALL_NULL;
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
@@ -44,10 +46,9 @@ START_TEST(kcreate__bad_arguments__each_gets_its_own_code)
 	    DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.8 */
-START_TEST(single__completions__are_called_in_order_one_at_a_time)
+TEST(single__completions__are_called_in_order_one_at_a_time)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -62,9 +63,8 @@ START_TEST(single__completions__are_called_in_order_one_at_a_time)
 	dt_pair_close(&pair);
 	ck_assert_int_eq(up.returned, 16);
 }
-END_TEST
 
-START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
+TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -92,7 +92,6 @@ START_TEST(single__of_an_evd_made_without_a_cno__takes_over_its_private_channel)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The pattern of an iSER target: disable, drain, enable; a new event refuses the last. */
 static void
@@ -120,8 +119,10 @@ posts(void *arg)
 	return NULL;
 }
 
+DT_CASE("upcall:classic");
+
 /* clause: c.14.23, c.14.11 */
-START_TEST(classic_pattern__against_a_poster__loses_and_repeats_nothing)
+TEST(classic_pattern__against_a_poster__loses_and_repeats_nothing)
 {
 	struct dt_side side;
 	struct up up;
@@ -134,7 +135,6 @@ START_TEST(classic_pattern__against_a_poster__loses_and_repeats_nothing)
 	up_assert_values(&up, 0, POSTS);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* As drains(), and posts every buffer again. */
 static void
@@ -152,7 +152,7 @@ drains_and_reposts(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.17, c.14.22 */
-START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
+TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 {
 	enum { MESSAGES = 1500 };
 	struct dt_pair pair;
@@ -176,10 +176,11 @@ START_TEST(classic_pattern__on_completions__loses_and_repeats_nothing)
 	up_assert_values(&up, 0, MESSAGES);
 	dt_pair_close(&pair);
 }
-END_TEST
+
+DT_CASE("upcall:policy");
 
 /* clause: c.14.9 */
-START_TEST(many__upcalls__run_at_once_and_never_twice)
+TEST(many__upcalls__run_at_once_and_never_twice)
 {
 	struct dt_side side;
 	struct up up;
@@ -194,10 +195,9 @@ START_TEST(many__upcalls__run_at_once_and_never_twice)
 	up_assert_no_more(&up, 3);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.6 */
-START_TEST(notify__reports_without_taking)
+TEST(notify__reports_without_taking)
 {
 	struct dt_side side;
 	struct up up;
@@ -212,9 +212,8 @@ START_TEST(notify__reports_without_taking)
 	ck_assert_int_le(up.nulls, 4);
 	dt_side_close(&side);
 }
-END_TEST
 
-START_TEST(connections__established_and_disconnected__come_as_upcalls)
+TEST(connections__established_and_disconnected__come_as_upcalls)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -235,10 +234,9 @@ START_TEST(connections__established_and_disconnected__come_as_upcalls)
 	ck_assert_int_eq(up.returned, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.27 */
-START_TEST(wait__while_upcalls_are_enabled__is_refused)
+TEST(wait__while_upcalls_are_enabled__is_refused)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -252,10 +250,9 @@ START_TEST(wait__while_upcalls_are_enabled__is_refused)
 	dt_ok(dat_evd_wait(up.evd, 1000, 1, &event, &more));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.16, c.14.14 */
-START_TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_taken)
+TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_taken)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -276,7 +273,6 @@ START_TEST(enabling_for_new_events__with_one_pending__is_refused_until_it_is_tak
 	up_assert_values(&up, 2, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void *
 open_gate(void *arg)
@@ -289,7 +285,7 @@ open_gate(void *arg)
 }
 
 /* clause: c.14.12 */
-START_TEST(teardown__waits_for_the_upcall_in_progress)
+TEST(teardown__waits_for_the_upcall_in_progress)
 {
 	struct dt_side side;
 	pthread_t thread;
@@ -309,7 +305,6 @@ START_TEST(teardown__waits_for_the_upcall_in_progress)
 	ck_assert_int_eq(up.entered, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* The results of calls from inside an upcall. */
 static DAT_RETURN inside[2];
@@ -324,8 +319,10 @@ frees_itself(struct up *up, const DAT_EVENT *event)
 	inside[1] = dat_evd_dequeue(up->evd, &next);
 }
 
+DT_CASE("upcall:inside");
+
 /* clause: c.14.25 */
-START_TEST(free__of_the_evd_from_its_own_upcall__works)
+TEST(free__of_the_evd_from_its_own_upcall__works)
 {
 	struct dt_side side;
 	struct up up;
@@ -338,7 +335,6 @@ START_TEST(free__of_the_evd_from_its_own_upcall__works)
 	dt_assert_type(inside[1], DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 frees_endpoint(struct up *up, const DAT_EVENT *event)
@@ -351,7 +347,7 @@ frees_endpoint(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.24 */
-START_TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
+TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -373,7 +369,6 @@ START_TEST(free__of_endpoint_and_evd_from_the_disconnect_upcall__works)
 	dt_assert_stays_empty(pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 closes_adapter(struct up *up, const DAT_EVENT *event)
@@ -384,7 +379,7 @@ closes_adapter(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.31 */
-START_TEST(close__of_the_adapter_from_an_upcall__works)
+TEST(close__of_the_adapter_from_an_upcall__works)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -403,7 +398,6 @@ START_TEST(close__of_the_adapter_from_an_upcall__works)
 	dt_side_close(&pair.a);
 	free(pair.b.buffer);
 }
-END_TEST
 
 static DAT_EVENT heard_inside;
 
@@ -419,7 +413,7 @@ waits_inside(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.31 */
-START_TEST(wait__on_a_connection_from_an_upcall__is_served)
+TEST(wait__on_a_connection_from_an_upcall__is_served)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -438,9 +432,10 @@ START_TEST(wait__on_a_connection_from_an_upcall__is_served)
 	ck_assert_int_eq(heard_inside.event_number, DAT_CONNECTION_EVENT_ESTABLISHED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(step__upcalls_run_only_inside_the_step)
+DT_CASE("upcall:loops");
+
+TEST(step__upcalls_run_only_inside_the_step)
 {
 	struct dt_side side;
 	DAT_COUNT done;
@@ -457,9 +452,8 @@ START_TEST(step__upcalls_run_only_inside_the_step)
 	ck_assert_int_ge(done, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
-START_TEST(loops__several__serve_evds_of_one_adapter)
+TEST(loops__several__serve_evds_of_one_adapter)
 {
 	static struct up ups[6];
 	struct dt_side side;
@@ -478,34 +472,4 @@ START_TEST(loops__several__serve_evds_of_one_adapter)
 		up_assert_values(&ups[i], 0, 50);
 	}
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-dapl_upcall_suite(void)
-{
-	Suite *s = suite_create("upcall");
-	TCase *tc = dt_tcase(s, "policy");
-
-	tcase_add_test(tc, kcreate__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, single__completions__are_called_in_order_one_at_a_time);
-	tcase_add_test(tc, single__of_an_evd_made_without_a_cno__takes_over_its_private_channel);
-	tcase_add_test(tc, many__upcalls__run_at_once_and_never_twice);
-	tcase_add_test(tc, notify__reports_without_taking);
-	tcase_add_test(tc, connections__established_and_disconnected__come_as_upcalls);
-	tcase_add_test(tc, wait__while_upcalls_are_enabled__is_refused);
-	tcase_add_test(tc, enabling_for_new_events__with_one_pending__is_refused_until_it_is_taken);
-	tcase_add_test(tc, teardown__waits_for_the_upcall_in_progress);
-	tc = dt_tcase(s, "classic");
-	tcase_add_test(tc, classic_pattern__against_a_poster__loses_and_repeats_nothing);
-	tcase_add_test(tc, classic_pattern__on_completions__loses_and_repeats_nothing);
-	tc = dt_tcase(s, "inside");
-	tcase_add_test(tc, free__of_the_evd_from_its_own_upcall__works);
-	tcase_add_test(tc, free__of_endpoint_and_evd_from_the_disconnect_upcall__works);
-	tcase_add_test(tc, close__of_the_adapter_from_an_upcall__works);
-	tcase_add_test(tc, wait__on_a_connection_from_an_upcall__is_served);
-	tc = dt_tcase(s, "loops");
-	tcase_add_test(tc, step__upcalls_run_only_inside_the_step);
-	tcase_add_test(tc, loops__several__serve_evds_of_one_adapter);
-	return s;
 }

@@ -34,107 +34,94 @@ assert_read(const char *text, const char *names)
 	ck_assert_str_eq(story_heard(), "");
 }
 
-START_TEST(conf__empty_file__lists_nothing)
+STORY_CASE("conf:read");
+
+TEST(conf__empty_file__lists_nothing)
 {
 	assert_read("", "");
 }
-END_TEST
 
 /* clause: b.1.3 */
-START_TEST(conf__good_lines__keep_their_order)
+TEST(conf__good_lines__keep_their_order)
 {
 	assert_read(GOOD("c") GOOD("a") GOOD("b"), "c a b ");
 }
-END_TEST
 
-START_TEST(conf__last_line_without_newline__is_read)
+TEST(conf__last_line_without_newline__is_read)
 {
 	assert_read("x u2.0 threadsafe default lib.so id.2.0 \"\" \"\"", "x ");
 }
-END_TEST
 
-START_TEST(conf__byte_order_mark__is_no_part_of_the_first_line)
+TEST(conf__byte_order_mark__is_no_part_of_the_first_line)
 {
 	assert_read("\xef\xbb\xbf" GOOD("x") GOOD("y"), "x y ");
 }
-END_TEST
 
-START_TEST(conf__byte_order_mark_before_a_comment__is_no_part_of_it)
+TEST(conf__byte_order_mark_before_a_comment__is_no_part_of_it)
 {
 	assert_read("\xef\xbb\xbf# a comment\n" GOOD("x"), "x ");
 }
-END_TEST
 
-START_TEST(conf__byte_order_mark_alone__is_nothing)
+TEST(conf__byte_order_mark_alone__is_nothing)
 {
 	assert_read("\xef\xbb\xbf", "");
 }
-END_TEST
 
 /* There it is a character of the name. */
-START_TEST(conf__byte_order_mark_of_another_line__is_no_mark)
+TEST(conf__byte_order_mark_of_another_line__is_no_mark)
 {
 	assert_read(GOOD("x") "\xef\xbb\xbf" GOOD("y"), "x \xef\xbb\xbfy ");
 }
-END_TEST
 
 /* clause: b.1.3 */
-START_TEST(conf__comments_and_blank_lines__are_nothing)
+TEST(conf__comments_and_blank_lines__are_nothing)
 {
 	assert_read("# a comment\n\n  \t \n   # another\n" GOOD("x") "#" GOOD("y"), "x ");
 }
-END_TEST
 
-START_TEST(conf__comment_behind_a_record__is_nothing)
+TEST(conf__comment_behind_a_record__is_nothing)
 {
 	assert_read("x u2.0 threadsafe default lib.so id.2.0 \"\" \"\" # why\n", "x ");
 }
-END_TEST
 
-START_TEST(conf__hash_within_a_field__belongs_to_it)
+TEST(conf__hash_within_a_field__belongs_to_it)
 {
 	assert_read(GOOD("a#b"), "a#b ");
 }
-END_TEST
 
 /* clause: b.1.3 */
-START_TEST(conf__quoted_name_with_blanks__is_one_field)
+TEST(conf__quoted_name_with_blanks__is_one_field)
 {
 	assert_read(
 	    "\"two words\" u2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n", "two words ");
 }
-END_TEST
 
 /* clause: b.1.3 */
-START_TEST(conf__backslash_within_quotes__takes_the_next_character)
+TEST(conf__backslash_within_quotes__takes_the_next_character)
 {
 	assert_read(GOOD("\"a\\b\\\"c\\\\d\""), "ab\"c\\d ");
 }
-END_TEST
 
-START_TEST(conf__backslash_outside_quotes__is_itself)
+TEST(conf__backslash_outside_quotes__is_itself)
 {
 	assert_read(GOOD("a\\b\\#c\\"), "a\\b\\#c\\ ");
 }
-END_TEST
 
-START_TEST(conf__quote_behind_a_word__begins_the_next_field)
+TEST(conf__quote_behind_a_word__begins_the_next_field)
 {
 	assert_read("x u2.0 threadsafe default\"l\"id.2.0\"a\"\"b\"\n", "x ");
 }
-END_TEST
 
 /* clause: b.1.6 */
-START_TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
+TEST(conf__kernel_and_nondefault_lines__are_passed_over_in_silence)
 {
 	assert_read("k k2.0 threadsafe default lib.so id.2.0 \"\" \"\"\n"
 		    "n u2.0 threadsafe nondefault lib.so id.2.0 \"\" \"\"\n" GOOD("x"),
 	    "x ");
 }
-END_TEST
 
 /* clause: b.3.4 */
-START_TEST(conf__library_and_parameters__reach_the_provider_as_written)
+TEST(conf__library_and_parameters__reach_the_provider_as_written)
 {
 	DAT_IA_HANDLE ia;
 
@@ -143,101 +130,89 @@ START_TEST(conf__library_and_parameters__reach_the_provider_as_written)
 	ck_assert_int_eq(story_traced("init x 2.0 0 \"eth0 0 \"a\"\""), 1);
 	story_close(ia);
 }
-END_TEST
+
+STORY_CASE("conf:refuse");
 
 /* clause: b.1.5 */
-START_TEST(conf__too_few_fields__are_counted)
+TEST(conf__too_few_fields__are_counted)
 {
 	assert_refused("x u2.0 threadsafe", "3 fields where 8 are due");
 }
-END_TEST
 
-START_TEST(conf__one_field__is_singular)
+TEST(conf__one_field__is_singular)
 {
 	assert_refused("x", "1 field where 8 are due");
 }
-END_TEST
 
 /* clause: b.1.5 */
-START_TEST(conf__too_many_fields__are_refused)
+TEST(conf__too_many_fields__are_refused)
 {
 	assert_refused("x u2.0 threadsafe default lib.so id.2.0 eth0 0 more",
 	    "there are more than 8 fields (quote blanks, end each line)");
 }
-END_TEST
 
-START_TEST(conf__open_quote__is_refused)
+TEST(conf__open_quote__is_refused)
 {
 	assert_refused("x u2.0 threadsafe default lib.so id.2.0 \"eth0 0", "a quote is not closed");
 }
-END_TEST
 
-START_TEST(conf__escaped_closing_quote__closes_nothing)
+TEST(conf__escaped_closing_quote__closes_nothing)
 {
 	assert_refused(
 	    "x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\\"", "a quote is not closed");
 }
-END_TEST
 
-START_TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
+TEST(conf__backslash_at_the_end_of_an_open_quote__is_refused)
 {
 	assert_refused(
 	    "x u2.0 threadsafe default lib.so id.2.0 eth0 \"p\\", "a quote is not closed");
 }
-END_TEST
 
 /* clause: b.1.5 */
-START_TEST(conf__bad_api_version__is_shown)
+TEST(conf__bad_api_version__is_shown)
 {
 	assert_refused("x 2.0 threadsafe default l id.2.0 a b",
 	    "field 2 is \"2.0\", not an API version such as u2.0");
 }
-END_TEST
 
-START_TEST(conf__api_version_without_minor__is_refused)
+TEST(conf__api_version_without_minor__is_refused)
 {
 	assert_refused("x u2 threadsafe default l id.2.0 a b",
 	    "field 2 is \"u2\", not an API version such as u2.0");
 }
-END_TEST
 
-START_TEST(conf__api_version_beyond_32_bits__is_refused)
+TEST(conf__api_version_beyond_32_bits__is_refused)
 {
 	assert_refused("x u2.4294967296 threadsafe default l id.2.0 a b",
 	    "field 2 is \"u2.4294967296\", not an API version such as u2.0");
 }
-END_TEST
 
-START_TEST(conf__negative_version__is_refused)
+TEST(conf__negative_version__is_refused)
 {
 	assert_refused("x u2.-1 threadsafe default l id.2.0 a b",
 	    "field 2 is \"u2.-1\", not an API version such as u2.0");
 }
-END_TEST
 
 /* clause: b.1.5 */
-START_TEST(conf__bad_thread_safety__is_shown)
+TEST(conf__bad_thread_safety__is_shown)
 {
 	assert_refused("x u2.0 maybe default l id.2.0 a b",
 	    "field 3 is \"maybe\", neither threadsafe nor nonthreadsafe");
 }
-END_TEST
 
-START_TEST(conf__bad_default__is_shown)
+TEST(conf__bad_default__is_shown)
 {
 	assert_refused("x u2.0 threadsafe yes l id.2.0 a b",
 	    "field 4 is \"yes\", neither default nor nondefault");
 }
-END_TEST
 
-START_TEST(conf__bad_provider_version__is_shown)
+TEST(conf__bad_provider_version__is_shown)
 {
 	assert_refused("x u2.0 threadsafe default l dapl2.0 a b",
 	    "field 6 is \"dapl2.0\", not a provider version such as dapl.2.0");
 }
-END_TEST
 
-START_TEST(conf__bad_provider_version__is_shown_to_40_bytes)
+TEST_LOOP(conf__bad_provider_version__is_shown_to_40_bytes, 2)
 {
 	static const char *const rest[2][2] = { { "", "" }, { "1", "..." } };
 	char line[128], reason[128];
@@ -251,37 +226,34 @@ START_TEST(conf__bad_provider_version__is_shown_to_40_bytes)
 	    rest[_i][1]);
 	assert_refused(line, reason);
 }
-END_TEST
 
-START_TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
+TEST(conf__control_characters_of_a_field__do_not_reach_the_terminal)
 {
 	assert_refused("x u2.0 \033[2J default l id.2.0 a b",
 	    "field 3 is \"\\x1b[2J\", neither threadsafe nor nonthreadsafe");
 }
-END_TEST
 
-START_TEST(conf__long_word_in_a_message__is_cut)
+TEST(conf__long_word_in_a_message__is_cut)
 {
 	assert_refused("x u2.0 1234567890123456789012345678901234567890x default l id.2.0 a b",
 	    "field 3 (thread safety) is longer than 31 bytes");
 }
-END_TEST
 
-START_TEST(conf__empty_name__is_refused)
+TEST(conf__empty_name__is_refused)
 {
 	assert_refused(
 	    "\"\" u2.0 threadsafe default l id.2.0 a b", "field 1 (interface name) is empty");
 }
-END_TEST
 
-START_TEST(conf__empty_library__is_refused)
+TEST(conf__empty_library__is_refused)
 {
 	assert_refused(
 	    "x u2.0 threadsafe default \"\" id.2.0 a b", "field 5 (library path) is empty");
 }
-END_TEST
 
-START_TEST(conf__name_of_255_bytes__is_read)
+STORY_CASE("conf:read");
+
+TEST(conf__name_of_255_bytes__is_read)
 {
 	char conf[512], want[512];
 
@@ -290,9 +262,10 @@ START_TEST(conf__name_of_255_bytes__is_read)
 	snprintf(conf, sizeof conf, "%.255s u2.0 threadsafe default l id.2.0 a b\n", want);
 	assert_read(conf, want);
 }
-END_TEST
 
-START_TEST(conf__name_of_256_bytes__is_refused)
+STORY_CASE("conf:refuse");
+
+TEST(conf__name_of_256_bytes__is_refused)
 {
 	char line[512];
 
@@ -300,9 +273,8 @@ START_TEST(conf__name_of_256_bytes__is_refused)
 	strcpy(line + 256, " u2.0 threadsafe default l id.2.0 a b");
 	assert_refused(line, "field 1 (interface name) is longer than 255 bytes");
 }
-END_TEST
 
-START_TEST(conf__parameters_of_4096_bytes__are_refused)
+TEST(conf__parameters_of_4096_bytes__are_refused)
 {
 	char line[8192] = "x u2.0 threadsafe default l id.2.0 ";
 	size_t n = strlen(line);
@@ -311,7 +283,6 @@ START_TEST(conf__parameters_of_4096_bytes__are_refused)
 	strcpy(line + n + 4096, " b");
 	assert_refused(line, "field 7 (interface parameters) is longer than 4095 bytes");
 }
-END_TEST
 
 /*
  * A field as long as it may be, and with a byte more: the name, so that the line is known, is in
@@ -331,7 +302,8 @@ static const struct {
 };
 
 /* origin: out33.H3 */
-START_TEST(conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused)
+TEST_LOOP(conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused,
+    2 * sizeof limits / sizeof limits[0])
 {
 	const int i = _i / 2, more = _i % 2, field = i == 0 ? 2 : i + 4;
 	char line[8192], fill[4200], reason[128];
@@ -348,7 +320,6 @@ START_TEST(conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused)
 	    limits[i].name, limits[i].number ? field == 2 ? 31 : 255 : limits[i].most);
 	assert_refused(line, reason);
 }
-END_TEST
 
 static const struct {
 	const char *version, *provider;
@@ -373,7 +344,7 @@ static const struct {
 };
 
 /* origin: out33.H3 */
-START_TEST(conf__versions__each_side_of_each_limit)
+TEST_LOOP(conf__versions__each_side_of_each_limit, sizeof versions / sizeof versions[0])
 {
 	DAT_REARM_RECORD records[2];
 	DAT_COUNT n = -1;
@@ -390,17 +361,15 @@ START_TEST(conf__versions__each_side_of_each_limit)
 		ck_assert(records[0].version_major == UINT32_MAX &&
 			  records[0].version_minor == UINT32_MAX);
 }
-END_TEST
 
 /* origin: out33.H3 */
-START_TEST(conf__each_blank__separates_fields)
+TEST(conf__each_blank__separates_fields)
 {
 	assert_read("x\tu2.0\vthreadsafe\fdefault \t\v\fl id.2.0 a b\v\f\n\v\f\n", "x ");
 }
-END_TEST
 
 /* origin: out33.H3 */
-START_TEST(conf__line_of_16_kib__is_read_and_one_byte_more_is_refused)
+TEST_LOOP(conf__line_of_16_kib__is_read_and_one_byte_more_is_refused, 2)
 {
 	char line[16384 + 2] = "x u2.0 threadsafe default l id.2.0 a b #";
 	size_t n = strlen(line);
@@ -412,9 +381,8 @@ START_TEST(conf__line_of_16_kib__is_read_and_one_byte_more_is_refused)
 	else
 		assert_read(line, "x ");
 }
-END_TEST
 
-START_TEST(conf__line_longer_than_16_kib__is_refused_whole)
+TEST(conf__line_longer_than_16_kib__is_refused_whole)
 {
 	char line[20000];
 
@@ -422,16 +390,14 @@ START_TEST(conf__line_longer_than_16_kib__is_refused_whole)
 	line[sizeof line - 1] = '\0';
 	assert_refused(line, "the line is longer than 16384 bytes");
 }
-END_TEST
 
-START_TEST(conf__carriage_return__is_refused)
+TEST(conf__carriage_return__is_refused)
 {
 	assert_refused("x u2.0 threadsafe default l id.2.0 a b\r",
 	    "the line has a carriage return in it (a text file of another system?)");
 }
-END_TEST
 
-START_TEST(conf__nul_byte__is_refused)
+TEST(conf__nul_byte__is_refused)
 {
 	static const char conf[] =
 	    GOOD("before") "x u2.0 thr\0eadsafe default l id.2.0 a b\n" GOOD("after");
@@ -444,10 +410,9 @@ START_TEST(conf__nul_byte__is_refused)
 	    story_conf_path());
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
 /* clause: b.1.4 */
-START_TEST(conf__three_bad_lines__give_three_messages)
+TEST(conf__three_bad_lines__give_three_messages)
 {
 	char want[13000];
 	const char *path = story_conf_path();
@@ -462,9 +427,10 @@ START_TEST(conf__three_bad_lines__give_three_messages)
 	    path, path, path);
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
-START_TEST(conf__endless_file__ends)
+STORY_CASE("conf:file");
+
+TEST(conf__endless_file__ends)
 {
 	DAT_COUNT n = -1;
 
@@ -476,10 +442,9 @@ START_TEST(conf__endless_file__ends)
 	ck_assert_str_eq(story_heard(), "dat: /dev/zero:1: the file is larger than 4194304 bytes; "
 					"the rest is ignored\n");
 }
-END_TEST
 
 /* Of many lines, the last of which ends with the last byte that counts, or behind it. */
-START_TEST(conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored)
+TEST_LOOP(conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored, 2)
 {
 	enum { MOST = 4 << 20, LINES = 4096 };
 	static char conf[MOST + 2];
@@ -502,10 +467,9 @@ START_TEST(conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored)
 		    story_conf_path(), LINES + 2);
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
 /* clause: b.1.1 */
-START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
+TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
 {
 	char want[8192];
 
@@ -516,28 +480,29 @@ START_TEST(conf__override_that_is_not_there__gives_no_providers_and_a_message)
 	    story_path("nowhere"));
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
-START_TEST(conf__override_that_is_a_directory__gives_a_message)
+TEST(conf__override_that_is_a_directory__gives_a_message)
 {
 	setenv("DAT_OVERRIDE", "/", 1);
 	story_listen();
 	ck_assert_str_eq(story_listed(), "");
 	ck_assert_str_eq(story_heard(), "dat: cannot read /: Is a directory\n");
 }
-END_TEST
+
+STORY_CASE("conf:read");
 
 /* clause: b.1.8 */
-START_TEST(conf__read_once__a_later_change_is_not_seen)
+TEST(conf__read_once__a_later_change_is_not_seen)
 {
 	story_conf(GOOD("first"));
 	ck_assert_str_eq(story_listed(), "first ");
 	story_conf(GOOD("second"));
 	ck_assert_str_eq(story_listed(), "first ");
 }
-END_TEST
 
-START_TEST(log__mask_without_errors__is_silent)
+STORY_CASE("conf:log");
+
+TEST(log__mask_without_errors__is_silent)
 {
 	setenv("DAT_DBG_TYPE", "0", 1);
 	story_conf("bad\n");
@@ -545,10 +510,9 @@ START_TEST(log__mask_without_errors__is_silent)
 	ck_assert_str_eq(story_listed(), "");
 	ck_assert_str_eq(story_heard(), "");
 }
-END_TEST
 
 /* clause: b.6.6 */
-START_TEST(log__registry_classes__print_load_and_registration)
+TEST(log__registry_classes__print_load_and_registration)
 {
 	const char *heard;
 
@@ -561,10 +525,9 @@ START_TEST(log__registry_classes__print_load_and_registration)
 	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" 2.0 threadsafe has registered\n"));
 	ck_assert_ptr_nonnull(strstr(heard, "dat: \"x\" has removed its registration\n"));
 }
-END_TEST
 
 /* clause: b.6.6 */
-START_TEST(log__destination_stdout__is_not_stderr)
+TEST_LOOP(log__destination_stdout__is_not_stderr, 4)
 {
 	static const char *const values[] = { "1", "stdout", "stdout,syslog", "3" };
 	const int kept = dup(STDOUT_FILENO);
@@ -589,76 +552,4 @@ START_TEST(log__destination_stdout__is_not_stderr)
 	    story_conf_path());
 	ck_assert_str_eq(got, want);
 	ck_assert_str_eq(story_heard(), "");
-}
-END_TEST
-
-Suite *
-dat_conf_suite(void)
-{
-	Suite *suite = suite_create("conf");
-	TCase *t;
-
-	t = story_tcase(suite, "read");
-	tcase_add_test(t, conf__empty_file__lists_nothing);
-	tcase_add_test(t, conf__good_lines__keep_their_order);
-	tcase_add_test(t, conf__last_line_without_newline__is_read);
-	tcase_add_test(t, conf__byte_order_mark__is_no_part_of_the_first_line);
-	tcase_add_test(t, conf__byte_order_mark_before_a_comment__is_no_part_of_it);
-	tcase_add_test(t, conf__byte_order_mark_alone__is_nothing);
-	tcase_add_test(t, conf__byte_order_mark_of_another_line__is_no_mark);
-	tcase_add_test(t, conf__comments_and_blank_lines__are_nothing);
-	tcase_add_test(t, conf__comment_behind_a_record__is_nothing);
-	tcase_add_test(t, conf__hash_within_a_field__belongs_to_it);
-	tcase_add_test(t, conf__quoted_name_with_blanks__is_one_field);
-	tcase_add_test(t, conf__backslash_within_quotes__takes_the_next_character);
-	tcase_add_test(t, conf__backslash_outside_quotes__is_itself);
-	tcase_add_test(t, conf__quote_behind_a_word__begins_the_next_field);
-	tcase_add_test(t, conf__kernel_and_nondefault_lines__are_passed_over_in_silence);
-	tcase_add_test(t, conf__library_and_parameters__reach_the_provider_as_written);
-	tcase_add_test(t, conf__name_of_255_bytes__is_read);
-	tcase_add_test(t, conf__read_once__a_later_change_is_not_seen);
-
-	t = story_tcase(suite, "refuse");
-	tcase_add_test(t, conf__too_few_fields__are_counted);
-	tcase_add_test(t, conf__one_field__is_singular);
-	tcase_add_test(t, conf__too_many_fields__are_refused);
-	tcase_add_test(t, conf__open_quote__is_refused);
-	tcase_add_test(t, conf__escaped_closing_quote__closes_nothing);
-	tcase_add_test(t, conf__backslash_at_the_end_of_an_open_quote__is_refused);
-	tcase_add_test(t, conf__bad_api_version__is_shown);
-	tcase_add_test(t, conf__api_version_without_minor__is_refused);
-	tcase_add_test(t, conf__api_version_beyond_32_bits__is_refused);
-	tcase_add_test(t, conf__negative_version__is_refused);
-	tcase_add_test(t, conf__bad_thread_safety__is_shown);
-	tcase_add_test(t, conf__bad_default__is_shown);
-	tcase_add_test(t, conf__bad_provider_version__is_shown);
-	tcase_add_loop_test(t, conf__bad_provider_version__is_shown_to_40_bytes, 0, 2);
-	tcase_add_test(t, conf__control_characters_of_a_field__do_not_reach_the_terminal);
-	tcase_add_test(t, conf__long_word_in_a_message__is_cut);
-	tcase_add_test(t, conf__empty_name__is_refused);
-	tcase_add_test(t, conf__empty_library__is_refused);
-	tcase_add_test(t, conf__name_of_256_bytes__is_refused);
-	tcase_add_test(t, conf__parameters_of_4096_bytes__are_refused);
-	tcase_add_loop_test(t, conf__each_field_at_its_limit__is_read_and_one_byte_more_is_refused,
-	    0, 2 * sizeof limits / sizeof limits[0]);
-	tcase_add_loop_test(
-	    t, conf__versions__each_side_of_each_limit, 0, sizeof versions / sizeof versions[0]);
-	tcase_add_test(t, conf__each_blank__separates_fields);
-	tcase_add_loop_test(t, conf__line_of_16_kib__is_read_and_one_byte_more_is_refused, 0, 2);
-	tcase_add_test(t, conf__line_longer_than_16_kib__is_refused_whole);
-	tcase_add_test(t, conf__carriage_return__is_refused);
-	tcase_add_test(t, conf__nul_byte__is_refused);
-	tcase_add_test(t, conf__three_bad_lines__give_three_messages);
-
-	t = story_tcase(suite, "file");
-	tcase_add_test(t, conf__endless_file__ends);
-	tcase_add_loop_test(t, conf__file_of_4_mib__is_read_and_what_is_behind_is_ignored, 0, 2);
-	tcase_add_test(t, conf__override_that_is_not_there__gives_no_providers_and_a_message);
-	tcase_add_test(t, conf__override_that_is_a_directory__gives_a_message);
-
-	t = story_tcase(suite, "log");
-	tcase_add_test(t, log__mask_without_errors__is_silent);
-	tcase_add_test(t, log__registry_classes__print_load_and_registration);
-	tcase_add_loop_test(t, log__destination_stdout__is_not_stderr, 0, 4);
-	return suite;
 }

@@ -35,8 +35,10 @@ assert_opens_and_closes(void *library)
 	ck_assert_int_eq(story_traced("remove 00000000"), 1);
 }
 
+STORY_CASE("dlopen:dlopen");
+
 /* clause: b.5.1 */
-START_TEST(dlopen__local__the_provider_finds_the_registry_all_the_same)
+TEST(dlopen__local__the_provider_finds_the_registry_all_the_same)
 {
 	void *library;
 
@@ -45,30 +47,9 @@ START_TEST(dlopen__local__the_provider_finds_the_registry_all_the_same)
 	ck_assert_ptr_null(dlsym(RTLD_DEFAULT, "dat_registry_add_provider"));
 	assert_opens_and_closes(library);
 }
-END_TEST
 
-START_TEST(dlopen__global__works)
+TEST(dlopen__global__works)
 {
 	story_conf(CONF);
 	assert_opens_and_closes(load_registry(RTLD_NOW | RTLD_GLOBAL));
-}
-END_TEST
-
-static Suite *
-dlopen_suite(void)
-{
-	Suite *suite = suite_create("dlopen");
-	TCase *t = story_tcase(suite, "dlopen");
-
-	tcase_add_test(t, dlopen__local__the_provider_finds_the_registry_all_the_same);
-	tcase_add_test(t, dlopen__global__works);
-	return suite;
-}
-
-int
-main(int argc, char **argv)
-{
-	static const runner_suite_fn suites[] = { dlopen_suite, NULL };
-
-	return runner_main(argc, argv, suites);
 }

@@ -27,8 +27,10 @@ open_x(const char *conf, DAT_HANDLE *object)
 	return ia;
 }
 
+STORY_CASE("extension:operation");
+
 /* clause: f.1.1 */
-START_TEST(op__before_any_ia_with_extensions__is_not_implemented)
+TEST(op__before_any_ia_with_extensions__is_not_implemented)
 {
 	DAT_HANDLE object;
 	DAT_IA_HANDLE ia = open_x(CONF(""), &object);
@@ -37,10 +39,9 @@ START_TEST(op__before_any_ia_with_extensions__is_not_implemented)
 	story_assert_ret(dat_extension_op(object, 0x100, 5), NOT_IMPLEMENTED);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: f.1.1 */
-START_TEST(op__on_ia_and_object__reaches_the_provider)
+TEST(op__on_ia_and_object__reaches_the_provider)
 {
 	DAT_HANDLE object;
 	DAT_IA_HANDLE ia = open_x(CONF("extension"), &object);
@@ -51,10 +52,9 @@ START_TEST(op__on_ia_and_object__reaches_the_provider)
 	ck_assert_int_eq(story_traced("extendedop OBJECT 0x200 0x6"), 1);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: f.1.4 */
-START_TEST(op__impossible_handle__is_refused)
+TEST(op__impossible_handle__is_refused)
 {
 	static const uintptr_t handles[] = { 0, 2, 65535, 65537, (uintptr_t)-1 };
 	DAT_HANDLE object;
@@ -65,10 +65,9 @@ START_TEST(op__impossible_handle__is_refused)
 		story_assert_ret(dat_extension_op((DAT_HANDLE)handles[i], 0x100, 5), BAD_HANDLE);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: f.1.2 */
-START_TEST(query__by_name__opens_and_closes)
+TEST_LOOP(query__by_name__opens_and_closes, 2)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 
@@ -81,10 +80,9 @@ START_TEST(query__by_name__opens_and_closes)
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	story_assert_ret(dat_ib_close_query(ia), BAD_HANDLE);
 }
-END_TEST
 
 /* origin: out35.P33 */
-START_TEST(query__close_is_refused__stays_open)
+TEST(query__close_is_refused__stays_open)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 
@@ -96,10 +94,9 @@ START_TEST(query__close_is_refused__stays_open)
 	story_assert_ret(dat_ib_close_query(ia), DAT_SUCCESS);
 	ck_assert_int_eq(story_traced("fini x"), 1);
 }
-END_TEST
 
 /* There are fewer numbers for adapters. */
-START_TEST(ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_number)
+TEST_LOOP(ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_number, 2)
 {
 	DAT_IA_HANDLE first, ia = DAT_HANDLE_NULL;
 
@@ -116,9 +113,8 @@ START_TEST(ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_num
 		}
 	story_close(first);
 }
-END_TEST
 
-START_TEST(query__of_an_unknown_name__is_not_found)
+TEST(query__of_an_unknown_name__is_not_found)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 
@@ -130,9 +126,8 @@ START_TEST(query__of_an_unknown_name__is_not_found)
 	story_assert_ret(dat_ib_open_query("x", NULL, 0, NULL, 0, NULL),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4));
 }
-END_TEST
 
-START_TEST(query__provider_fails__leaves_nothing)
+TEST(query__provider_fails__leaves_nothing)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 
@@ -142,7 +137,6 @@ START_TEST(query__provider_fails__leaves_nothing)
 	ck_assert_ptr_null(ia);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
 static void
 never_called(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
@@ -152,9 +146,11 @@ never_called(DAT_PVOID data, const DAT_EVENT *event, DAT_BOOLEAN more)
 	(void)more;
 }
 
+STORY_CASE("extension:upcall");
+
 /* The stub notes operation and first argument: enough to see that each call goes its way. */
 /* clause: c.14.33 */
-START_TEST(upcall__calls__travel_as_extended_operations)
+TEST(upcall__calls__travel_as_extended_operations)
 {
 	const DAT_UPCALL_OBJECT upcall = { NULL, never_called };
 	struct dat_rearm_evd_counters counters;
@@ -174,9 +170,8 @@ START_TEST(upcall__calls__travel_as_extended_operations)
 	ck_assert_int_eq(story_traced("extendedop OBJECT 0x102"), 1);
 	story_close(ia);
 }
-END_TEST
 
-START_TEST(upcall__null_object__has_neither_data_nor_function)
+TEST(upcall__null_object__has_neither_data_nor_function)
 {
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 
@@ -184,10 +179,9 @@ START_TEST(upcall__null_object__has_neither_data_nor_function)
 	ck_assert_ptr_null((void *)(uintptr_t)none.upcall_func);
 	ck_assert_ptr_null(DAT_UPCALL_SAME);
 }
-END_TEST
 
 /* clause: a.4.1 */
-START_TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
+TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
 {
 	DAT_REGION_DESCRIPTION region = { .for_va = &region };
 	DAT_HANDLE object;
@@ -209,9 +203,10 @@ START_TEST(kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has)
 	ck_assert_int_eq(story_traced("lmr_create"), 1);
 	story_close(ia);
 }
-END_TEST
 
-START_TEST(ib__strerror_of_extensions__has_a_sentence)
+STORY_CASE("extension:operation");
+
+TEST(ib__strerror_of_extensions__has_a_sentence)
 {
 	const char *text = NULL;
 
@@ -220,30 +215,4 @@ START_TEST(ib__strerror_of_extensions__has_a_sentence)
 	ck_assert_uint_eq(dat_strerror_extension((DAT_IB_RETURN)DAT_ABORT, &text), DAT_SUCCESS);
 	ck_assert_ptr_nonnull(strstr(text, "(DAT_ABORT)."));
 	ck_assert_uint_eq(dat_strerror_ext_status((DAT_IB_STATUS)9, &text), DAT_INVALID_PARAMETER);
-}
-END_TEST
-
-Suite *
-dat_extension_suite(void)
-{
-	Suite *suite = suite_create("extension");
-	TCase *t;
-
-	t = story_tcase(suite, "operation");
-	tcase_add_test(t, op__before_any_ia_with_extensions__is_not_implemented);
-	tcase_add_test(t, op__on_ia_and_object__reaches_the_provider);
-	tcase_add_test(t, op__impossible_handle__is_refused);
-	tcase_add_loop_test(t, query__by_name__opens_and_closes, 0, 2);
-	tcase_add_test(t, query__close_is_refused__stays_open);
-	tcase_add_loop_test(
-	    t, ia__opened_and_closed_either_way_seventy_thousand_times__leaks_no_number, 0, 2);
-	tcase_add_test(t, query__of_an_unknown_name__is_not_found);
-	tcase_add_test(t, query__provider_fails__leaves_nothing);
-	tcase_add_test(t, ib__strerror_of_extensions__has_a_sentence);
-
-	t = story_tcase(suite, "upcall");
-	tcase_add_test(t, upcall__calls__travel_as_extended_operations);
-	tcase_add_test(t, upcall__null_object__has_neither_data_nor_function);
-	tcase_add_test(t, kdat__lmr_kcreate__is_lmr_create_for_what_user_space_has);
-	return suite;
 }

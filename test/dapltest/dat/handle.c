@@ -17,8 +17,10 @@ static const uintptr_t impossible[] = {
 	65537, 65540, 0x10000001, (uintptr_t)-1, (uintptr_t)-4, /* misaligned */
 };
 
+CASE("handle:impossible");
+
 /* clause: b.4.1, b.4.2, g.1.4 */
-START_TEST(call__impossible_handle__is_refused_with_its_subtype)
+TEST_LOOP(call__impossible_handle__is_refused_with_its_subtype, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	DAT_RETURN want = DAT_ERROR(DAT_INVALID_HANDLE, call->subtype), got;
@@ -30,10 +32,11 @@ START_TEST(call__impossible_handle__is_refused_with_its_subtype)
 		    (size_t)impossible[i], got, want);
 	}
 }
-END_TEST
+
+STORY_CASE("handle:dispatch");
 
 /* clause: b.4.2, g.1.4 */
-START_TEST(call__number_of_an_open_ia__is_for_ia_calls_alone)
+TEST_LOOP(call__number_of_an_open_ia__is_for_ia_calls_alone, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	DAT_RETURN got, want;
@@ -46,10 +49,9 @@ START_TEST(call__number_of_an_open_ia__is_for_ia_calls_alone)
 	ck_assert_msg(got == want, "dat_%s(IA) gives 0x%08x, not 0x%08x", call->name, got, want);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: a.2.2 */
-START_TEST(call__good_handle__reaches_its_slot_with_all_arguments)
+TEST_LOOP(call__good_handle__reaches_its_slot_with_all_arguments, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	DAT_EVD_HANDLE object = DAT_HANDLE_NULL;
@@ -65,9 +67,10 @@ START_TEST(call__good_handle__reaches_its_slot_with_all_arguments)
 	    strstr(story_trace(), want) != NULL, "no line \"%s\" in:\n%s", want, story_trace());
 	story_close(ia);
 }
-END_TEST
 
-START_TEST(ia__impossible_number__is_refused)
+CASE("handle:impossible");
+
+TEST(ia__impossible_number__is_refused)
 {
 	DAT_RETURN want = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	DAT_BOOLEAN answer;
@@ -81,9 +84,8 @@ START_TEST(ia__impossible_number__is_refused)
 		story_assert_ret(dat_ia_ha_related(ia, (char *)"x", &answer), want);
 	}
 }
-END_TEST
 
-START_TEST(handle__whose_first_word_is_no_table__is_refused)
+TEST(handle__whose_first_word_is_no_table__is_refused)
 {
 	static const uintptr_t words[] = { 0, 1, 65535, 65537 };
 	struct {
@@ -97,9 +99,10 @@ START_TEST(handle__whose_first_word_is_no_table__is_refused)
 		    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST));
 	}
 }
-END_TEST
 
-START_TEST(provider__with_an_empty_slot__has_not_implemented_the_call)
+STORY_CASE("handle:dispatch");
+
+TEST(provider__with_an_empty_slot__has_not_implemented_the_call)
 {
 	DAT_PZ_HANDLE pz;
 	DAT_IA_HANDLE ia;
@@ -109,33 +112,11 @@ START_TEST(provider__with_an_empty_slot__has_not_implemented_the_call)
 	story_assert_ret(dat_pz_create(ia, &pz), DAT_ERROR(DAT_NOT_IMPLEMENTED, DAT_NO_SUBTYPE));
 	story_close(ia);
 }
-END_TEST
 
-START_TEST(table__covers_every_call_with_a_handle)
+CASE("handle:impossible");
+
+TEST(table__covers_every_call_with_a_handle)
 {
 	/* 81 slots less name, extension, ia_open, ia_query, ia_close, ia_ha_related, extendedop. */
 	ck_assert_int_eq(dat_calls_count, 74);
-}
-END_TEST
-
-Suite *
-dat_handle_suite(void)
-{
-	Suite *suite = suite_create("handle");
-	TCase *t;
-
-	t = runner_tcase(suite, "impossible");
-	tcase_add_loop_test(
-	    t, call__impossible_handle__is_refused_with_its_subtype, 0, dat_calls_count);
-	tcase_add_test(t, ia__impossible_number__is_refused);
-	tcase_add_test(t, handle__whose_first_word_is_no_table__is_refused);
-	tcase_add_test(t, table__covers_every_call_with_a_handle);
-
-	t = story_tcase(suite, "dispatch");
-	tcase_add_loop_test(
-	    t, call__number_of_an_open_ia__is_for_ia_calls_alone, 0, dat_calls_count);
-	tcase_add_loop_test(
-	    t, call__good_handle__reaches_its_slot_with_all_arguments, 0, dat_calls_count);
-	tcase_add_test(t, provider__with_an_empty_slot__has_not_implemented_the_call);
-	return suite;
 }

@@ -39,7 +39,9 @@ fail_once(void)
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
 
-START_TEST(function__installed__gets_the_line_instead_of_standard_error)
+STORY_CASE("log:function");
+
+TEST(function__installed__gets_the_line_instead_of_standard_error)
 {
 	story_conf("# nothing\n");
 	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
@@ -50,9 +52,8 @@ START_TEST(function__installed__gets_the_line_instead_of_standard_error)
 	ck_assert_int_eq(logged.level, DAT_LOG_ERROR);
 	ck_assert_int_eq(strncmp(logged.text, "dat: dat_ia_open(\"x\"): ", 23), 0);
 }
-END_TEST
 
-START_TEST(function__removed__lines_go_to_standard_error)
+TEST(function__removed__lines_go_to_standard_error)
 {
 	story_conf("# nothing\n");
 	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
@@ -62,9 +63,8 @@ START_TEST(function__removed__lines_go_to_standard_error)
 	ck_assert_ptr_nonnull(strstr(story_heard(), "dat: dat_ia_open(\"x\"): "));
 	ck_assert_int_eq(logged.count, 0);
 }
-END_TEST
 
-START_TEST(function__destination_set__both_get_the_line)
+TEST(function__destination_set__both_get_the_line)
 {
 	story_conf("# nothing\n");
 	setenv("DAT_DBG_DEST", "stdout", 1);
@@ -78,9 +78,8 @@ START_TEST(function__destination_set__both_get_the_line)
 	ck_assert_str_eq(story_heard(), logged.text);
 	ck_assert_int_eq(logged.count, 1);
 }
-END_TEST
 
-START_TEST(function__lines_that_were_asked_for__are_debug_lines)
+TEST(function__lines_that_were_asked_for__are_debug_lines)
 {
 	char want[1024];
 
@@ -93,7 +92,6 @@ START_TEST(function__lines_that_were_asked_for__are_debug_lines)
 	ck_assert_str_eq(logged.text, want);
 	ck_assert_int_eq(logged.level, DAT_LOG_DEBUG);
 }
-END_TEST
 
 static void
 change_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
@@ -104,7 +102,7 @@ change_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 	rets[1] = dat_rearm_log(level, line);
 }
 
-START_TEST(function__that_calls_the_log__is_refused)
+TEST(function__that_calls_the_log__is_refused)
 {
 	DAT_RETURN rets[2] = { DAT_SUCCESS, DAT_SUCCESS };
 
@@ -114,7 +112,6 @@ START_TEST(function__that_calls_the_log__is_refused)
 	story_assert_ret(rets[0], INVALID_STATE);
 	story_assert_ret(rets[1], INVALID_STATE);
 }
-END_TEST
 
 static sem_t entered, leave;
 
@@ -143,7 +140,7 @@ let_leave(void *arg)
 	return arg;
 }
 
-START_TEST(function__in_use__is_removed_when_it_has_returned)
+TEST(function__in_use__is_removed_when_it_has_returned)
 {
 	pthread_t threads[2];
 	bool left = false;
@@ -160,9 +157,8 @@ START_TEST(function__in_use__is_removed_when_it_has_returned)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 }
-END_TEST
 
-START_TEST(line__of_a_provider__reaches_the_function)
+TEST(line__of_a_provider__reaches_the_function)
 {
 	story_assert_ret(dat_rearm_log(DAT_LOG_ERROR, "no function"), INVALID_STATE);
 	story_assert_ret(dat_rearm_set_log(note, &logged), DAT_SUCCESS);
@@ -172,7 +168,6 @@ START_TEST(line__of_a_provider__reaches_the_function)
 	ck_assert_str_eq(logged.text, "a line\n");
 	ck_assert_int_eq(logged.level, DAT_LOG_DEBUG);
 }
-END_TEST
 
 /* What a value selects of: an error (e), the library that is loaded (c), the registration (r). */
 static const struct {
@@ -193,7 +188,9 @@ static const struct {
 	{ "calls,connections,general", "" },
 };
 
-START_TEST(type__words_and_numbers__select)
+STORY_CASE("log:variables");
+
+TEST_LOOP(type__words_and_numbers__select, sizeof values / sizeof values[0])
 {
 	const char *heard;
 	char selected[4] = "";
@@ -211,7 +208,6 @@ START_TEST(type__words_and_numbers__select)
 	strcat(selected, strstr(heard, " has registered\n") ? "r" : "");
 	ck_assert_str_eq(selected, values[_i].selects);
 }
-END_TEST
 
 static const struct {
 	const char *variable, *value, *word;
@@ -227,7 +223,8 @@ static const struct {
 	    "conf123456789012345678901234567890123456" },
 };
 
-START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
+TEST_LOOP(variable__wrong_word__is_reported_once_and_errors_are_printed,
+    sizeof mistakes / sizeof mistakes[0])
 {
 	const bool type = strcmp(mistakes[_i].variable, "DAT_DBG_TYPE") == 0;
 	const char *heard;
@@ -249,7 +246,6 @@ START_TEST(variable__wrong_word__is_reported_once_and_errors_are_printed)
 	ck_assert_ptr_nonnull(heard);
 	ck_assert_ptr_null(strstr(heard, "is ignored"));
 }
-END_TEST
 
 static const struct {
 	const char *variable, *value, *complaint;
@@ -269,7 +265,7 @@ static const struct {
 };
 
 /* origin: out33.F9 */
-START_TEST(variable__bits_without_a_meaning__are_reported_once)
+TEST_LOOP(variable__bits_without_a_meaning__are_reported_once, sizeof bits / sizeof bits[0])
 {
 	const char *heard, *said;
 
@@ -287,7 +283,6 @@ START_TEST(variable__bits_without_a_meaning__are_reported_once)
 	ck_assert_msg(said && said == heard + strlen("dat: "), "%s", heard);
 	ck_assert_msg(!strstr(said + strlen(bits[_i].complaint), "no meaning"), "%s", heard);
 }
-END_TEST
 
 /* ---- hints ---- */
 
@@ -309,8 +304,10 @@ assert_hinted(DAT_RETURN ret, DAT_RETURN expected, const char *call, const char 
 #define PARAMETER(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define PARAMETER_SAID(n) "DAT_INVALID_PARAMETER DAT_INVALID_ARG" #n ": argument " #n ": "
 
+STORY_CASE("log:function");
+
 /* origin: out33.H2 */
-START_TEST(hints__what_the_registry_itself_refuses__has_a_line)
+TEST(hints__what_the_registry_itself_refuses__has_a_line)
 {
 	char name[DAT_NAME_MAX_LENGTH + 1] = "";
 	DAT_PROVIDER provider = { 0 };
@@ -408,7 +405,6 @@ START_TEST(hints__what_the_registry_itself_refuses__has_a_line)
 	ck_assert_str_eq(story_heard(), "");
 	unsetenv("DAT_DBG_TYPE");
 }
-END_TEST
 
 /* ---- texts of others ---- */
 
@@ -475,8 +471,10 @@ count_lines(const char *text)
 	return n;
 }
 
+STORY_CASE("log:text");
+
 /* origin: out33.F3 */
-START_TEST(text__with_control_bytes__is_printed_without)
+TEST_LOOP(text__with_control_bytes__is_printed_without, sizeof texts / sizeof texts[0])
 {
 	DAT_IA_HANDLE ia;
 	const char *heard;
@@ -490,10 +488,10 @@ START_TEST(text__with_control_bytes__is_printed_without)
 	ck_assert_int_le(count_lines(heard), 2);
 	assert_printable(heard, count_lines(heard), texts[_i].said);
 }
-END_TEST
 
 /* origin: out33.F3 */
-START_TEST(text__with_control_bytes__reaches_the_log_function_without)
+TEST_LOOP(
+    text__with_control_bytes__reaches_the_log_function_without, sizeof texts / sizeof texts[0])
 {
 	DAT_IA_HANDLE ia;
 
@@ -504,14 +502,13 @@ START_TEST(text__with_control_bytes__reaches_the_log_function_without)
 	(void)story_try_open(texts[_i].name, 2, 0, DAT_TRUE, &ia);
 	assert_printable(logged.text, logged.count, texts[_i].said);
 }
-END_TEST
 
 /*
  * What a provider passes on, and a line that is longer than any of ours: it is cut, not in the
  * middle of a byte.
  */
 /* origin: out33.F3 */
-START_TEST(text__of_a_provider__reaches_the_log_function_without_control_bytes)
+TEST(text__of_a_provider__reaches_the_log_function_without_control_bytes)
 {
 	static char huge[1 << 14];
 
@@ -522,38 +519,4 @@ START_TEST(text__of_a_provider__reaches_the_log_function_without_control_bytes)
 	logged.text[0] = '\0';
 	story_assert_ret(dat_rearm_log(DAT_LOG_ERROR, huge), DAT_SUCCESS);
 	assert_printable(logged.text, 1, "\\x0a\\x0a\\x0a");
-}
-END_TEST
-
-Suite *
-dat_log_suite(void)
-{
-	Suite *suite = suite_create("log");
-	TCase *t;
-
-	t = story_tcase(suite, "function");
-	tcase_add_test(t, function__installed__gets_the_line_instead_of_standard_error);
-	tcase_add_test(t, function__removed__lines_go_to_standard_error);
-	tcase_add_test(t, function__destination_set__both_get_the_line);
-	tcase_add_test(t, function__lines_that_were_asked_for__are_debug_lines);
-	tcase_add_test(t, function__that_calls_the_log__is_refused);
-	tcase_add_test(t, function__in_use__is_removed_when_it_has_returned);
-	tcase_add_test(t, line__of_a_provider__reaches_the_function);
-	tcase_add_test(t, hints__what_the_registry_itself_refuses__has_a_line);
-
-	t = story_tcase(suite, "variables");
-	tcase_add_loop_test(
-	    t, type__words_and_numbers__select, 0, sizeof values / sizeof values[0]);
-	tcase_add_loop_test(t, variable__wrong_word__is_reported_once_and_errors_are_printed, 0,
-	    sizeof mistakes / sizeof mistakes[0]);
-	tcase_add_loop_test(t, variable__bits_without_a_meaning__are_reported_once, 0,
-	    sizeof bits / sizeof bits[0]);
-
-	t = story_tcase(suite, "text");
-	tcase_add_loop_test(
-	    t, text__with_control_bytes__is_printed_without, 0, sizeof texts / sizeof texts[0]);
-	tcase_add_loop_test(t, text__with_control_bytes__reaches_the_log_function_without, 0,
-	    sizeof texts / sizeof texts[0]);
-	tcase_add_test(t, text__of_a_provider__reaches_the_log_function_without_control_bytes);
-	return suite;
 }

@@ -24,40 +24,38 @@ assert_not_found(const char *name, DAT_UINT32 major, DAT_UINT32 minor, DAT_BOOLE
 	ck_assert_int_eq(story_traced("open"), 0);
 }
 
+STORY_CASE("lookup:key");
+
 /* clause: b.3.5 */
-START_TEST(lookup__unknown_name__is_not_found)
+TEST(lookup__unknown_name__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
 	assert_not_found("y", 2, 0, DAT_FALSE);
 }
-END_TEST
 
-START_TEST(lookup__prefix_of_a_name__is_not_found)
+TEST(lookup__prefix_of_a_name__is_not_found)
 {
 	story_conf(LINE("name", "u2.0", "threadsafe", "%S", ""));
 	assert_not_found("nam", 2, 0, DAT_FALSE);
 	assert_not_found("name2", 2, 0, DAT_FALSE);
 }
-END_TEST
 
 /* clause: b.2.1 */
-START_TEST(lookup__other_major__is_not_found)
+TEST(lookup__other_major__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
 	assert_not_found("x", 1, 0, DAT_FALSE);
 }
-END_TEST
 
 /* clause: b.2.1 */
-START_TEST(lookup__other_minor__is_not_found)
+TEST(lookup__other_minor__is_not_found)
 {
 	story_conf(LINE("x", "u2.1", "nonthreadsafe", "%S", ""));
 	assert_not_found("x", 2, 0, DAT_FALSE);
 	assert_not_found("x", 2, 2, DAT_FALSE);
 }
-END_TEST
 
-START_TEST(lookup__exact_key__is_found)
+TEST(lookup__exact_key__is_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", "a")
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
@@ -65,24 +63,21 @@ START_TEST(lookup__exact_key__is_found)
 	ck_assert_int_eq(story_traced("init x 2.0 0 \"a\""), 1);
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 0);
 }
-END_TEST
 
 /* clause: b.2.2 */
-START_TEST(lookup__safe_provider_for_unsafe_consumer__is_found)
+TEST(lookup__safe_provider_for_unsafe_consumer__is_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", ""));
 	story_close(story_open("x", DAT_FALSE));
 	ck_assert_int_eq(story_traced("init x 2.0 1"), 1);
 }
-END_TEST
 
 /* clause: b.2.2 */
-START_TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
+TEST(lookup__unsafe_provider_for_safe_consumer__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "nonthreadsafe", "%S", ""));
 	assert_not_found("x", 2, 0, DAT_TRUE);
 }
-END_TEST
 
 /* Each differs from "x u2.0 threadsafe default" in one field, the last one in none. */
 static const struct other {
@@ -116,7 +111,7 @@ conf_two(const char *first, const char *library, const char *second)
 
 /* The record does not stand in for one that differs from it in any field. */
 /* origin: out33.E1 */
-START_TEST(key__record_that_differs_in_one_field__is_no_spare)
+TEST_LOOP(key__record_that_differs_in_one_field__is_no_spare, OTHERS)
 {
 	const struct other *other = &others[_i];
 	const bool is_equal = _i == OTHERS - 1;
@@ -146,10 +141,9 @@ START_TEST(key__record_that_differs_in_one_field__is_no_spare)
 	ck_assert_int_eq(story_traced("init"), other->is_offered);
 	(void)story_heard();
 }
-END_TEST
 
 /* origin: out33.E1 */
-START_TEST(key__record_that_differs_in_one_field__is_not_tried_first)
+TEST_LOOP(key__record_that_differs_in_one_field__is_not_tried_first, OTHERS)
 {
 	const bool is_equal = _i == OTHERS - 1;
 
@@ -159,10 +153,11 @@ START_TEST(key__record_that_differs_in_one_field__is_not_tried_first)
 	ck_assert((strstr(story_heard(), "cannot load the library") != NULL) == is_equal);
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
 }
-END_TEST
+
+STORY_CASE("lookup:chain");
 
 /* clause: b.2.3 */
-START_TEST(chain__first_library_missing__second_is_taken)
+TEST(chain__first_library_missing__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/nowhere.so", "a")
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
@@ -171,10 +166,9 @@ START_TEST(chain__first_library_missing__second_is_taken)
 	ck_assert_ptr_nonnull(strstr(story_heard(), ": cannot load the library: "));
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
 }
-END_TEST
 
 /* clause: b.2.3 */
-START_TEST(chain__first_loads__second_is_left_alone)
+TEST(chain__first_loads__second_is_left_alone)
 {
 	story_conf(
 	    LINE("x", "u2.0", "threadsafe", "%S", "a") LINE("x", "u2.0", "threadsafe", "%S", "b"));
@@ -182,10 +176,9 @@ START_TEST(chain__first_loads__second_is_left_alone)
 	ck_assert_int_eq(story_traced("init"), 1);
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"a\""), 1);
 }
-END_TEST
 
 /* clause: b.2.3 */
-START_TEST(chain__one_of_three_loads__it_is_taken)
+TEST_LOOP(chain__one_of_three_loads__it_is_taken, 3)
 {
 	const char *const missing[] = { "%D/one.so", "%D/two.so", "%D/three.so" };
 	char lines[512] = "";
@@ -201,9 +194,8 @@ START_TEST(chain__one_of_three_loads__it_is_taken)
 	ck_assert_int_eq(story_traced("init"), 1);
 	ck_assert_int_eq(story_traced(lines), 1);
 }
-END_TEST
 
-START_TEST(chain__understudy_in_use__serves_the_next_open_too)
+TEST(chain__understudy_in_use__serves_the_next_open_too)
 {
 	DAT_IA_HANDLE a, b;
 
@@ -217,9 +209,8 @@ START_TEST(chain__understudy_in_use__serves_the_next_open_too)
 	story_close(a);
 	story_close(b);
 }
-END_TEST
 
-START_TEST(chain__first_does_not_register__second_is_taken)
+TEST(chain__first_does_not_register__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "silent")
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
@@ -228,11 +219,10 @@ START_TEST(chain__first_does_not_register__second_is_taken)
 	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register this name\n"));
 	ck_assert_int_eq(story_traced("init"), 2);
 }
-END_TEST
 
 /* The first record's init opens its own adapter, which the second one serves, and then fails. */
 /* origin: out35.P33 */
-START_TEST(chain__first_opens_the_second_and_does_not_register__it_stays_in_use)
+TEST(chain__first_opens_the_second_and_does_not_register__it_stays_in_use)
 {
 	DAT_IA_HANDLE ia;
 
@@ -249,9 +239,8 @@ START_TEST(chain__first_opens_the_second_and_does_not_register__it_stays_in_use)
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	ck_assert_ptr_nonnull(strstr(story_heard(), "did not register this name\n"));
 }
-END_TEST
 
-START_TEST(chain__none_loads__is_not_found)
+TEST(chain__none_loads__is_not_found)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%D/one.so", "")
 		LINE("x", "u2.0", "threadsafe", "%D/two.so", ""));
@@ -259,7 +248,6 @@ START_TEST(chain__none_loads__is_not_found)
 	assert_not_found("x", 2, 0, DAT_TRUE);
 	ck_assert_ptr_nonnull(strstr(story_heard(), "two.so"));
 }
-END_TEST
 
 static void
 assert_not_loaded(const char *path)
@@ -267,8 +255,10 @@ assert_not_loaded(const char *path)
 	ck_assert_ptr_null(dlopen(path, RTLD_LAZY | RTLD_NOLOAD));
 }
 
+STORY_CASE("lookup:library");
+
 /* clause: b.3.3 */
-START_TEST(library__without_init__is_refused_by_name)
+TEST(library__without_init__is_refused_by_name)
 {
 	story_conf("x u2.0 threadsafe default " STUB_NO_INIT_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
@@ -277,10 +267,9 @@ START_TEST(library__without_init__is_refused_by_name)
 	    STUB_NO_INIT_PATH " is not a DAT provider: it has no dat_provider_init()"));
 	assert_not_loaded(STUB_NO_INIT_PATH);
 }
-END_TEST
 
 /* clause: b.3.3 */
-START_TEST(library__without_fini__is_refused_by_name)
+TEST(library__without_fini__is_refused_by_name)
 {
 	story_conf("x u2.0 threadsafe default " STUB_NO_FINI_PATH " id.2.0 \"\" \"\"\n");
 	story_listen();
@@ -289,9 +278,8 @@ START_TEST(library__without_fini__is_refused_by_name)
 	    STUB_NO_FINI_PATH " is not a DAT provider: it has no dat_provider_fini()"));
 	assert_not_loaded(STUB_NO_FINI_PATH);
 }
-END_TEST
 
-START_TEST(library__init_registers_nothing__is_unloaded_without_fini)
+TEST(library__init_registers_nothing__is_unloaded_without_fini)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "silent"));
 	story_listen();
@@ -299,9 +287,8 @@ START_TEST(library__init_registers_nothing__is_unloaded_without_fini)
 	story_heard();
 	ck_assert_str_eq(story_trace(), "load\ninit x 2.0 1 \"silent\"\nunload\n");
 }
-END_TEST
 
-START_TEST(library__init_registers_another_name__is_taken_back)
+TEST(library__init_registers_another_name__is_taken_back)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "otherkey forget"));
 	story_listen();
@@ -312,9 +299,8 @@ START_TEST(library__init_registers_another_name__is_taken_back)
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
-START_TEST(library__init_registers_a_second_name__both_open)
+TEST(library__init_registers_a_second_name__both_open)
 {
 	DAT_IA_HANDLE x, y;
 
@@ -327,9 +313,8 @@ START_TEST(library__init_registers_a_second_name__both_open)
 	ck_assert_int_eq(story_traced("fini x"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
-START_TEST(library__under_two_keys__is_initialised_for_each)
+TEST(library__under_two_keys__is_initialised_for_each)
 {
 	DAT_IA_HANDLE safe, unsafe;
 
@@ -348,29 +333,28 @@ START_TEST(library__under_two_keys__is_initialised_for_each)
 	ck_assert_int_eq(story_traced("remove 00000000"), 2);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
 /* clause: b.3.4 */
-START_TEST(library__init_registers_twice__second_is_refused)
+TEST(library__init_registers_twice__second_is_refused)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "twice"));
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(story_traced("add x 00000000"), 1);
 	ck_assert_int_eq(story_traced("add x 80100000"), 1);
 }
-END_TEST
 
-START_TEST(library__init_opens_itself__is_refused_and_does_not_hang)
+TEST(library__init_opens_itself__is_refused_and_does_not_hang)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "selfopen"));
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(story_traced("selfopen 800a0064"), 1);
 }
-END_TEST
+
+STORY_CASE("lookup:nested");
 
 /* A provider that wraps another opens it first. */
 /* origin: attack.P7 */
-START_TEST(nested__init_opens_another_adapter__both_belong_to_their_own_libraries)
+TEST(nested__init_opens_another_adapter__both_belong_to_their_own_libraries)
 {
 	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
 		LINE("inner", "u2.0", "threadsafe", "%S", ""));
@@ -383,10 +367,9 @@ START_TEST(nested__init_opens_another_adapter__both_belong_to_their_own_librarie
 		ck_assert_int_eq(story_traced("unload"), i);
 	}
 }
-END_TEST
 
 /* origin: attack.P7 */
-START_TEST(nested__three_deep_and_kept_open__close_in_turn)
+TEST(nested__three_deep_and_kept_open__close_in_turn)
 {
 	story_conf(LINE("a", "u2.0", "threadsafe", "%S", "hold=b") LINE(
 	    "b", "u2.0", "threadsafe", "%S", "hold=c") LINE("c", "u2.0", "threadsafe", "%S", ""));
@@ -395,10 +378,9 @@ START_TEST(nested__three_deep_and_kept_open__close_in_turn)
 	ck_assert_int_eq(story_traced("remove 00000000"), 3);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
 /* origin: attack.P7 */
-START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
+TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
 {
 	story_conf(LINE("outer", "u2.0", "threadsafe", "%S", "before=inner")
 		LINE("inner", "u2.0", "threadsafe", "%S", "silent"));
@@ -409,9 +391,8 @@ START_TEST(nested__inner_library_fails__outer_is_registered_all_the_same)
 	ck_assert_int_eq(story_traced("fini outer"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
-START_TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
+TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "before=y")
 		LINE("y", "u2.0", "threadsafe", "%S", "before=x"));
@@ -420,9 +401,10 @@ START_TEST(nested__adapters_that_open_each_other__are_refused_and_do_not_hang)
 	ck_assert_int_eq(story_traced("before=y 00000000"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
-START_TEST(library__fini_forgets_its_registration__next_open_works)
+STORY_CASE("lookup:library");
+
+TEST(library__fini_forgets_its_registration__next_open_works)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", "%S", "forget"));
 	story_listen();
@@ -432,12 +414,11 @@ START_TEST(library__fini_forgets_its_registration__next_open_works)
 	    strstr(story_heard(), "the provider of \"x\" did not remove its registration"));
 	ck_assert_int_eq(story_traced("open x 8"), 2);
 }
-END_TEST
 
 /*
  * Each is taken back, the older one and the newer one, and neither can be opened by what has gone.
  */
-START_TEST(library__fini_forgets_two_registrations__both_are_taken_back)
+TEST(library__fini_forgets_two_registrations__both_are_taken_back)
 {
 	const char *heard;
 	DAT_IA_HANDLE ia;
@@ -458,10 +439,11 @@ START_TEST(library__fini_forgets_two_registrations__both_are_taken_back)
 		(void)story_heard();
 	}
 }
-END_TEST
+
+STORY_CASE("lookup:chain");
 
 /* A library with a function that is nowhere is not loaded, as one that is missing is not. */
-START_TEST(chain__first_library_lacks_a_function__second_is_taken)
+TEST(chain__first_library_lacks_a_function__second_is_taken)
 {
 	story_conf(LINE("x", "u2.0", "threadsafe", STUB_LACKING_PATH, "a")
 		LINE("x", "u2.0", "threadsafe", "%S", "b"));
@@ -470,7 +452,6 @@ START_TEST(chain__first_library_lacks_a_function__second_is_taken)
 	ck_assert_ptr_nonnull(strstr(story_heard(), "stub_function_that_no_library_has"));
 	ck_assert_int_eq(story_traced("init x 2.0 1 \"b\""), 1);
 }
-END_TEST
 
 static void
 list_in_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
@@ -490,8 +471,10 @@ list_in_log(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
 
+STORY_CASE("lookup:library");
+
 /* origin: out33.L1 */
-START_TEST(library__fini_forgets_its_registration__log_function_may_call_the_registry)
+TEST(library__fini_forgets_its_registration__log_function_may_call_the_registry)
 {
 	int called = 0;
 
@@ -499,56 +482,4 @@ START_TEST(library__fini_forgets_its_registration__log_function_may_call_the_reg
 	story_assert_ret(dat_rearm_set_log(list_in_log, &called), DAT_SUCCESS);
 	story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(called, 1);
-}
-END_TEST
-
-Suite *
-dat_lookup_suite(void)
-{
-	Suite *suite = suite_create("lookup");
-	TCase *t;
-
-	t = story_tcase(suite, "key");
-	tcase_add_test(t, lookup__unknown_name__is_not_found);
-	tcase_add_test(t, lookup__prefix_of_a_name__is_not_found);
-	tcase_add_test(t, lookup__other_major__is_not_found);
-	tcase_add_test(t, lookup__other_minor__is_not_found);
-	tcase_add_test(t, lookup__exact_key__is_found);
-	tcase_add_test(t, lookup__safe_provider_for_unsafe_consumer__is_found);
-	tcase_add_test(t, lookup__unsafe_provider_for_safe_consumer__is_not_found);
-
-	tcase_add_loop_test(t, key__record_that_differs_in_one_field__is_no_spare, 0, OTHERS);
-	tcase_add_loop_test(
-	    t, key__record_that_differs_in_one_field__is_not_tried_first, 0, OTHERS);
-
-	t = story_tcase(suite, "chain");
-	tcase_add_test(t, chain__first_library_missing__second_is_taken);
-	tcase_add_test(t, chain__first_library_lacks_a_function__second_is_taken);
-	tcase_add_loop_test(t, chain__one_of_three_loads__it_is_taken, 0, 3);
-	tcase_add_test(t, chain__first_loads__second_is_left_alone);
-	tcase_add_test(t, chain__understudy_in_use__serves_the_next_open_too);
-	tcase_add_test(t, chain__first_does_not_register__second_is_taken);
-	tcase_add_test(t, chain__first_opens_the_second_and_does_not_register__it_stays_in_use);
-	tcase_add_test(t, chain__none_loads__is_not_found);
-
-	t = story_tcase(suite, "library");
-	tcase_add_test(t, library__without_init__is_refused_by_name);
-	tcase_add_test(t, library__without_fini__is_refused_by_name);
-	tcase_add_test(t, library__init_registers_nothing__is_unloaded_without_fini);
-	tcase_add_test(t, library__init_registers_another_name__is_taken_back);
-	tcase_add_test(t, library__init_registers_a_second_name__both_open);
-	tcase_add_test(t, library__under_two_keys__is_initialised_for_each);
-	tcase_add_test(t, library__init_registers_twice__second_is_refused);
-	tcase_add_test(t, library__init_opens_itself__is_refused_and_does_not_hang);
-	tcase_add_test(
-	    t, library__fini_forgets_its_registration__log_function_may_call_the_registry);
-	tcase_add_test(t, library__fini_forgets_its_registration__next_open_works);
-	tcase_add_test(t, library__fini_forgets_two_registrations__both_are_taken_back);
-
-	t = story_tcase(suite, "nested");
-	tcase_add_test(t, nested__init_opens_another_adapter__both_belong_to_their_own_libraries);
-	tcase_add_test(t, nested__three_deep_and_kept_open__close_in_turn);
-	tcase_add_test(t, nested__inner_library_fails__outer_is_registered_all_the_same);
-	tcase_add_test(t, nested__adapters_that_open_each_other__are_refused_and_do_not_hang);
-	return suite;
 }

@@ -118,19 +118,19 @@ list_all(int n)
 		abort();
 }
 
+STORY_CASE("many:many");
+
 /* origin: attack.P11 */
-START_TEST(list__many_names__costs_in_proportion)
+TEST(list__many_names__costs_in_proportion)
 {
 	assert_in_proportion(prepare_names, list_all);
 }
-END_TEST
 
 /* origin: attack.P11 */
-START_TEST(list__many_versions_of_a_name__costs_in_proportion)
+TEST(list__many_versions_of_a_name__costs_in_proportion)
 {
 	assert_in_proportion(prepare_versions, list_all);
 }
-END_TEST
 
 static void
 relate_all(int n)
@@ -152,11 +152,10 @@ prepare_and_list(int n)
 }
 
 /* origin: attack.P11 */
-START_TEST(name__looked_up_among_many__costs_in_proportion)
+TEST(name__looked_up_among_many__costs_in_proportion)
 {
 	assert_in_proportion(prepare_and_list, relate_all);
 }
-END_TEST
 
 /* ---- registrations ---- */
 
@@ -197,21 +196,7 @@ register_all(int n)
 }
 
 /* origin: attack.P11 */
-START_TEST(register__many_keys__costs_in_proportion)
+TEST(register__many_keys__costs_in_proportion)
 {
 	assert_in_proportion(prepare_nothing, register_all);
-}
-END_TEST
-
-Suite *
-dat_many_suite(void)
-{
-	Suite *suite = suite_create("many");
-	TCase *t = story_tcase(suite, "many");
-
-	tcase_add_test(t, list__many_names__costs_in_proportion);
-	tcase_add_test(t, list__many_versions_of_a_name__costs_in_proportion);
-	tcase_add_test(t, name__looked_up_among_many__costs_in_proportion);
-	tcase_add_test(t, register__many_keys__costs_in_proportion);
-	return suite;
 }

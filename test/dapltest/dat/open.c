@@ -17,8 +17,10 @@ open_x(DAT_IA_HANDLE *ia)
 	return story_try_open("x", 2, 0, DAT_TRUE, ia);
 }
 
+STORY_CASE("open:open");
+
 /* clause: b.3.7 */
-START_TEST(open__then_close__provider_sees_this_order)
+TEST(open__then_close__provider_sees_this_order)
 {
 	story_conf(CONF("p q"));
 	story_close(story_open("x", DAT_TRUE));
@@ -32,10 +34,9 @@ START_TEST(open__then_close__provider_sees_this_order)
 					"remove 00000000\n"
 					"unload\n");
 }
-END_TEST
 
 /* clause: b.3.2 */
-START_TEST(open__three_times__loads_once_and_counts)
+TEST(open__three_times__loads_once_and_counts)
 {
 	DAT_IA_HANDLE ia[3];
 	int i;
@@ -54,10 +55,9 @@ START_TEST(open__three_times__loads_once_and_counts)
 	ck_assert_int_eq(story_traced("fini"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
 /* clause: b.3.8 */
-START_TEST(open__after_the_last_close__loads_again)
+TEST(open__after_the_last_close__loads_again)
 {
 	story_conf(CONF(""));
 	story_close(story_open("x", DAT_TRUE));
@@ -65,9 +65,8 @@ START_TEST(open__after_the_last_close__loads_again)
 	ck_assert_int_eq(story_traced("init"), 2);
 	ck_assert_int_eq(story_traced("fini"), 2);
 }
-END_TEST
 
-START_TEST(open__two_hundred_times__leaks_nothing)
+TEST(open__two_hundred_times__leaks_nothing)
 {
 	int i;
 
@@ -76,9 +75,8 @@ START_TEST(open__two_hundred_times__leaks_nothing)
 		story_close(story_open("x", DAT_TRUE));
 	ck_assert_int_eq(story_traced("unload"), 200);
 }
-END_TEST
 
-START_TEST(open__provider_fails__its_code_comes_back_and_nothing_is_left)
+TEST(open__provider_fails__its_code_comes_back_and_nothing_is_left)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)&evd;
 	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)&ia;
@@ -91,9 +89,8 @@ START_TEST(open__provider_fails__its_code_comes_back_and_nothing_is_left)
 	ck_assert_int_eq(story_traced("fini"), 1);
 	ck_assert_int_eq(story_traced("unload"), 1);
 }
-END_TEST
 
-START_TEST(open__provider_gives_no_handle__is_an_internal_error)
+TEST(open__provider_gives_no_handle__is_an_internal_error)
 {
 	DAT_IA_HANDLE ia = (DAT_IA_HANDLE)&ia;
 
@@ -105,10 +102,9 @@ START_TEST(open__provider_gives_no_handle__is_an_internal_error)
 	ck_assert_ptr_eq(ia, &ia);
 	ck_assert_int_eq(story_traced("fini"), 1);
 }
-END_TEST
 
 /* clause: b.3.1 */
-START_TEST(open__name_null_or_too_long__is_argument_1)
+TEST(open__name_null_or_too_long__is_argument_1)
 {
 	char name[257];
 	DAT_IA_HANDLE ia;
@@ -124,18 +120,16 @@ START_TEST(open__name_null_or_too_long__is_argument_1)
 	story_assert_ret(story_try_open(name, 2, 0, DAT_TRUE, &ia),
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
-END_TEST
 
 /* clause: b.3.1 */
-START_TEST(open__no_place_for_the_handle__is_an_invalid_ia)
+TEST(open__no_place_for_the_handle__is_an_invalid_ia)
 {
 	story_conf(CONF(""));
 	story_assert_ret(open_x(NULL), BAD_IA);
 	ck_assert_str_eq(story_trace(), "");
 }
-END_TEST
 
-START_TEST(open__no_place_for_the_async_evd__is_argument_3)
+TEST(open__no_place_for_the_async_evd__is_argument_3)
 {
 	DAT_IA_HANDLE ia;
 
@@ -143,10 +137,9 @@ START_TEST(open__no_place_for_the_async_evd__is_argument_3)
 	story_assert_ret(dat_ia_openv((char *)"x", 8, NULL, &ia, 2, 0, DAT_TRUE),
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3));
 }
-END_TEST
 
 /* clause: a.1.3 */
-START_TEST(open__macro__asks_for_2_0_not_thread_safe)
+TEST(open__macro__asks_for_2_0_not_thread_safe)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -156,10 +149,9 @@ START_TEST(open__macro__asks_for_2_0_not_thread_safe)
 	ck_assert_ptr_nonnull(evd);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: b.5.2 */
-START_TEST(open__symbols_of_the_provider__stay_its_own)
+TEST(open__symbols_of_the_provider__stay_its_own)
 {
 	DAT_IA_HANDLE ia;
 	void *stub;
@@ -173,10 +165,11 @@ START_TEST(open__symbols_of_the_provider__stay_its_own)
 	dlclose(stub);
 	story_close(ia);
 }
-END_TEST
+
+STORY_CASE("open:close");
 
 /* clause: b.3.9 */
-START_TEST(close__second_time__is_an_invalid_ia)
+TEST(close__second_time__is_an_invalid_ia)
 {
 	DAT_IA_HANDLE ia;
 
@@ -186,9 +179,8 @@ START_TEST(close__second_time__is_an_invalid_ia)
 	story_assert_ret(dat_ia_close(ia, DAT_CLOSE_ABRUPT_FLAG), BAD_IA);
 	ck_assert_int_eq(story_traced("close abrupt"), 1);
 }
-END_TEST
 
-START_TEST(close__provider_refuses__ia_stays_open)
+TEST(close__provider_refuses__ia_stays_open)
 {
 	DAT_IA_HANDLE ia;
 
@@ -200,9 +192,8 @@ START_TEST(close__provider_refuses__ia_stays_open)
 	story_close(ia);
 	ck_assert_int_eq(story_traced("fini"), 1);
 }
-END_TEST
 
-START_TEST(close__provider_reports_another_version__is_released_all_the_same)
+TEST(close__provider_reports_another_version__is_released_all_the_same)
 {
 	DAT_PROVIDER_ATTR attr;
 	DAT_IA_HANDLE ia;
@@ -216,9 +207,10 @@ START_TEST(close__provider_reports_another_version__is_released_all_the_same)
 	ck_assert_int_eq(story_traced("fini"), 1);
 	ck_assert_int_eq(story_traced("remove 00000000"), 1);
 }
-END_TEST
 
-START_TEST(number__stale__does_not_name_the_next_ia)
+STORY_CASE("open:number");
+
+TEST(number__stale__does_not_name_the_next_ia)
 {
 	DAT_IA_HANDLE stale, ia;
 
@@ -230,9 +222,8 @@ START_TEST(number__stale__does_not_name_the_next_ia)
 	story_assert_ret(dat_ia_query(stale, NULL, 0, NULL, 0, NULL), BAD_IA);
 	story_close(ia);
 }
-END_TEST
 
-START_TEST(number__provider_pointer_in_its_place__is_refused)
+TEST(number__provider_pointer_in_its_place__is_refused)
 {
 	DAT_IA_HANDLE ia, own;
 
@@ -243,10 +234,9 @@ START_TEST(number__provider_pointer_in_its_place__is_refused)
 	story_assert_ret(dat_ia_close(own, DAT_CLOSE_ABRUPT_FLAG), BAD_IA);
 	story_close(ia);
 }
-END_TEST
 
 /* clause: b.4.5, b.3.6 */
-START_TEST(number__there_and_back__agree)
+TEST(number__there_and_back__agree)
 {
 	DAT_IA_HANDLE a, b, own_a, own_b, back;
 
@@ -265,9 +255,8 @@ START_TEST(number__there_and_back__agree)
 	story_assert_ret(
 	    dats_get_ia_handle(a, NULL), DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 }
-END_TEST
 
-START_TEST(number__seventy_thousand_openings__stay_below_64_kib)
+TEST(number__seventy_thousand_openings__stay_below_64_kib)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE keep, ia;
@@ -284,9 +273,8 @@ START_TEST(number__seventy_thousand_openings__stay_below_64_kib)
 	}
 	story_close(keep);
 }
-END_TEST
 
-START_TEST(number__sixty_five_thousand_open_at_once__the_next_is_refused)
+TEST(number__sixty_five_thousand_open_at_once__the_next_is_refused)
 {
 	static DAT_IA_HANDLE ia[65536];
 	DAT_IA_HANDLE one_more = DAT_HANDLE_NULL;
@@ -306,38 +294,4 @@ START_TEST(number__sixty_five_thousand_open_at_once__the_next_is_refused)
 	ia[1234] = one_more;
 	while (n-- > 0)
 		story_close(ia[n]);
-}
-END_TEST
-
-Suite *
-dat_open_suite(void)
-{
-	Suite *suite = suite_create("open");
-	TCase *t;
-
-	t = story_tcase(suite, "open");
-	tcase_add_test(t, open__then_close__provider_sees_this_order);
-	tcase_add_test(t, open__three_times__loads_once_and_counts);
-	tcase_add_test(t, open__after_the_last_close__loads_again);
-	tcase_add_test(t, open__two_hundred_times__leaks_nothing);
-	tcase_add_test(t, open__provider_fails__its_code_comes_back_and_nothing_is_left);
-	tcase_add_test(t, open__provider_gives_no_handle__is_an_internal_error);
-	tcase_add_test(t, open__name_null_or_too_long__is_argument_1);
-	tcase_add_test(t, open__no_place_for_the_handle__is_an_invalid_ia);
-	tcase_add_test(t, open__no_place_for_the_async_evd__is_argument_3);
-	tcase_add_test(t, open__symbols_of_the_provider__stay_its_own);
-	tcase_add_test(t, open__macro__asks_for_2_0_not_thread_safe);
-
-	t = story_tcase(suite, "close");
-	tcase_add_test(t, close__second_time__is_an_invalid_ia);
-	tcase_add_test(t, close__provider_refuses__ia_stays_open);
-	tcase_add_test(t, close__provider_reports_another_version__is_released_all_the_same);
-
-	t = story_tcase(suite, "number");
-	tcase_add_test(t, number__stale__does_not_name_the_next_ia);
-	tcase_add_test(t, number__provider_pointer_in_its_place__is_refused);
-	tcase_add_test(t, number__there_and_back__agree);
-	tcase_add_test(t, number__seventy_thousand_openings__stay_below_64_kib);
-	tcase_add_test(t, number__sixty_five_thousand_open_at_once__the_next_is_refused);
-	return suite;
 }

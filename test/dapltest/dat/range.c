@@ -126,8 +126,10 @@ assert_reached(const void *address)
 	ck_assert_msg(ret == REACHED, "dat_evd_free(%p) gives 0x%08x", address, ret);
 }
 
+STORY_CASE("range:range");
+
 /* clause: b.4.8 */
-START_TEST(range__cell__reaches_its_provider)
+TEST(range__cell__reaches_its_provider)
 {
 	struct own own;
 
@@ -139,10 +141,9 @@ START_TEST(range__cell__reaches_its_provider)
 	assert_reached(&own.cells[SIZE / STEP - 1]);
 	own_remove(&own);
 }
-END_TEST
 
 /* clause: b.4.8 */
-START_TEST(range__what_is_no_cell__is_refused)
+TEST(range__what_is_no_cell__is_refused)
 {
 	struct own own;
 	char *base;
@@ -159,10 +160,9 @@ START_TEST(range__what_is_no_cell__is_refused)
 	assert_refused(base + SIZE);
 	own_remove(&own);
 }
-END_TEST
 
 /* clause: b.4.8 */
-START_TEST(range__pointer_to_elsewhere__is_not_followed)
+TEST(range__pointer_to_elsewhere__is_not_followed)
 {
 	char *nowhere = map(PAGE, PROT_NONE);
 	struct cell outside;
@@ -179,11 +179,12 @@ START_TEST(range__pointer_to_elsewhere__is_not_followed)
 	assert_refused((void *)(uintptr_t)0xffff800000000000);
 	own_remove(&own);
 }
-END_TEST
+
+STORY_CASE("range:foreign");
 
 /* clause: b.4.9 */
 /* origin: out35.P33 */
-START_TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
+TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
 {
 	struct own own, foreign, further;
 	struct cell *outside = map(PAGE, PROT_READ | PROT_WRITE);
@@ -205,10 +206,9 @@ START_TEST(foreign__pointer_outside_ranges__is_followed_while_it_is_registered)
 	assert_refused(outside);
 	own_remove(&own);
 }
-END_TEST
 
 /* clause: b.4.9 */
-START_TEST(foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same)
+TEST(foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same)
 {
 	static const void *const no_table = NULL;
 	struct own own, foreign;
@@ -229,10 +229,9 @@ START_TEST(foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same)
 	own_remove(&foreign);
 	own_remove(&own);
 }
-END_TEST
 
 /* clause: b.4.9 */
-START_TEST(foreign__library_unloaded__its_handles_are_not_followed)
+TEST(foreign__library_unloaded__its_handles_are_not_followed)
 {
 	DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia;
@@ -243,10 +242,11 @@ START_TEST(foreign__library_unloaded__its_handles_are_not_followed)
 	story_close(ia);
 	assert_refused(evd);
 }
-END_TEST
+
+STORY_CASE("range:range");
 
 /* clause: b.4.8 */
-START_TEST(full__what_is_no_cell__is_refused)
+TEST(full__what_is_no_cell__is_refused)
 {
 	struct own own, second;
 	char *base;
@@ -271,9 +271,8 @@ START_TEST(full__what_is_no_cell__is_refused)
 	own_remove(&second);
 	own_remove(&own);
 }
-END_TEST
 
-START_TEST(sparse__call_without_a_function__is_not_implemented)
+TEST(sparse__call_without_a_function__is_not_implemented)
 {
 	struct own own;
 
@@ -284,9 +283,8 @@ START_TEST(sparse__call_without_a_function__is_not_implemented)
 	assert_reached(&own.cells[0]);
 	own_remove(&own);
 }
-END_TEST
 
-START_TEST(sparse__last_call_of_the_table__is_not_implemented)
+TEST(sparse__last_call_of_the_table__is_not_implemented)
 {
 	DAT_EVD_HANDLE evd;
 	struct own own;
@@ -305,10 +303,9 @@ START_TEST(sparse__last_call_of_the_table__is_not_implemented)
 	assert_reached(&own.cells[0]);
 	own_remove(&own);
 }
-END_TEST
 
 /* The library registers one range for several keys; one of its tables has empty slots. */
-START_TEST(sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_order)
+TEST_LOOP(sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_order, 3)
 {
 	struct own own[3];
 
@@ -333,9 +330,8 @@ START_TEST(sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_or
 	for (int i = 0; i < 3; i++)
 		own_remove(&own[i]);
 }
-END_TEST
 
-START_TEST(range__several__serve_their_own_handles)
+TEST(range__several__serve_their_own_handles)
 {
 	struct own own[3];
 	int i;
@@ -357,10 +353,9 @@ START_TEST(range__several__serve_their_own_handles)
 	for (i = 0; i < 3; i++)
 		own_remove(&own[i]);
 }
-END_TEST
 
 /* Handles outlive their provider's registration, as it has promised. */
-START_TEST(range__provider_gone__its_cells_stay)
+TEST(range__provider_gone__its_cells_stay)
 {
 	struct own own;
 
@@ -374,9 +369,8 @@ START_TEST(range__provider_gone__its_cells_stay)
 	assert_reached(&own.cells[0]);
 	own_remove(&own);
 }
-END_TEST
 
-START_TEST(range__given_again_for_another_key__is_the_same)
+TEST(range__given_again_for_another_key__is_the_same)
 {
 	DAT_PROVIDER_INFO other;
 	struct own own;
@@ -393,9 +387,8 @@ START_TEST(range__given_again_for_another_key__is_the_same)
 	}
 	own_remove(&own);
 }
-END_TEST
 
-START_TEST(range__that_is_none__is_argument_3_and_registers_nothing)
+TEST(range__that_is_none__is_argument_3_and_registers_nothing)
 {
 	struct own own, other;
 	char *base;
@@ -432,9 +425,8 @@ START_TEST(range__that_is_none__is_argument_3_and_registers_nothing)
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	own_remove(&other);
 }
-END_TEST
 
-START_TEST(range__more_libraries_than_there_is_room_for__may_register_without)
+TEST(range__more_libraries_than_there_is_room_for__may_register_without)
 {
 	static struct own own[17];
 	int i;
@@ -458,7 +450,6 @@ START_TEST(range__more_libraries_than_there_is_room_for__may_register_without)
 	for (i = 0; i < 17; i++)
 		own_remove(&own[i]);
 }
-END_TEST
 
 static DAT_IA_HANDLE answer;
 
@@ -480,7 +471,7 @@ close_well(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 	return DAT_SUCCESS;
 }
 
-START_TEST(range__adapter_opened_outside__is_an_internal_error)
+TEST(range__adapter_opened_outside__is_an_internal_error)
 {
 	DAT_IA_HANDLE ia = DAT_HANDLE_NULL;
 	struct cell outside;
@@ -498,35 +489,4 @@ START_TEST(range__adapter_opened_outside__is_an_internal_error)
 	answer = &own.cells[0];
 	story_close(story_open("own", DAT_TRUE));
 	own_remove(&own);
-}
-END_TEST
-
-Suite *
-dat_range_suite(void)
-{
-	Suite *suite = suite_create("range");
-	TCase *t;
-
-	t = story_tcase(suite, "range");
-	tcase_add_test(t, range__cell__reaches_its_provider);
-	tcase_add_test(t, range__what_is_no_cell__is_refused);
-	tcase_add_test(t, range__pointer_to_elsewhere__is_not_followed);
-	tcase_add_test(t, range__several__serve_their_own_handles);
-	tcase_add_test(t, range__provider_gone__its_cells_stay);
-	tcase_add_test(t, range__given_again_for_another_key__is_the_same);
-	tcase_add_test(t, range__that_is_none__is_argument_3_and_registers_nothing);
-	tcase_add_test(t, range__more_libraries_than_there_is_room_for__may_register_without);
-	tcase_add_test(t, range__adapter_opened_outside__is_an_internal_error);
-
-	tcase_add_test(t, full__what_is_no_cell__is_refused);
-	tcase_add_test(t, sparse__call_without_a_function__is_not_implemented);
-	tcase_add_test(t, sparse__last_call_of_the_table__is_not_implemented);
-	tcase_add_loop_test(
-	    t, sparse__beside_full_tables_of_the_range__is_not_implemented_in_any_order, 0, 3);
-
-	t = story_tcase(suite, "foreign");
-	tcase_add_test(t, foreign__pointer_outside_ranges__is_followed_while_it_is_registered);
-	tcase_add_test(t, foreign__what_cannot_be_a_handle_at_all__is_refused_all_the_same);
-	tcase_add_test(t, foreign__library_unloaded__its_handles_are_not_followed);
-	return suite;
 }

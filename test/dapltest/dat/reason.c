@@ -28,15 +28,16 @@ assert_reason(const char *text, const char *name, const char *before, const char
 	ck_assert_str_eq(story_heard(), line);
 }
 
-START_TEST(reason__unknown_name__names_the_file_and_its_adapters)
+STORY_CASE("reason:reason");
+
+TEST(reason__unknown_name__names_the_file_and_its_adapters)
 {
 	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "nonthreadsafe")
 			  LINE("a", "u2.0", "threadsafe"),
 	    "x", "", " has no such name; it has a, b; add a line: dat.conf(5)");
 }
-END_TEST
 
-START_TEST(reason__many_other_names__are_counted)
+TEST(reason__many_other_names__are_counted)
 {
 	assert_reason(LINE("a", "u2.0", "threadsafe") LINE("b", "u2.0", "threadsafe")
 			  LINE("c", "u2.0", "threadsafe") LINE("d", "u2.0", "threadsafe")
@@ -46,7 +47,6 @@ START_TEST(reason__many_other_names__are_counted)
 	    "x", "",
 	    " has no such name; it has a, b, c, d, e, f, g, h and 2 more; add a line: dat.conf(5)");
 }
-END_TEST
 
 static const char misspelt_conf[] = LINE("rearm-soft", "u2.0", "threadsafe")
     LINE("rearm-ib0", "u2.0", "threadsafe") LINE("rearm-ib0", "u2.0", "nonthreadsafe")
@@ -56,33 +56,30 @@ static const char misspelt_conf[] = LINE("rearm-soft", "u2.0", "threadsafe")
 #define ADD "add a line: dat.conf(5)"
 #define MEANT(name) HAS "did you mean " name "? If not, " ADD
 
-START_TEST(reason__misspelt_name__the_one_that_is_near_is_named)
+TEST(reason__misspelt_name__the_one_that_is_near_is_named)
 {
 	assert_reason(misspelt_conf, "rearm-sotf", "", MEANT("rearm-soft"));
 	assert_reason(misspelt_conf, "rearmsoftt", "", MEANT("rearm-soft"));
 	assert_reason(misspelt_conf, "rarm-ib0", "", MEANT("rearm-ib0"));
 	assert_reason(misspelt_conf, "loca", "", MEANT("local"));
 }
-END_TEST
 
-START_TEST(reason__name_with_no_or_several_near_ones__has_no_suggestion)
+TEST(reason__name_with_no_or_several_near_ones__has_no_suggestion)
 {
 	assert_reason(misspelt_conf, "rearm-ib2", "", HAS ADD);
 	assert_reason(misspelt_conf, "rearm-stuff", "", HAS ADD);
 	assert_reason(misspelt_conf, "lo", "", HAS ADD);
 }
-END_TEST
 
-START_TEST(reason__name_with_near_ones_of_several_keys__has_no_suggestion)
+TEST(reason__name_with_near_ones_of_several_keys__has_no_suggestion)
 {
 	assert_reason(LINE("ib0", "u2.0", "threadsafe") LINE("ib1", "u2.0", "threadsafe")
 			  LINE("ib1", "u2.0", "nonthreadsafe"),
 	    "ib2", "", " has no such name; it has ib0, ib1; " ADD);
 }
-END_TEST
 
 /* origin: out33.F10 */
-START_TEST(reason__name_in_other_case__is_named)
+TEST(reason__name_in_other_case__is_named)
 {
 	assert_reason(misspelt_conf, "REARM-SOFT", "", MEANT("rearm-soft"));
 	assert_reason(misspelt_conf, "Rearm-IB1", "", MEANT("rearm-ib1"));
@@ -90,11 +87,10 @@ START_TEST(reason__name_in_other_case__is_named)
 	assert_reason(misspelt_conf, "l", "", HAS ADD);
 	assert_reason(misspelt_conf, "rearm-IB2", "", HAS ADD);
 }
-END_TEST
 
 /* A name that may be opened in several ways is one name. */
 /* origin: out33.F10 */
-START_TEST(reason__name_with_several_keys__is_listed_and_counted_once)
+TEST(reason__name_with_several_keys__is_listed_and_counted_once)
 {
 	assert_reason(
 	    LINE("a", "u2.0",
@@ -102,11 +98,10 @@ START_TEST(reason__name_with_several_keys__is_listed_and_counted_once)
 		"nonthreadsafe") LINE("a", "u1.2", "threadsafe") LINE("b", "u2.0", "nonthreadsafe"),
 	    "x", "", " has no such name; it has a, b; add a line: dat.conf(5)");
 }
-END_TEST
 
 /* Its first lines do not count, in whatever way. */
 /* origin: out35.P32 */
-START_TEST(reason__name_that_counts_by_a_later_line__is_listed_and_suggested)
+TEST_LOOP(reason__name_that_counts_by_a_later_line__is_listed_and_suggested, 3)
 {
 	static const char *const none[] = { "ab1 k2.0 threadsafe default l id.2.0 \"\" \"\"\n",
 		"ab1 u2.0 threadsafe nondefault l id.2.0 \"\" \"\"\n",
@@ -119,10 +114,9 @@ START_TEST(reason__name_that_counts_by_a_later_line__is_listed_and_suggested)
 	    " has no such name; it has other, ab1; did you mean ab1? If not, add a line: "
 	    "dat.conf(5)");
 }
-END_TEST
 
 /* origin: out33.F10 */
-START_TEST(reason__many_names_with_several_keys__the_rest_is_counted_by_names)
+TEST(reason__many_names_with_several_keys__the_rest_is_counted_by_names)
 {
 	char conf[4096] = "";
 
@@ -135,16 +129,14 @@ START_TEST(reason__many_names_with_several_keys__the_rest_is_counted_by_names)
 	    " has no such name; it has n00, n01, n02, n03, n04, n05, n06, n07 and 3 more; "
 	    "add a line: dat.conf(5)");
 }
-END_TEST
 
-START_TEST(reason__empty_file__has_no_name)
+TEST(reason__empty_file__has_no_name)
 {
 	assert_reason("# nothing\n", "x", "there is no record in ",
 	    " (no record in it); add a line: dat.conf(5)");
 }
-END_TEST
 
-START_TEST(reason__other_keys__are_listed_with_their_lines)
+TEST(reason__other_keys__are_listed_with_their_lines)
 {
 	assert_reason(
 	    "# a comment\n" LINE("x", "u1.2", "threadsafe") LINE("x", "u2.0",
@@ -157,9 +149,8 @@ START_TEST(reason__other_keys__are_listed_with_their_lines)
 	    "in line 5 as k2.0 threadsafe (k: for the kernel); change a line, or add one: "
 	    "dat.conf(5)");
 }
-END_TEST
 
-START_TEST(reason__fifth_line_of_a_name__is_not_shown)
+TEST_LOOP(reason__fifth_line_of_a_name__is_not_shown, 2)
 {
 	char conf[1024] = "", after[1024] = " has the name";
 
@@ -174,9 +165,8 @@ START_TEST(reason__fifth_line_of_a_name__is_not_shown)
 	strcat(after, "change a line, or add one: dat.conf(5)");
 	assert_reason(conf, "x", "", after);
 }
-END_TEST
 
-START_TEST(reason__file_that_cannot_be_read__is_reported)
+TEST(reason__file_that_cannot_be_read__is_reported)
 {
 	char want[8192];
 	DAT_IA_HANDLE ia;
@@ -191,7 +181,6 @@ START_TEST(reason__file_that_cannot_be_read__is_reported)
 	    story_path("nowhere.conf"), story_path("nowhere.conf"));
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
 static void
 assert_library_reason(const char *library, const char *format, ...)
@@ -215,61 +204,29 @@ assert_library_reason(const char *library, const char *format, ...)
 	}
 }
 
-START_TEST(reason__library_that_no_folder_has__says_where_to_look)
+TEST(reason__library_that_no_folder_has__says_where_to_look)
 {
 	assert_library_reason("librearm-nowhere.so.9",
 	    "cannot load the library: librearm-nowhere.so.9: cannot open shared object file: No "
 	    "such file or directory; write its path in the fifth field, or add its folder to "
 	    "/etc/ld.so.conf and run ldconfig");
 }
-END_TEST
 
-START_TEST(reason__path_without_library__says_so)
+TEST(reason__path_without_library__says_so)
 {
 	assert_library_reason("/nowhere/l.so",
 	    "cannot load the library: /nowhere/l.so: cannot open shared object file: No such file "
 	    "or directory; install the provider, or correct the fifth field");
 }
-END_TEST
 
-START_TEST(reason__file_that_is_no_library__is_reported)
+TEST(reason__file_that_is_no_library__is_reported)
 {
 	assert_library_reason("/dev/null", "cannot load the library: /dev/null: file too short");
 }
-END_TEST
 
-START_TEST(reason__library_without_init__is_no_provider)
+TEST(reason__library_without_init__is_no_provider)
 {
 	assert_library_reason(STUB_NO_INIT_PATH,
 	    "%s is not a DAT provider: it has no dat_provider_init(); correct the fifth field",
 	    STUB_NO_INIT_PATH);
-}
-END_TEST
-
-Suite *
-dat_reason_suite(void)
-{
-	Suite *suite = suite_create("reason");
-	TCase *t;
-
-	t = story_tcase(suite, "reason");
-	tcase_add_test(t, reason__unknown_name__names_the_file_and_its_adapters);
-	tcase_add_test(t, reason__many_other_names__are_counted);
-	tcase_add_test(t, reason__misspelt_name__the_one_that_is_near_is_named);
-	tcase_add_test(t, reason__name_with_no_or_several_near_ones__has_no_suggestion);
-	tcase_add_test(t, reason__name_with_near_ones_of_several_keys__has_no_suggestion);
-	tcase_add_test(t, reason__name_in_other_case__is_named);
-	tcase_add_test(t, reason__name_with_several_keys__is_listed_and_counted_once);
-	tcase_add_loop_test(
-	    t, reason__name_that_counts_by_a_later_line__is_listed_and_suggested, 0, 3);
-	tcase_add_test(t, reason__many_names_with_several_keys__the_rest_is_counted_by_names);
-	tcase_add_test(t, reason__empty_file__has_no_name);
-	tcase_add_test(t, reason__other_keys__are_listed_with_their_lines);
-	tcase_add_loop_test(t, reason__fifth_line_of_a_name__is_not_shown, 0, 2);
-	tcase_add_test(t, reason__file_that_cannot_be_read__is_reported);
-	tcase_add_test(t, reason__library_that_no_folder_has__says_where_to_look);
-	tcase_add_test(t, reason__path_without_library__says_so);
-	tcase_add_test(t, reason__file_that_is_no_library__is_reported);
-	tcase_add_test(t, reason__library_without_init__is_no_provider);
-	return suite;
 }

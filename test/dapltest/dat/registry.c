@@ -21,8 +21,10 @@ ignore_line(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 
 static DAT_PROVIDER_INFO infos[4], *list[4] = { &infos[0], &infos[1], &infos[2], &infos[3] };
 
+STORY_CASE("registry:list");
+
 /* clause: b.6.1 */
-START_TEST(list__max_0__returns_how_many_there_are)
+TEST(list__max_0__returns_how_many_there_are)
 {
 	DAT_COUNT n = -1;
 
@@ -30,10 +32,9 @@ START_TEST(list__max_0__returns_how_many_there_are)
 	story_assert_ret(dat_registry_list_providers(0, &n, NULL), ARG(1));
 	ck_assert_int_eq(n, 3);
 }
-END_TEST
 
 /* clause: b.6.2 */
-START_TEST(list__room_for_two_of_three__is_filled)
+TEST(list__room_for_two_of_three__is_filled)
 {
 	DAT_COUNT n = -1;
 
@@ -45,9 +46,8 @@ START_TEST(list__room_for_two_of_three__is_filled)
 	ck_assert_str_eq(infos[1].ia_name, "b");
 	ck_assert_int_eq(infos[2].ia_name[0], '-');
 }
-END_TEST
 
-START_TEST(list__infos__have_the_whole_key)
+TEST(list__infos__have_the_whole_key)
 {
 	DAT_COUNT n = -1;
 
@@ -62,18 +62,16 @@ START_TEST(list__infos__have_the_whole_key)
 	ck_assert_uint_eq(infos[1].dapl_version_minor, 7);
 	ck_assert_int_eq(infos[1].is_thread_safe, DAT_TRUE);
 }
-END_TEST
 
-START_TEST(list__records_of_one_key__are_one_entry)
+TEST(list__records_of_one_key__are_one_entry)
 {
 	story_conf(LINE("a") LINE("b") LINE("a"));
 	ck_assert_str_eq(story_listed(), "a b ");
 }
-END_TEST
 
 /* Nothing but the first record of a key is an entry, wherever the others stand. */
 /* origin: out35.P32 */
-START_TEST(list__further_records_of_a_key_before_other_keys__are_no_entries)
+TEST_LOOP(list__further_records_of_a_key_before_other_keys__are_no_entries, 3)
 {
 	static const char *const files[] = { LINE("a") LINE("a") LINE("b"),
 		OFF("a") LINE("a") LINE("a") LINE("a") OFF("b") LINE("b"),
@@ -82,10 +80,9 @@ START_TEST(list__further_records_of_a_key_before_other_keys__are_no_entries)
 	story_conf(files[_i]);
 	ck_assert_str_eq(story_listed(), "a b ");
 }
-END_TEST
 
 /* clause: b.6.3 */
-START_TEST(list__bad_arguments__are_named)
+TEST(list__bad_arguments__are_named)
 {
 	DAT_PROVIDER_INFO *holes[2] = { &infos[0], NULL };
 	DAT_COUNT n = -1;
@@ -97,9 +94,8 @@ START_TEST(list__bad_arguments__are_named)
 	story_assert_ret(dat_registry_list_providers(-1, &n, list), ARG(1));
 	story_assert_ret(dat_registry_list_providers(1, &n, holes), DAT_SUCCESS);
 }
-END_TEST
 
-START_TEST(records__of_every_kind__are_described_in_the_order_of_the_file)
+TEST(records__of_every_kind__are_described_in_the_order_of_the_file)
 {
 	DAT_REARM_RECORD r[4];
 	DAT_COUNT n = -1;
@@ -127,9 +123,8 @@ START_TEST(records__of_every_kind__are_described_in_the_order_of_the_file)
 	ck_assert_str_eq(r[3].name, "a");
 	ck_assert_uint_eq(r[3].line, 6);
 }
-END_TEST
 
-START_TEST(records__without_room__are_counted)
+TEST(records__without_room__are_counted)
 {
 	DAT_REARM_RECORD r[2] = { { .name = "-" }, { .name = "-" } };
 	DAT_COUNT n = -1;
@@ -145,9 +140,8 @@ START_TEST(records__without_room__are_counted)
 	story_assert_ret(dat_rearm_list_records(1, NULL, r), ARG(2));
 	story_assert_ret(dat_rearm_list_records(1, &n, NULL), ARG(3));
 }
-END_TEST
 
-START_TEST(records__of_no_file__are_the_one_that_is_built_in)
+TEST(records__of_no_file__are_the_one_that_is_built_in)
 {
 	DAT_REARM_RECORD r[1];
 	DAT_COUNT n = -1;
@@ -162,10 +156,9 @@ START_TEST(records__of_no_file__are_the_one_that_is_built_in)
 	ck_assert_uint_eq(r[0].line, 0);
 	ck_assert_ptr_nonnull(strstr(r[0].library, "libdaplsoft.so.2"));
 }
-END_TEST
 
 /* Each descriptor that reading needs is missing; the next call reads. */
-START_TEST(records__no_descriptor__is_reported_and_tried_again)
+TEST(records__no_descriptor__is_reported_and_tried_again)
 {
 	struct rlimit limit, none;
 	DAT_COUNT n = -1;
@@ -183,11 +176,10 @@ START_TEST(records__no_descriptor__is_reported_and_tried_again)
 	story_assert_ret(dat_rearm_list_records(0, &n, NULL), DAT_SUCCESS);
 	ck_assert_int_eq(n, 1);
 }
-END_TEST
 
 /* clause: b.6.8 */
 /* origin: out35.P32 */
-START_TEST(related__names__are_compared_but_not_opened)
+TEST(related__names__are_compared_but_not_opened)
 {
 	DAT_HA_RELATIONSHIP answer = DAT_HA_CONFLICTING;
 
@@ -210,7 +202,6 @@ START_TEST(related__names__are_compared_but_not_opened)
 	story_assert_ret(dat_registry_providers_related((char *)"a", NULL, &answer), ARG(2));
 	story_assert_ret(dat_registry_providers_related((char *)"a", (char *)"b", NULL), ARG(3));
 }
-END_TEST
 
 /* A provider inside the program. */
 static struct own_ia {
@@ -252,7 +243,9 @@ own_info(void)
 	return info;
 }
 
-START_TEST(add__provider_of_the_program__opens_without_dat_conf)
+STORY_CASE("registry:register");
+
+TEST(add__provider_of_the_program__opens_without_dat_conf)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	DAT_IA_HANDLE ia;
@@ -269,7 +262,6 @@ START_TEST(add__provider_of_the_program__opens_without_dat_conf)
 	story_assert_ret(story_try_open("own", 2, 0, DAT_TRUE, &ia),
 	    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 }
-END_TEST
 
 /* What the calls of a provider that opens nothing return: it fails, or has no handle. */
 static DAT_RETURN own_answer;
@@ -290,7 +282,7 @@ own_extend_nothing(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 
 /* There are fewer numbers for adapters.  Either call opens. */
 /* origin: out35.P33 */
-START_TEST(add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost)
+TEST_LOOP(add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost, 4)
 {
 	const DAT_RETURN failure = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE),
 			 wanted = _i % 2 ? failure : DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
@@ -312,7 +304,6 @@ START_TEST(add__provider_that_opens_nothing_seventy_thousand_times__no_number_is
 	}
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 }
-END_TEST
 
 static DAT_IA_HANDLE own_second, own_found;
 
@@ -327,7 +318,7 @@ own_close_and_open(DAT_IA_HANDLE ia, DAT_CLOSE_FLAGS flags)
 }
 
 /* origin: out35.P37 */
-START_TEST(add__provider_opens_at_the_address_of_one_that_is_being_closed__is_the_new_one)
+TEST(add__provider_opens_at_the_address_of_one_that_is_being_closed__is_the_new_one)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	DAT_IA_HANDLE first;
@@ -344,10 +335,9 @@ START_TEST(add__provider_opens_at_the_address_of_one_that_is_being_closed__is_th
 	story_close(own_second);
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 }
-END_TEST
 
 /* clause: b.6.7 */
-START_TEST(add__same_key_again__is_registered_already)
+TEST(add__same_key_again__is_registered_already)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	static DAT_PROVIDER other;
@@ -362,11 +352,10 @@ START_TEST(add__same_key_again__is_registered_already)
 	info.is_thread_safe = DAT_TRUE;
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 }
-END_TEST
 
 /* Each key is one of its own: all are registered side by side, and each is removed alone. */
 /* origin: out33.E1 */
-START_TEST(add__keys_that_differ_in_one_field__are_registered_side_by_side)
+TEST(add__keys_that_differ_in_one_field__are_registered_side_by_side)
 {
 	DAT_PROVIDER_INFO keys[6], info = own_info();
 	DAT_PROVIDER tables[6];
@@ -403,9 +392,8 @@ START_TEST(add__keys_that_differ_in_one_field__are_registered_side_by_side)
 		    DAT_ERROR(DAT_PROVIDER_NOT_FOUND, DAT_NAME_NOT_REGISTERED));
 	}
 }
-END_TEST
 
-START_TEST(add__copies_the_open_function_and_the_info)
+TEST(add__copies_the_open_function_and_the_info)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	DAT_IA_HANDLE ia;
@@ -420,9 +408,8 @@ START_TEST(add__copies_the_open_function_and_the_info)
 	info = own_info();
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
 }
-END_TEST
 
-START_TEST(add__bad_arguments__are_named)
+TEST(add__bad_arguments__are_named)
 {
 	DAT_PROVIDER_INFO info = own_info();
 
@@ -434,10 +421,9 @@ START_TEST(add__bad_arguments__are_named)
 	own_table.ia_open_func = NULL;
 	story_assert_ret(dat_registry_add_provider(&own_table, &info), ARG(1));
 }
-END_TEST
 
 /* clause: b.6.7 */
-START_TEST(remove__entry_missing_or_of_another_provider__is_not_found)
+TEST(remove__entry_missing_or_of_another_provider__is_not_found)
 {
 	DAT_PROVIDER_INFO info = own_info();
 	static DAT_PROVIDER other;
@@ -450,39 +436,4 @@ START_TEST(remove__entry_missing_or_of_another_provider__is_not_found)
 	story_assert_ret(dat_registry_remove_provider(NULL, &info), ARG(1));
 	story_assert_ret(dat_registry_remove_provider(&own_table, NULL), ARG(2));
 	story_assert_ret(dat_registry_remove_provider(&own_table, &info), DAT_SUCCESS);
-}
-END_TEST
-
-Suite *
-dat_registry_suite(void)
-{
-	Suite *suite = suite_create("registry");
-	TCase *t;
-
-	t = story_tcase(suite, "list");
-	tcase_add_test(t, list__max_0__returns_how_many_there_are);
-	tcase_add_test(t, list__room_for_two_of_three__is_filled);
-	tcase_add_test(t, list__infos__have_the_whole_key);
-	tcase_add_test(t, list__records_of_one_key__are_one_entry);
-	tcase_add_loop_test(
-	    t, list__further_records_of_a_key_before_other_keys__are_no_entries, 0, 3);
-	tcase_add_test(t, list__bad_arguments__are_named);
-	tcase_add_test(t, records__of_every_kind__are_described_in_the_order_of_the_file);
-	tcase_add_test(t, records__without_room__are_counted);
-	tcase_add_test(t, records__of_no_file__are_the_one_that_is_built_in);
-	tcase_add_test(t, records__no_descriptor__is_reported_and_tried_again);
-	tcase_add_test(t, related__names__are_compared_but_not_opened);
-
-	t = story_tcase(suite, "register");
-	tcase_add_test(t, add__provider_of_the_program__opens_without_dat_conf);
-	tcase_add_loop_test(
-	    t, add__provider_that_opens_nothing_seventy_thousand_times__no_number_is_lost, 0, 4);
-	tcase_add_test(
-	    t, add__provider_opens_at_the_address_of_one_that_is_being_closed__is_the_new_one);
-	tcase_add_test(t, add__same_key_again__is_registered_already);
-	tcase_add_test(t, add__keys_that_differ_in_one_field__are_registered_side_by_side);
-	tcase_add_test(t, add__copies_the_open_function_and_the_info);
-	tcase_add_test(t, add__bad_arguments__are_named);
-	tcase_add_test(t, remove__entry_missing_or_of_another_provider__is_not_found);
-	return suite;
 }

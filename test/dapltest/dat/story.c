@@ -55,15 +55,6 @@ teardown(void)
 
 const struct runner_case story_case = { .setup = setup, .teardown = teardown };
 
-TCase *
-story_tcase(Suite *suite, const char *name)
-{
-	TCase *tcase = runner_tcase(suite, name);
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	return tcase;
-}
-
 void
 story_conf_raw(const void *bytes, size_t size)
 {

@@ -19,7 +19,6 @@
 /* A TCase whose tests have a directory of their own, and an environment without DAT_*. */
 extern const struct runner_case story_case;
 #define STORY_CASE(...) CASE(__VA_ARGS__, .outer = &story_case)
-TCase *story_tcase(Suite *suite, const char *name);
 
 /*
  * Writes dat.conf and points DAT_OVERRIDE at it.  In the text %S is the stub provider's path, %D
@@ -57,19 +56,5 @@ const char *story_listed(void);
 		DAT_RETURN got_ = (got), want_ = (want); \
 		ck_assert_msg(got_ == want_, #got " is 0x%08x, not 0x%08x", got_, want_); \
 	} while (0)
-
-Suite *dat_conf_suite(void);
-Suite *dat_lookup_suite(void);
-Suite *dat_reason_suite(void);
-Suite *dat_log_suite(void);
-Suite *dat_many_suite(void);
-Suite *dat_range_suite(void);
-Suite *dat_open_suite(void);
-Suite *dat_handle_suite(void);
-Suite *dat_registry_suite(void);
-Suite *dat_extension_suite(void);
-Suite *dat_strerror_suite(void);
-Suite *dat_version_suite(void);
-Suite *dat_thread_suite(void);
 
 #endif

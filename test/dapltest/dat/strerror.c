@@ -33,8 +33,10 @@ type_number(int i)
 
 enum { TYPES = (DAT_COMM_NOT_SUPPORTED >> 16) + 3 };
 
+CASE("strerror:strerror");
+
 /* clause: b.6.4 */
-START_TEST(strerror__every_type__is_a_sentence_of_its_own)
+TEST(strerror__every_type__is_a_sentence_of_its_own)
 {
 	const char *texts[TYPES], *minor;
 	int i, j;
@@ -47,10 +49,9 @@ START_TEST(strerror__every_type__is_a_sentence_of_its_own)
 			ck_assert_str_ne(texts[i], texts[j]);
 	}
 }
-END_TEST
 
 /* clause: b.6.4 */
-START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
+TEST(strerror__every_subtype__is_a_sentence_of_its_own)
 {
 	static const char *texts[DAT_THREAD_SAFETY_NOT_FOUND + 1];
 	const char *major;
@@ -64,7 +65,6 @@ START_TEST(strerror__every_subtype__is_a_sentence_of_its_own)
 			ck_assert_str_ne(texts[i], texts[j]);
 	}
 }
-END_TEST
 
 static const struct {
 	const char *part, *word;
@@ -103,7 +103,7 @@ static const struct {
 };
 
 /* Not that of another one, though its name is right. */
-START_TEST(strerror__sentence_of_a_subtype__is_about_what_its_name_says)
+TEST(strerror__sentence_of_a_subtype__is_about_what_its_name_says)
 {
 	const char *major, *text, *name, *other;
 
@@ -121,9 +121,8 @@ START_TEST(strerror__sentence_of_a_subtype__is_about_what_its_name_says)
 		}
 	}
 }
-END_TEST
 
-START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
+TEST(strerror__names_at_the_ends_of_the_lists__are_right)
 {
 	const char *major, *minor;
 
@@ -140,10 +139,9 @@ START_TEST(strerror__names_at_the_ends_of_the_lists__are_right)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_STATE_EP_UNCONNECTED), &major, &minor);
 	ck_assert_ptr_nonnull(strstr(minor, "(DAT_INVALID_STATE_EP_UNCONNECTED)."));
 }
-END_TEST
 
 /* clause: b.6.4, c.1.1 */
-START_TEST(strerror__class_bits__change_nothing)
+TEST(strerror__class_bits__change_nothing)
 {
 	const char *with, *without, *minor;
 
@@ -155,10 +153,9 @@ START_TEST(strerror__class_bits__change_nothing)
 	    dat_strerror(DAT_CLASS_WARNING | DAT_QUEUE_EMPTY, &with, &minor), DAT_SUCCESS);
 	ck_assert_str_eq(with, without);
 }
-END_TEST
 
 /* clause: b.6.5 */
-START_TEST(strerror__unknown_type__is_said)
+TEST(strerror__unknown_type__is_said)
 {
 	const char *major = NULL, *minor = NULL;
 
@@ -166,10 +163,9 @@ START_TEST(strerror__unknown_type__is_said)
 	ck_assert_str_eq(major, "unknown error");
 	ck_assert_str_eq(minor, "");
 }
-END_TEST
 
 /* clause: b.6.5 */
-START_TEST(strerror__unknown_subtype__is_said)
+TEST(strerror__unknown_subtype__is_said)
 {
 	const char *major = NULL, *minor = NULL;
 
@@ -177,9 +173,8 @@ START_TEST(strerror__unknown_subtype__is_said)
 	ck_assert_ptr_nonnull(strstr(major, "(DAT_INVALID_HANDLE)."));
 	ck_assert_str_eq(minor, "unknown minor error");
 }
-END_TEST
 
-START_TEST(strerror__without_places__does_not_crash)
+TEST(strerror__without_places__does_not_crash)
 {
 	const char *major = NULL;
 
@@ -188,7 +183,6 @@ START_TEST(strerror__without_places__does_not_crash)
 	story_assert_ret(dat_strerror(DAT_ABORT, &major, NULL), DAT_SUCCESS);
 	ck_assert_ptr_nonnull(major);
 }
-END_TEST
 
 struct name {
 	unsigned int number;
@@ -245,7 +239,7 @@ static const struct name statuses[] = {
 };
 
 /* clause: b.6.9 */
-START_TEST(event_str_and_dto_status_str__every_number_has_its_name)
+TEST(event_str_and_dto_status_str__every_number_has_its_name)
 {
 	for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
 		ck_assert_str_eq(dat_event_str((DAT_EVENT_NUMBER)events[i].number), events[i].text);
@@ -256,23 +250,4 @@ START_TEST(event_str_and_dto_status_str__every_number_has_its_name)
 	ck_assert_ptr_null(dat_event_name((DAT_EVENT_NUMBER)0x12345));
 	ck_assert_str_eq(dat_dto_status_str((DAT_DTO_COMPLETION_STATUS)99), "unknown status");
 	ck_assert_ptr_null(dat_dto_status_name((DAT_DTO_COMPLETION_STATUS)99));
-}
-END_TEST
-
-Suite *
-dat_strerror_suite(void)
-{
-	Suite *suite = suite_create("strerror");
-	TCase *t = runner_tcase(suite, "strerror");
-
-	tcase_add_test(t, strerror__every_type__is_a_sentence_of_its_own);
-	tcase_add_test(t, strerror__every_subtype__is_a_sentence_of_its_own);
-	tcase_add_test(t, strerror__sentence_of_a_subtype__is_about_what_its_name_says);
-	tcase_add_test(t, strerror__names_at_the_ends_of_the_lists__are_right);
-	tcase_add_test(t, strerror__class_bits__change_nothing);
-	tcase_add_test(t, strerror__unknown_type__is_said);
-	tcase_add_test(t, strerror__unknown_subtype__is_said);
-	tcase_add_test(t, strerror__without_places__does_not_crash);
-	tcase_add_test(t, event_str_and_dto_status_str__every_number_has_its_name);
-	return suite;
 }

@@ -54,7 +54,9 @@ open_and_close(void *arg)
 	return NULL;
 }
 
-START_TEST(threads__open_and_close__loads_and_unloads_are_even)
+STORY_CASE("thread:thread");
+
+TEST(threads__open_and_close__loads_and_unloads_are_even)
 {
 	story_conf(CONF(""));
 	run_threads(open_and_close);
@@ -64,7 +66,6 @@ START_TEST(threads__open_and_close__loads_and_unloads_are_even)
 	ck_assert_int_eq(story_traced("open x 8"), 4 * 50);
 	ck_assert_int_eq(story_traced("close abrupt"), THREADS * 50);
 }
-END_TEST
 
 static void *
 open_once(void *arg)
@@ -81,14 +82,13 @@ open_once(void *arg)
 	return NULL;
 }
 
-START_TEST(threads__open_together__one_loads_and_the_others_wait_for_it)
+TEST(threads__open_together__one_loads_and_the_others_wait_for_it)
 {
 	story_conf(CONF("slow"));
 	run_threads(open_once);
 	ck_assert_int_eq(story_traced("init"), 1);
 	ck_assert_int_eq(story_traced("fini"), 1);
 }
-END_TEST
 
 static atomic_int closed;
 
@@ -107,7 +107,7 @@ close_shared(void *arg)
 	return NULL;
 }
 
-START_TEST(threads__close_the_same_ia__one_succeeds)
+TEST(threads__close_the_same_ia__one_succeeds)
 {
 	int i;
 
@@ -120,7 +120,6 @@ START_TEST(threads__close_the_same_ia__one_succeeds)
 	}
 	ck_assert_int_eq(story_traced("close abrupt"), 20);
 }
-END_TEST
 
 static void *
 list_providers(void *arg)
@@ -135,7 +134,7 @@ list_providers(void *arg)
 	return NULL;
 }
 
-START_TEST(threads__first_use__reads_dat_conf_once)
+TEST(threads__first_use__reads_dat_conf_once)
 {
 	char want[8192];
 
@@ -146,7 +145,6 @@ START_TEST(threads__first_use__reads_dat_conf_once)
 	    story_conf_path());
 	ck_assert_str_eq(story_heard(), want);
 }
-END_TEST
 
 /* ---- a library that another thread loads or unloads ---- */
 
@@ -264,7 +262,7 @@ put_record(char *text, size_t size, const char *name, const char *params, int ga
 }
 
 /* origin: out33.E2 */
-START_TEST(threads__open_while_another_loads_or_unloads__all_go_on_when_it_has)
+TEST_LOOP(threads__open_while_another_loads_or_unloads__all_go_on_when_it_has, SETTLINGS)
 {
 	const struct settling *settling = &settlings[_i];
 	struct user first = { .tid = 0 }, users[WAITERS] = { { .tid = 0 } };
@@ -290,11 +288,10 @@ START_TEST(threads__open_while_another_loads_or_unloads__all_go_on_when_it_has)
 	(void)story_heard();
 	close(gate[1]);
 }
-END_TEST
 
 /* Those who wait for one record do not take the news of another from those who wait for that. */
 /* origin: out33.E2 */
-START_TEST(threads__wait_for_two_names__each_goes_on_with_its_own)
+TEST_LOOP(threads__wait_for_two_names__each_goes_on_with_its_own, SETTLINGS)
 {
 	const struct settling *settling = &settlings[_i];
 	struct user first[2] = { { .tid = 0 } }, users[2] = { { .tid = 0 } };
@@ -325,12 +322,11 @@ START_TEST(threads__wait_for_two_names__each_goes_on_with_its_own)
 	}
 	(void)story_heard();
 }
-END_TEST
 
 /*
  * A second name of a library, without a record of its own, is none while the library is unloaded.
  */
-START_TEST(threads__open_a_second_name_of_what_is_unloaded__is_not_found)
+TEST(threads__open_a_second_name_of_what_is_unloaded__is_not_found)
 {
 	struct user first = { .tid = 0 };
 	char text[512] = "";
@@ -349,23 +345,4 @@ START_TEST(threads__open_a_second_name_of_what_is_unloaded__is_not_found)
 	story_assert_ret(story_try_open("y", 2, 0, DAT_TRUE, &ia), NOT_FOUND);
 	(void)story_heard();
 	close(gate[1]);
-}
-END_TEST
-
-Suite *
-dat_thread_suite(void)
-{
-	Suite *suite = suite_create("thread");
-	TCase *t = story_tcase(suite, "thread");
-
-	tcase_add_test(t, threads__open_and_close__loads_and_unloads_are_even);
-	tcase_add_test(t, threads__open_together__one_loads_and_the_others_wait_for_it);
-	tcase_add_test(t, threads__close_the_same_ia__one_succeeds);
-	tcase_add_test(t, threads__first_use__reads_dat_conf_once);
-	tcase_add_loop_test(
-	    t, threads__open_while_another_loads_or_unloads__all_go_on_when_it_has, 0, SETTLINGS);
-	tcase_add_test(t, threads__open_a_second_name_of_what_is_unloaded__is_not_found);
-	tcase_add_loop_test(
-	    t, threads__wait_for_two_names__each_goes_on_with_its_own, 0, SETTLINGS);
-	return suite;
 }

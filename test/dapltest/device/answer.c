@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The private data of an answer, which the connection manager pads with zeros. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define GIVEN 56   /* by the consumer; the device adds zeros */
 #define PADDED 148 /* what the device makes of every rejection */
@@ -47,9 +47,12 @@ end(struct dt_pair *pair)
 
 static const int accepted[] = { 0, 1, 3, 4, GIVEN, 100, 196 };
 
+DEVICE_CASE("answer:answer");
+
 /* clause: d.0.3, e.4.1, e.4.3 */
 /* origin: out33.R3 */
-START_TEST(established__answer_of_any_length__event_has_just_that)
+TEST_LOOP(
+    established__answer_of_any_length__event_has_just_that, sizeof accepted / sizeof accepted[0])
 {
 	struct dt_pair pair;
 	const DAT_CR_HANDLE cr = ask(&pair, accepted[_i]);
@@ -63,12 +66,12 @@ START_TEST(established__answer_of_any_length__event_has_just_that)
 	expect_data(&pair.b, DAT_CONNECTION_EVENT_DISCONNECTED, false, 0);
 	end(&pair);
 }
-END_TEST
 
 static const int rejected[] = { 4, 5, 60, PADDED };
 
 /* clause: d.0.4, e.3.8, e.4.3 */
-START_TEST(rejected__answer_of_any_length__event_has_what_the_consumer_gave)
+TEST_LOOP(rejected__answer_of_any_length__event_has_what_the_consumer_gave,
+    sizeof rejected / sizeof rejected[0])
 {
 	struct dt_pair pair;
 	const DAT_CR_HANDLE cr = ask(&pair, rejected[_i]);
@@ -78,11 +81,10 @@ START_TEST(rejected__answer_of_any_length__event_has_what_the_consumer_gave)
 	    rejected[_i] == PADDED ? PADDED : rejected[_i] - VERSION);
 	end(&pair);
 }
-END_TEST
 
 /* As programs that use the connection manager without DAT reject. */
 /* clause: d.0.4, e.4.3, e.5.2 */
-START_TEST(rejected__without_the_version__is_the_peers_doing_if_it_has_data)
+TEST_LOOP(rejected__without_the_version__is_the_peers_doing_if_it_has_data, 2)
 {
 	struct dt_pair pair;
 	const DAT_CR_HANDLE cr = ask(&pair, PADDED);
@@ -97,20 +99,4 @@ START_TEST(rejected__without_the_version__is_the_peers_doing_if_it_has_data)
 	    PADDED);
 	fault_cm_answer_data(NULL, 0);
 	end(&pair);
-}
-END_TEST
-
-Suite *
-device_answer_suite(void)
-{
-	Suite *s = suite_create("answer");
-	TCase *tc = device_tcase(s, "answer");
-
-	tcase_add_loop_test(tc, established__answer_of_any_length__event_has_just_that, 0,
-	    sizeof accepted / sizeof accepted[0]);
-	tcase_add_loop_test(tc, rejected__answer_of_any_length__event_has_what_the_consumer_gave, 0,
-	    sizeof rejected / sizeof rejected[0]);
-	tcase_add_loop_test(
-	    tc, rejected__without_the_version__is_the_peers_doing_if_it_has_data, 0, 2);
-	return s;
 }

@@ -8,7 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static struct dt_pair pair;
 
@@ -112,8 +112,11 @@ expect_operands(const struct ibv_send_wr *wr)
 	}
 }
 
+DEVICE_CASE("device-asked:asked");
+
 /* origin: out33.D11 */
-START_TEST(post__each_kind_with_each_flag__is_what_the_device_is_asked_for)
+TEST_LOOP(
+    post__each_kind_with_each_flag__is_what_the_device_is_asked_for, sizeof kinds / sizeof *kinds)
 {
 	const bool atomic = kinds[_i].opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
 			    kinds[_i].opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -154,7 +157,6 @@ START_TEST(post__each_kind_with_each_flag__is_what_the_device_is_asked_for)
 	dt_close(pair.a.ia);
 	dt_close(pair.b.ia);
 }
-END_TEST
 
 static const struct {
 	DAT_MEM_PRIV_FLAGS privileges;
@@ -167,7 +169,8 @@ static const struct {
 };
 
 /* clause: e.7.23 */
-START_TEST(bind__each_right_with_each_flag__is_what_the_device_is_asked_for)
+TEST_LOOP(bind__each_right_with_each_flag__is_what_the_device_is_asked_for,
+    sizeof rights / sizeof *rights)
 {
 	DAT_COMPLETION_FLAGS flags;
 	DAT_RMR_CONTEXT context;
@@ -201,7 +204,6 @@ START_TEST(bind__each_right_with_each_flag__is_what_the_device_is_asked_for)
 	dt_close(pair.a.ia);
 	dt_close(pair.b.ia);
 }
-END_TEST
 
 /* ---- reads at a time ---- */
 
@@ -299,7 +301,7 @@ static const struct {
 #define DEPTHS (sizeof depths / sizeof *depths)
 
 /* origin: out33.D11 */
-START_TEST(accept__however_the_request_came__has_the_depths_of_both_ends)
+TEST_LOOP(accept__however_the_request_came__has_the_depths_of_both_ends, (WAYS * DEPTHS))
 {
 	const enum way way = (enum way)(_i / (int)DEPTHS);
 	const size_t row = (size_t)_i % DEPTHS;
@@ -329,10 +331,9 @@ START_TEST(accept__however_the_request_came__has_the_depths_of_both_ends)
 	dt_close(pair.a.ia);
 	dt_close(pair.b.ia);
 }
-END_TEST
 
 /* With a shared receive queue, at both ends. */
-START_TEST(connect__with_a_shared_queue__says_so)
+TEST(connect__with_a_shared_queue__says_so)
 {
 	DAT_SRQ_ATTR attr = { .max_recv_dtos = 4, .max_recv_iov = 1 };
 	DAT_SRQ_HANDLE srq;
@@ -356,21 +357,4 @@ START_TEST(connect__with_a_shared_queue__says_so)
 	ck_assert_uint_eq(fault_call_last_connection().srq, 1);
 	dt_close(pair.a.ia);
 	dt_close(pair.b.ia);
-}
-END_TEST
-
-Suite *
-device_asked_suite(void)
-{
-	Suite *s = suite_create("device-asked");
-	TCase *tc = device_tcase(s, "asked");
-
-	tcase_add_loop_test(tc, post__each_kind_with_each_flag__is_what_the_device_is_asked_for, 0,
-	    sizeof kinds / sizeof *kinds);
-	tcase_add_loop_test(tc, bind__each_right_with_each_flag__is_what_the_device_is_asked_for, 0,
-	    sizeof rights / sizeof *rights);
-	tcase_add_test(tc, connect__with_a_shared_queue__says_so);
-	tcase_add_loop_test(tc, accept__however_the_request_came__has_the_depths_of_both_ends, 0,
-	    (int)(WAYS * DEPTHS));
-	return s;
 }

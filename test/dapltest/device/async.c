@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The events that the provider makes of errors that the device reports. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static const DAT_ASYNCH_ERROR_EVENT_DATA *
 expect_async(const struct dt_side *side, DAT_EVENT_NUMBER number, DAT_EVENT *event)
@@ -27,9 +27,11 @@ await_acknowledged(void)
 	}
 }
 
+DEVICE_CASE("device-async:async");
+
 /* origin: peer.26, out33.R3 */
 /* clause: d.0.12, d.3.2 */
-START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
+TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	struct dt_side side;
@@ -45,11 +47,10 @@ START_TEST(device__fatal__names_the_adapter_by_the_consumers_number)
 		dt_side_close(&side);
 	}
 }
-END_TEST
 
 /* The connection manager and the device report it, each for all adapters. */
 /* clause: d.3.2 */
-START_TEST(device__is_removed__is_reported_once_to_each_adapter)
+TEST_LOOP(device__is_removed__is_reported_once_to_each_adapter, 2)
 {
 	struct dt_side one, two;
 	DAT_EVENT event;
@@ -68,10 +69,9 @@ START_TEST(device__is_removed__is_reported_once_to_each_adapter)
 	dt_side_close(&one);
 	dt_side_close(&two);
 }
-END_TEST
 
 /* clause: d.3.3 */
-START_TEST(device__port_goes_down__is_another_error)
+TEST(device__port_goes_down__is_another_error)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	struct dt_side side;
@@ -84,11 +84,10 @@ START_TEST(device__port_goes_down__is_another_error)
 	ck_assert_int_eq(error->reason, DAT_IA_OTHER_ERROR);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: peer.25 */
 /* clause: d.3.5 */
-START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
+TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 {
 	static const enum ibv_event_type notes[] = { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_LID_CHANGE,
 		IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE, IBV_EVENT_CLIENT_REREGISTER,
@@ -105,10 +104,9 @@ START_TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 	dt_assert_stays_empty(side.connect);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: d.0.18, e.9.7 */
-START_TEST(device__path_migrates__one_path_makes_no_event)
+TEST(device__path_migrates__one_path_makes_no_event)
 {
 	DAT_PROVIDER_ATTR attr;
 	struct dt_pair pair;
@@ -142,11 +140,10 @@ START_TEST(device__path_migrates__one_path_makes_no_event)
 	ck_assert_int_eq(dt_state(pair.b.ep), DAT_EP_STATE_CONNECTED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.28 */
 /* clause: d.3.1, d.0.11, d.5.1 */
-START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_overflows)
+TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_overflows)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	struct dt_side side;
@@ -170,10 +167,9 @@ START_TEST(device__completion_queue_overrun__is_reported_once_and_the_evd_overfl
 	dt_ok(dat_evd_free(evd));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: d.3.4, d.0.13, d.0.8 */
-START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
+TEST_LOOP(device__queue_pair_fails__endpoint_and_connection_are_broken, 3)
 {
 	static const enum ibv_event_type fatal[] = { IBV_EVENT_QP_FATAL, IBV_EVENT_QP_REQ_ERR,
 		IBV_EVENT_QP_ACCESS_ERR };
@@ -195,11 +191,10 @@ START_TEST(device__queue_pair_fails__endpoint_and_connection_are_broken)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* There is no connection to break yet; the one that the attempt leads to is broken at once. */
 /* origin: chance.3 */
-START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
+TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -218,7 +213,6 @@ START_TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 break_first(struct ibv_qp *qp)
@@ -231,7 +225,7 @@ break_first(struct ibv_qp *qp)
 /* The event is read when the endpoint has given up its queue pair, which is not destroyed yet. */
 /* origin: chance.4 */
 /* clause: e.1.9 */
-START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stands)
+TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stands)
 {
 	struct dt_pair pair;
 
@@ -249,12 +243,11 @@ START_TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stand
 	ck_assert_int_eq(dt_state(pair.a.ep), DAT_EP_STATE_CONNECTED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* It waits for the posted requests, of which nothing can be known any more. */
 /* origin: chance.5 */
 /* clause: e.2.4, d.0.8 */
-START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
+TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	struct dt_pair pair;
@@ -272,7 +265,6 @@ START_TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
 	fault_cq_refuse_poll(false);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static DAT_EP_HANDLE changing;
 
@@ -294,7 +286,7 @@ get_status(struct ibv_qp *qp)
 /* A poll would fail, and be reported. */
 /* origin: hostile.5 */
 /* clause: e.1.15 */
-START_TEST(status__while_the_parts_change__polls_none_of_them)
+TEST(status__while_the_parts_change__polls_none_of_them)
 {
 	DAT_EP_PARAM param;
 	struct dt_side side;
@@ -308,14 +300,13 @@ START_TEST(status__while_the_parts_change__polls_none_of_them)
 	dt_assert_stays_empty(side.async);
 	dt_side_close(&side);
 }
-END_TEST
 
 /*
  * Another user of the device in this process may have one; its memory is no queue pair's, though
  * what stands where a queue pair's context would looks like one.
  */
 /* origin: peer.37 */
-START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
+TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 {
 	struct ibv_srq *other;
 	struct dt_side side;
@@ -330,10 +321,9 @@ START_TEST(device__shared_receive_queue_fails__is_not_read_as_a_queue_pair)
 	fault_srq_free(other);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: d.0.14 */
-START_TEST(device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works)
+TEST(device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works)
 {
 	const DAT_ASYNCH_ERROR_EVENT_DATA *error;
 	_Atomic(int) calls = 0;
@@ -365,10 +355,9 @@ START_TEST(device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works
 	dt_await_count(&calls, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: outside.44 */
-START_TEST(kcreate__cannot_enable__leaves_no_evd)
+TEST(kcreate__cannot_enable__leaves_no_evd)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
@@ -384,29 +373,4 @@ START_TEST(kcreate__cannot_enable__leaves_no_evd)
 	ck_assert_ptr_eq(evd, &calls);
 	ck_assert_int_eq(calls, 0);
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
-}
-END_TEST
-
-Suite *
-device_async_suite(void)
-{
-	Suite *s = suite_create("device-async");
-	TCase *tc = device_tcase(s, "async");
-
-	tcase_add_test(tc, device__fatal__names_the_adapter_by_the_consumers_number);
-	tcase_add_loop_test(tc, device__is_removed__is_reported_once_to_each_adapter, 0, 2);
-	tcase_add_test(tc, device__port_goes_down__is_another_error);
-	tcase_add_test(tc, device__port_comes_up_and_notes_of_the_fabric__make_no_event);
-	tcase_add_test(tc, device__path_migrates__one_path_makes_no_event);
-	tcase_add_test(
-	    tc, device__completion_queue_overrun__is_reported_once_and_the_evd_overflows);
-	tcase_add_loop_test(tc, device__queue_pair_fails__endpoint_and_connection_are_broken, 0, 3);
-	tcase_add_test(tc, device__queue_pair_fails_while_connecting__established_and_broken);
-	tcase_add_test(tc, device__queue_pair_fails_while_it_is_reset__the_next_connection_stands);
-	tcase_add_test(tc, disconnect__gracefully_and_the_completion_queue_is_lost__is_broken);
-	tcase_add_test(tc, status__while_the_parts_change__polls_none_of_them);
-	tcase_add_test(tc, device__shared_receive_queue_fails__is_not_read_as_a_queue_pair);
-	tcase_add_test(tc, kcreate__cannot_enable__leaves_no_evd);
-	tcase_add_test(tc, device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works);
-	return s;
 }

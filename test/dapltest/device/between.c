@@ -8,7 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define NOTICED_MS 5 /* a call that does not wait for the interrupted one has mostly returned */
 #define WINDOWS_MAX 200
@@ -201,14 +201,15 @@ connect_at(int n)
 	return came;
 }
 
+DEVICE_CASE("between:between");
+
 /* origin: out33.R4 */
-START_TEST(connect__another_call_in_any_window__each_attempt_has_its_event)
+TEST_LOOP(connect__another_call_in_any_window__each_attempt_has_its_event, SCENES *INTRUDERS)
 {
 	scene = (enum scene)(_i / INTRUDERS);
 	intruder = intruders[_i % INTRUDERS];
 	sweep(connect_at);
 }
-END_TEST
 
 /* ---- a request for a reserved endpoint, and the end of its service point ---- */
 
@@ -272,21 +273,8 @@ request_at(int n)
 
 /* origin: out33.R4 */
 /* clause: e.3.12 */
-START_TEST(rsp__freed_in_any_window_of_a_request__lets_its_endpoint_go)
+TEST_LOOP(rsp__freed_in_any_window_of_a_request__lets_its_endpoint_go, 2)
 {
 	full = _i;
 	sweep(request_at);
-}
-END_TEST
-
-Suite *
-device_between_suite(void)
-{
-	Suite *s = suite_create("between");
-	TCase *tc = device_tcase(s, "between");
-
-	tcase_add_loop_test(tc, connect__another_call_in_any_window__each_attempt_has_its_event, 0,
-	    SCENES * INTRUDERS);
-	tcase_add_loop_test(tc, rsp__freed_in_any_window_of_a_request__lets_its_endpoint_go, 0, 2);
-	return s;
 }

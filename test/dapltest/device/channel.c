@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 struct waiter {
 	pthread_t id;
@@ -106,8 +106,10 @@ message(struct dt_pair *pair)
 	dt_expect_dto(pair->a.request, pair->a.ep, 2, DAT_DTO_SUCCESS, &event);
 }
 
+DEVICE_CASE("device-channel:channel");
+
 /* origin: out33.F1 */
-START_TEST(wait__its_thread_is_cancelled_when_it_reads_the_channel__loses_no_message)
+TEST_LOOP(wait__its_thread_is_cancelled_when_it_reads_the_channel__loses_no_message, 2)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -130,9 +132,8 @@ START_TEST(wait__its_thread_is_cancelled_when_it_reads_the_channel__loses_no_mes
 	dt_ok(wait_once(&w, DT_FOREVER_MS * 1000));
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(wait__channel_is_broken__reads_it_once_and_sleeps)
+TEST_LOOP(wait__channel_is_broken__reads_it_once_and_sleeps, 2)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -152,17 +153,4 @@ START_TEST(wait__channel_is_broken__reads_it_once_and_sleeps)
 	ck_assert_ptr_null(end); /* it was not cancelled */
 	ck_assert_uint_eq(w.reads, 1);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_channel_suite(void)
-{
-	Suite *s = suite_create("device-channel");
-	TCase *tc = device_tcase(s, "channel");
-
-	tcase_add_loop_test(tc, wait__channel_is_broken__reads_it_once_and_sleeps, 0, 2);
-	tcase_add_loop_test(
-	    tc, wait__its_thread_is_cancelled_when_it_reads_the_channel__loses_no_message, 0, 2);
-	return s;
 }

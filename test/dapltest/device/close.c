@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static struct dt_side client, server;
 static DAT_EP_HANDLE clients[2];
@@ -107,19 +107,20 @@ begin_refusing(void)
 	dt_ok(dat_evd_free(server.cr));
 }
 
+DEVICE_CASE("device-close:close");
+
 /* origin: attack.P8 */
 /* clause: d.5.2, e.9.2, e.9.8 */
-START_TEST(close_gracefully__a_request_is_being_refused__waits_for_it)
+TEST(close_gracefully__a_request_is_being_refused__waits_for_it)
 {
 	begin_refusing();
 	free_the_rest();
 	close_waits();
 	end();
 }
-END_TEST
 
 /* clause: e.9.2 */
-START_TEST(close_gracefully__something_else_is_left__is_refused_at_once)
+TEST(close_gracefully__something_else_is_left__is_refused_at_once)
 {
 	begin_refusing();
 	dt_assert_type(dat_ia_close(server.ia, DAT_CLOSE_GRACEFUL_FLAG), DAT_INVALID_STATE);
@@ -130,7 +131,6 @@ START_TEST(close_gracefully__something_else_is_left__is_refused_at_once)
 	close_waits();
 	end();
 }
-END_TEST
 
 static void *
 frees_cr_evd(void *unused)
@@ -153,7 +153,7 @@ await_dead(DAT_HANDLE object)
 
 /* A request that was not dequeued is refused by the free of its EVD. */
 /* clause: e.9.2, e.9.8 */
-START_TEST(close_gracefully__a_free_is_refusing_what_was_queued__waits_for_it)
+TEST(close_gracefully__a_free_is_refusing_what_was_queued__waits_for_it)
 {
 	pthread_t thread;
 
@@ -170,7 +170,6 @@ START_TEST(close_gracefully__a_free_is_refusing_what_was_queued__waits_for_it)
 	pthread_join(thread, NULL);
 	end();
 }
-END_TEST
 
 static DAT_CR_HANDLE taken;
 
@@ -183,7 +182,7 @@ rejects(void *unused)
 }
 
 /* clause: e.9.2, e.9.8 */
-START_TEST(close_gracefully__a_thread_is_rejecting__waits_for_it)
+TEST(close_gracefully__a_thread_is_rejecting__waits_for_it)
 {
 	pthread_t thread;
 
@@ -201,7 +200,6 @@ START_TEST(close_gracefully__a_thread_is_rejecting__waits_for_it)
 	pthread_join(thread, NULL);
 	end();
 }
-END_TEST
 
 static _Atomic(DAT_RETURN) graceful;
 
@@ -215,7 +213,7 @@ closes_gracefully(void *unused)
 
 /* Whichever is faster: a graceful close that waits is not in the way of the other. */
 /* clause: e.9.1, e.9.8 */
-START_TEST(close_abruptly__another_thread_waits_to_close_gracefully__one_of_them_does)
+TEST(close_abruptly__another_thread_waits_to_close_gracefully__one_of_them_does)
 {
 	pthread_t closing, letting;
 	DAT_RETURN abrupt;
@@ -233,20 +231,4 @@ START_TEST(close_abruptly__another_thread_waits_to_close_gracefully__one_of_them
 	else
 		dt_ok(graceful);
 	end();
-}
-END_TEST
-
-Suite *
-device_close_suite(void)
-{
-	Suite *s = suite_create("device-close");
-	TCase *tc = device_tcase(s, "close");
-
-	tcase_add_test(tc, close_gracefully__a_request_is_being_refused__waits_for_it);
-	tcase_add_test(tc, close_gracefully__something_else_is_left__is_refused_at_once);
-	tcase_add_test(tc, close_gracefully__a_free_is_refusing_what_was_queued__waits_for_it);
-	tcase_add_test(tc, close_gracefully__a_thread_is_rejecting__waits_for_it);
-	tcase_add_test(
-	    tc, close_abruptly__another_thread_waits_to_close_gracefully__one_of_them_does);
-	return s;
 }

@@ -8,7 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 /* A counter and what is added to it; a list ends with a negative counter. */
 struct adds {
@@ -67,8 +67,10 @@ assert_added(const char *what, int end, const struct adds *adds)
 #define ADDS(what, end, ...) assert_added(what, end, (struct adds[]){ __VA_ARGS__, { -1, 0 } })
 #define ADDS_NOTHING(what, end) assert_added(what, end, &(struct adds){ -1, 0 })
 
+DEVICE_CASE("count:adapter", .needs = dt_is_soft, .reason = "needs a device that fails");
+
 /* clause: f.2.5 */
-START_TEST(objects__each_kind__counts_its_creation_and_its_end)
+TEST(objects__each_kind__counts_its_creation_and_its_end)
 {
 	struct sockaddr_storage at = { 0 };
 	DAT_COMM comm = { .domain = AF_INET, .type = SOCK_STREAM };
@@ -135,7 +137,6 @@ START_TEST(objects__each_kind__counts_its_creation_and_its_end)
 	ck_assert_uint_eq(before[0][DCNT_IA_RSP_FREE], 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * Both ends have counted all of it, which may be after the event: what is counted next begins from
@@ -172,7 +173,7 @@ ends(DAT_EVENT_NUMBER how)
 }
 
 /* clause: f.2.5 */
-START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
+TEST(connections__each_way_that_they_go__counts_at_both_ends)
 {
 	struct fault_replacement fails = { .from = RDMA_CM_EVENT_ROUTE_RESOLVED,
 		.to = RDMA_CM_EVENT_ROUTE_ERROR,
@@ -284,10 +285,9 @@ START_TEST(connections__each_way_that_they_go__counts_at_both_ends)
 	ADDS("refused", 1, { DCNT_IA_CM_REQ_RX, 1 }, { DCNT_IA_CM_ERR_REJ_TX, 1 });
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(lookups__each_way_that_they_go__counts_at_both_ends)
+TEST(lookups__each_way_that_they_go__counts_at_both_ends)
 {
 	DAT_EP_ATTR attr = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD,
 		.max_recv_dtos = 1,
@@ -321,10 +321,9 @@ START_TEST(lookups__each_way_that_they_go__counts_at_both_ends)
 	ADDS("not answered", 0, { DCNT_IA_CM_AH_REQ_TX, 1 }, { DCNT_IA_CM_ERR, 1 });
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(errors_of_the_device__each_counts_by_its_object)
+TEST(errors_of_the_device__each_counts_by_its_object)
 {
 	DAT_EVD_HANDLE evd;
 	DAT_EVENT event;
@@ -352,19 +351,4 @@ START_TEST(errors_of_the_device__each_counts_by_its_object)
 	for (int end = 0; end < 2; end++)
 		ADDS("device", end, { DCNT_IA_ASYNC_ERROR, 1 });
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_count_suite(void)
-{
-	Suite *s = suite_create("count");
-	TCase *tc = device_tcase(s, "adapter");
-
-	dt_only_on_soft(tc, "needs a device that fails");
-	tcase_add_test(tc, objects__each_kind__counts_its_creation_and_its_end);
-	tcase_add_test(tc, connections__each_way_that_they_go__counts_at_both_ends);
-	tcase_add_test(tc, lookups__each_way_that_they_go__counts_at_both_ends);
-	tcase_add_test(tc, errors_of_the_device__each_counts_by_its_object);
-	return s;
 }

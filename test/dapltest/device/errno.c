@@ -15,7 +15,7 @@
 #include <dat2/dat_log.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define LINES_MAX 512
 #define ERRNO_MAX 134
@@ -412,8 +412,10 @@ note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *text)
 		snprintf(said + used, sizeof said - used, "%s\n", text);
 }
 
+DEVICE_CASE("errno:errno");
+
 /* origin: out33.F05 */
-START_TEST(errno__each_line_of_the_page__has_its_code_and_leaves_nothing)
+TEST_LOOP(errno__each_line_of_the_page__has_its_code_and_leaves_nothing, page_lines())
 {
 	const struct line *l = &lines[_i];
 	const struct attempt *attempt = attempt_of(l->dat_call);
@@ -440,10 +442,9 @@ START_TEST(errno__each_line_of_the_page__has_its_code_and_leaves_nothing)
 		dt_ok(ret);
 	close_all();
 }
-END_TEST
 
 /* origin: out33.F05 */
-START_TEST(errno__one_that_no_line_has__is_an_internal_error_with_its_number)
+TEST_LOOP(errno__one_that_no_line_has__is_an_internal_error_with_its_number, page_calls())
 {
 	const struct line *line = line_of_call(_i);
 	const struct attempt *attempt = attempt_of(line->dat_call);
@@ -465,13 +466,12 @@ START_TEST(errno__one_that_no_line_has__is_an_internal_error_with_its_number)
 	}
 	close_all();
 }
-END_TEST
 
 /* ---- what the tables alone do not show ---- */
 
 /* Another program listens at the wildcard address: cma_check_port() has another errno for that. */
 /* origin: out33.F05 */
-START_TEST(listen__port_that_is_taken_at_the_wildcard_address__is_in_use)
+TEST(listen__port_that_is_taken_at_the_wildcard_address__is_in_use)
 {
 	open_side();
 	fault_call_fail("rdma_bind_addr", EADDRNOTAVAIL);
@@ -481,10 +481,9 @@ START_TEST(listen__port_that_is_taken_at_the_wildcard_address__is_in_use)
 	dt_assert_ret(make_psp_create_any(), DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE));
 	close_all();
 }
-END_TEST
 
 /* origin: out33.F8 */
-START_TEST(reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_is_one)
+TEST(reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_is_one)
 {
 	const DAT_RETURN no_more = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_TEP);
 	DAT_EVENT event;
@@ -505,7 +504,6 @@ START_TEST(reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_i
 	dt_assert_stays_empty(pair.a.recv);
 	close_all();
 }
-END_TEST
 
 static void
 no_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
@@ -590,7 +588,7 @@ lacks(const struct attempt *attempt, DAT_RETURN_SUBTYPE subtype, const char *mis
 }
 
 /* origin: out33.F4 */
-START_TEST(shortage__no_descriptor_is_left__each_call_says_so_in_one_line)
+TEST_TURNS(shortage__no_descriptor_is_left__each_call_says_so_in_one_line, 1, ATTEMPTS + FURTHER)
 {
 	const struct attempt *attempt = _i < ATTEMPTS ? &attempts[_i] : &further[_i - ATTEMPTS];
 	struct rlimit limit, none;
@@ -609,10 +607,9 @@ START_TEST(shortage__no_descriptor_is_left__each_call_says_so_in_one_line)
 		dt_ok(attempt->make());
 	close_all();
 }
-END_TEST
 
 /* origin: out33.F4 */
-START_TEST(shortage__no_thread_can_be_started__each_call_says_so_in_one_line)
+TEST_LOOP(shortage__no_thread_can_be_started__each_call_says_so_in_one_line, ATTEMPTS + FURTHER)
 {
 	const struct attempt *attempt = _i < ATTEMPTS ? &attempts[_i] : &further[_i - ATTEMPTS];
 	bool lacked;
@@ -626,36 +623,10 @@ START_TEST(shortage__no_thread_can_be_started__each_call_says_so_in_one_line)
 		dt_ok(attempt->make());
 	close_all();
 }
-END_TEST
 
-START_TEST(errno__the_page__was_read)
+TEST(errno__the_page__was_read)
 {
 	ck_assert_int_gt(page_lines(), 100);
 	ck_assert_int_lt(page_lines(), LINES_MAX);
 	ck_assert_int_gt(page_calls(), 10);
-}
-END_TEST
-
-Suite *
-device_errno_suite(void)
-{
-	Suite *s = suite_create("errno");
-	TCase *tc = device_tcase(s, "errno");
-
-	tcase_add_test(tc, errno__the_page__was_read);
-	tcase_add_loop_test(
-	    tc, errno__each_line_of_the_page__has_its_code_and_leaves_nothing, 0, page_lines());
-	tcase_add_loop_test(
-	    tc, errno__one_that_no_line_has__is_an_internal_error_with_its_number, 0, page_calls());
-	tcase_add_test(tc, listen__port_that_is_taken_at_the_wildcard_address__is_in_use);
-	tcase_add_test(
-	    tc, reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_is_one);
-	/*
-	 * Without a descriptor the registry cannot load a provider: not dat_ia_open(), the first.
-	 */
-	tcase_add_loop_test(tc, shortage__no_descriptor_is_left__each_call_says_so_in_one_line, 1,
-	    ATTEMPTS + FURTHER);
-	tcase_add_loop_test(tc, shortage__no_thread_can_be_started__each_call_says_so_in_one_line,
-	    0, ATTEMPTS + FURTHER);
-	return s;
 }

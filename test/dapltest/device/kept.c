@@ -8,7 +8,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define TRIES 15 /* to resolve an address */
 #define DEPTH 4
@@ -59,9 +59,11 @@ assert_no_pin(DAT_EP_HANDLE ep)
 
 /* ---- addresses that cannot be resolved in time ---- */
 
+DEVICE_CASE("kept:kept", .needs = dt_is_soft, .reason = "needs a device that fails");
+
 /* Each attempt may be late as often, whatever the one before was. */
 /* origin: out33.D3 */
-START_TEST(connect__its_address_comes_late__is_tried_so_often_each_time)
+TEST(connect__its_address_comes_late__is_tried_so_often_each_time)
 {
 	open_pair();
 	for (int i = 0; i < 3; i++) {
@@ -83,10 +85,9 @@ START_TEST(connect__its_address_comes_late__is_tried_so_often_each_time)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.D3 */
-START_TEST(lookup__its_address_comes_late__is_tried_so_often_each_time)
+TEST(lookup__its_address_comes_late__is_tried_so_often_each_time)
 {
 	DAT_EVENT event;
 
@@ -108,12 +109,11 @@ START_TEST(lookup__its_address_comes_late__is_tried_so_often_each_time)
 	dt_ok(dat_ep_free(pair.a.ep)); /* waits for pins */
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- pins ---- */
 
 /* origin: out33.D3 */
-START_TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
+TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
 {
 	DAT_RETURN ret = ~0u;
 	DAT_CR_HANDLE cr;
@@ -143,7 +143,6 @@ START_TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
 	dt_ok(dat_ep_free(pair.b.ep)); /* waits for pins */
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- another thread is faster ---- */
 
@@ -197,7 +196,7 @@ connect_at(int n, bool datagrams)
 }
 
 /* origin: out33.D3 */
-START_TEST(connect__another_call_in_any_window__counts_what_has_begun)
+TEST_LOOP(connect__another_call_in_any_window__counts_what_has_begun, 2)
 {
 	int n = 1;
 
@@ -205,7 +204,6 @@ START_TEST(connect__another_call_in_any_window__counts_what_has_begun)
 		ck_assert_int_lt(n++, 60);
 	ck_assert_int_gt(n, 2);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -224,7 +222,8 @@ static const struct {
  * gone.
  */
 /* origin: out33.D3 */
-START_TEST(lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound)
+TEST_LOOP(lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound,
+    (sizeof deregistrations / sizeof deregistrations[0]))
 {
 	const bool stays = deregistrations[_i].ret != DAT_SUCCESS;
 	DAT_LMR_PARAM param;
@@ -250,7 +249,6 @@ START_TEST(lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound)
 	dt_ok(dat_pz_free(pair.a.pz));
 	dt_side_close(&pair.a);
 }
-END_TEST
 
 /* ---- shared receive queues ---- */
 
@@ -288,7 +286,7 @@ assert_counts(DAT_COUNT available, DAT_COUNT outstanding)
 
 /* With any number of buffers posted before. */
 /* origin: out33.D3 */
-START_TEST(srq_post__the_device_refuses_again_and_again__takes_no_place)
+TEST(srq_post__the_device_refuses_again_and_again__takes_no_place)
 {
 	open_shared();
 	for (int posted = 0; posted <= DEPTH; posted++) {
@@ -301,7 +299,6 @@ START_TEST(srq_post__the_device_refuses_again_and_again__takes_no_place)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 name_none(struct ibv_wc *wc)
@@ -312,7 +309,7 @@ name_none(struct ibv_wc *wc)
 
 /* Its queue pair has no endpoint any more. */
 /* origin: out33.D3 */
-START_TEST(srq__completions_of_an_endpoint_that_is_gone__leave_their_places)
+TEST(srq__completions_of_an_endpoint_that_is_gone__leave_their_places)
 {
 	DAT_EVENT event;
 
@@ -332,23 +329,4 @@ START_TEST(srq__completions_of_an_endpoint_that_is_gone__leave_their_places)
 		assert_counts(DEPTH - 2, DEPTH - 2);
 	}
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_kept_suite(void)
-{
-	Suite *s = suite_create("kept");
-	TCase *tc = device_tcase(s, "kept");
-
-	dt_only_on_soft(tc, "needs a device that fails");
-	tcase_add_test(tc, connect__its_address_comes_late__is_tried_so_often_each_time);
-	tcase_add_test(tc, lookup__its_address_comes_late__is_tried_so_often_each_time);
-	tcase_add_test(tc, accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned);
-	tcase_add_loop_test(tc, connect__another_call_in_any_window__counts_what_has_begun, 0, 2);
-	tcase_add_loop_test(tc, lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound, 0,
-	    (int)(sizeof deregistrations / sizeof deregistrations[0]));
-	tcase_add_test(tc, srq_post__the_device_refuses_again_and_again__takes_no_place);
-	tcase_add_test(tc, srq__completions_of_an_endpoint_that_is_gone__leave_their_places);
-	return s;
 }

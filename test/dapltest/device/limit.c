@@ -6,7 +6,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define LIMIT 1000
 
@@ -22,8 +22,10 @@ open_pair(struct dt_pair *pair)
 	dt_connect_pair(pair);
 }
 
+DEVICE_CASE("device-limit:limit");
+
 /* origin: attack.P5 */
-START_TEST(message_longer_than_the_port_takes__length_error_at_the_post)
+TEST(message_longer_than_the_port_takes__length_error_at_the_post)
 {
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
 	DAT_LMR_TRIPLET local[2];
@@ -54,7 +56,6 @@ START_TEST(message_longer_than_the_port_takes__length_error_at_the_post)
 	dt_expect_dto(pair.a.request, pair.a.ep, 6, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static DAT_RETURN
 try_ep(const struct dt_side *side, DAT_EP_ATTR *attr)
@@ -70,7 +71,7 @@ try_ep(const struct dt_side *side, DAT_EP_ATTR *attr)
 }
 
 /* origin: attack.P5 */
-START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
+TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
 {
 	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	DAT_EP_ATTR attr;
@@ -105,7 +106,6 @@ START_TEST(limits__of_the_adapter_and_of_an_endpoint__are_the_devices)
 #undef ONE_MORE
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* No value is that of another member. */
 static const struct ibv_device_attr numbered = {
@@ -152,7 +152,7 @@ named(const DAT_PROVIDER_ATTR *attr, const char *name)
  * shared queues.
  */
 /* clause: e.9.7 */
-START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
+TEST_LOOP(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 8)
 {
 	const bool windows = !(_i & 1), shared = !(_i & 4);
 	struct ibv_device_attr device = numbered;
@@ -207,11 +207,10 @@ START_TEST(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those)
 	ck_assert_uint_eq(strlen(named(p, "DAT_IB_GID")), 33);
 	dt_close(handle);
 }
-END_TEST
 
 /* The limits of reads differ by their direction. */
 /* clause: e.6.2 */
-START_TEST(endpoint__reads_of_each_direction__are_limited_by_their_own_number)
+TEST(endpoint__reads_of_each_direction__are_limited_by_their_own_number)
 {
 	const DAT_RETURN refused = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
 	DAT_EP_ATTR attr = {
@@ -231,11 +230,10 @@ START_TEST(endpoint__reads_of_each_direction__are_limited_by_their_own_number)
 	dt_assert_ret(try_ep(&side, &attr), refused);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* A device with one type of windows has that for both calls. */
 /* clause: e.7.24 */
-START_TEST(remote_region__of_each_call__has_the_scope_that_the_device_has)
+TEST_LOOP(remote_region__of_each_call__has_the_scope_that_the_device_has, 3)
 {
 	static const unsigned int lacks[] = { 0, FAULT_WINDOWS_1, FAULT_WINDOWS_2 };
 	static const DAT_RMR_SCOPE scopes[][3] = {
@@ -261,10 +259,9 @@ START_TEST(remote_region__of_each_call__has_the_scope_that_the_device_has)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: f.2.3 */
-START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
+TEST_LOOP(extended_operation__the_device_has_it_not__is_not_supported, 3)
 {
 	static const unsigned int lacks[] = { FAULT_ATOMICS, FAULT_INFINIBAND, FAULT_INVALIDATE };
 	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
@@ -300,7 +297,6 @@ START_TEST(extended_operation__the_device_has_it_not__is_not_supported)
 	    pair.a.ep, 1, &local, dt_cookie(1), flags, DAT_FALSE, 1));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static DAT_RETURN
 try_zero_based(const struct dt_side *side, char *at, DAT_LMR_HANDLE *lmr)
@@ -313,7 +309,7 @@ try_zero_based(const struct dt_side *side, char *at, DAT_LMR_HANDLE *lmr)
 
 /* A device that makes no zero-based region, or none that begins inside of a page. */
 /* clause: e.7.40 */
-START_TEST(zero_based_region__the_device_cannot__is_refused_and_reported)
+TEST_LOOP(zero_based_region__the_device_cannot__is_refused_and_reported, 2)
 {
 	static const enum fault_ability lacks[] = { FAULT_ZERO_BASED, FAULT_ZERO_BASED_INSIDE };
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -337,10 +333,9 @@ START_TEST(zero_based_region__the_device_cannot__is_refused_and_reported)
 	fault_lack(0);
 	free(at);
 }
-END_TEST
 
 /* clause: e.7.18, e.9.7 */
-START_TEST(shared_queue__the_device_cannot_lengthen_it__is_shortened_only)
+TEST(shared_queue__the_device_cannot_lengthen_it__is_shortened_only)
 {
 	DAT_SRQ_ATTR attr = { 8, 1, DAT_SRQ_LW_DEFAULT };
 	DAT_SRQ_PARAM param;
@@ -361,25 +356,4 @@ START_TEST(shared_queue__the_device_cannot_lengthen_it__is_shortened_only)
 		dt_ok(dat_srq_post_recv(srq, 0, NULL, dt_cookie(i)));
 	dt_assert_type(dat_srq_post_recv(srq, 0, NULL, dt_cookie(4)), DAT_INSUFFICIENT_RESOURCES);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-device_limit_suite(void)
-{
-	Suite *s = suite_create("device-limit");
-	TCase *tc = device_tcase(s, "limit");
-
-	tcase_add_test(tc, message_longer_than_the_port_takes__length_error_at_the_post);
-	tcase_add_test(tc, shared_queue__the_device_cannot_lengthen_it__is_shortened_only);
-	tcase_add_test(tc, limits__of_the_adapter_and_of_an_endpoint__are_the_devices);
-	tcase_add_loop_test(
-	    tc, remote_region__of_each_call__has_the_scope_that_the_device_has, 0, 3);
-	tcase_add_loop_test(tc, extended_operation__the_device_has_it_not__is_not_supported, 0, 3);
-	tcase_add_test(tc, endpoint__reads_of_each_direction__are_limited_by_their_own_number);
-	tcase_add_loop_test(
-	    tc, attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 0, 8);
-	tcase_add_loop_test(
-	    tc, zero_based_region__the_device_cannot__is_refused_and_reported, 0, 2);
-	return s;
 }

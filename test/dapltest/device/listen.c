@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests that arrive while a service point is being created. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static struct dt_pair pair;
 static DAT_EVENT request;
@@ -14,9 +14,11 @@ connect_at_once(uint16_t port)
 	dt_expect(pair.b.cr, DAT_CONNECTION_REQUEST_EVENT, &request);
 }
 
+DEVICE_CASE("listen:listen");
+
 /* origin: outside.92 */
 /* clause: d.0.2 */
-START_TEST(psp_create_any__a_request_arrives_before_it_returns__names_the_qualifier)
+TEST(psp_create_any__a_request_arrives_before_it_returns__names_the_qualifier)
 {
 	const DAT_CR_ARRIVAL_EVENT_DATA *data = &request.event_data.cr_arrival_event_data;
 	DAT_CONN_QUAL qual;
@@ -34,7 +36,6 @@ START_TEST(psp_create_any__a_request_arrives_before_it_returns__names_the_qualif
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The next request at the public service point of `b` goes to that qualifier. */
 static void
@@ -50,7 +51,7 @@ hand_over(DAT_CONN_QUAL to)
  */
 /* origin: out33.T1 */
 /* clause: e.3.17, e.3.10 */
-START_TEST(handoff__evd_of_the_reserved_service_point_is_full__it_waits_for_another)
+TEST(handoff__evd_of_the_reserved_service_point_is_full__it_waits_for_another)
 {
 	DAT_CONN_QUAL reserved;
 	DAT_PSP_HANDLE psp;
@@ -81,18 +82,4 @@ START_TEST(handoff__evd_of_the_reserved_service_point_is_full__it_waits_for_anot
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_listen_suite(void)
-{
-	Suite *s = suite_create("listen");
-	TCase *tc = device_tcase(s, "listen");
-
-	tcase_add_test(
-	    tc, psp_create_any__a_request_arrives_before_it_returns__names_the_qualifier);
-	tcase_add_test(
-	    tc, handoff__evd_of_the_reserved_service_point_is_full__it_waits_for_another);
-	return s;
 }

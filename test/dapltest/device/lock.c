@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Calls that are refused leave no lock of the provider locked or unlocked. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static void
 refused(DAT_RETURN ret, DAT_RETURN_TYPE type)
@@ -18,9 +18,11 @@ ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	(void)more;
 }
 
+DEVICE_CASE("device-lock:lock");
+
 /* origin: peer.32 */
 /* clause: c.4.9, c.4.10, c.4.11 */
-START_TEST(wait__refused__leaves_every_lock_as_it_was)
+TEST(wait__refused__leaves_every_lock_as_it_was)
 {
 	DAT_UPCALL_OBJECT object = { NULL, ignore };
 	DAT_EVD_HANDLE evd, called;
@@ -47,15 +49,4 @@ START_TEST(wait__refused__leaves_every_lock_as_it_was)
 	refused(dat_evd_wait(evd, 0, 1, &event, &more), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
 	ck_assert_int_eq(fault_locks_held(), 0);
-}
-END_TEST
-
-Suite *
-device_lock_suite(void)
-{
-	Suite *s = suite_create("device-lock");
-	TCase *tc = device_tcase(s, "lock");
-
-	tcase_add_test(tc, wait__refused__leaves_every_lock_as_it_was);
-	return s;
 }

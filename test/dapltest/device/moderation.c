@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define COUNT 4u
 #define ROUNDS 5u
@@ -154,7 +154,9 @@ waiter_expect(struct waiter *w, DAT_UINT64 cookie)
 	assert_received(&w->event, cookie);
 }
 
-START_TEST(wait__one_notification_for_the_count__every_event_in_order)
+DEVICE_CASE("device-moderation:count");
+
+TEST(wait__one_notification_for_the_count__every_event_in_order)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -178,13 +180,12 @@ START_TEST(wait__one_notification_for_the_count__every_event_in_order)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * The notification comes with fewer than are waited for; the wait arms again, and the device counts
  * anew.
  */
-START_TEST(wait__threshold_is_above_the_count__arms_again)
+TEST(wait__threshold_is_above_the_count__arms_again)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -203,10 +204,9 @@ START_TEST(wait__threshold_is_above_the_count__arms_again)
 	assert_notifications(pair.b.recv, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The last poll of a wait is not before its end, so it finds what was not notified. */
-START_TEST(wait__ends_before_the_notification__finds_the_event)
+TEST(wait__ends_before_the_notification__finds_the_event)
 {
 	unsigned long long begin, sent;
 	struct dt_pair pair;
@@ -228,10 +228,9 @@ START_TEST(wait__ends_before_the_notification__finds_the_event)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* By requests for any completion, and by those for solicited ones alone. */
-START_TEST(wait__solicited_message__is_not_delayed)
+TEST_LOOP(wait__solicited_message__is_not_delayed, 2)
 {
 	DAT_CNO_HANDLE none;
 	DAT_EP_ATTR attr;
@@ -256,9 +255,8 @@ START_TEST(wait__solicited_message__is_not_delayed)
 	assert_notifications(pair.b.recv, 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(wait__connection_ends__flushed_receive_is_not_delayed)
+TEST(wait__connection_ends__flushed_receive_is_not_delayed)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -274,9 +272,8 @@ START_TEST(wait__connection_ends__flushed_receive_is_not_delayed)
 	    (int)w.event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(upcall__one_notification_for_the_count__one_call_for_each_event)
+TEST_LOOP(upcall__one_notification_for_the_count__one_call_for_each_event, 2)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { (DAT_PVOID)(uintptr_t)&calls, dt_count_call };
@@ -297,10 +294,9 @@ START_TEST(upcall__one_notification_for_the_count__one_call_for_each_event)
 	ck_assert_int_eq(calls, ROUNDS * COUNT);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* What is held back when the policy changes is found by the poll that enabling makes. */
-START_TEST(upcall__disabled_and_enabled__held_completions_get_theirs)
+TEST(upcall__disabled_and_enabled__held_completions_get_theirs)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { (DAT_PVOID)(uintptr_t)&calls, dt_count_call };
@@ -320,7 +316,6 @@ START_TEST(upcall__disabled_and_enabled__held_completions_get_theirs)
 	dt_await_count(&calls, (int)COUNT - 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 expect_by_cno(struct dt_pair *pair, DAT_CNO_HANDLE cno, DAT_UINT64 first, unsigned int n)
@@ -337,7 +332,7 @@ expect_by_cno(struct dt_pair *pair, DAT_CNO_HANDLE cno, DAT_UINT64 first, unsign
 	dt_assert_empty(pair->b.recv);
 }
 
-START_TEST(cno__one_notification_for_the_count__every_event_in_order)
+TEST(cno__one_notification_for_the_count__every_event_in_order)
 {
 	DAT_CNO_HANDLE cno;
 	struct dt_pair pair;
@@ -354,12 +349,13 @@ START_TEST(cno__one_notification_for_the_count__every_event_in_order)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- the period ends ---- */
 
+DEVICE_CASE("device-moderation:period");
+
 /* No further completion comes to the help of the last one. */
-START_TEST(last_completion__period_is_over__reaches_the_waiter)
+TEST(last_completion__period_is_over__reaches_the_waiter)
 {
 	struct dt_pair pair;
 	struct waiter w;
@@ -375,9 +371,8 @@ START_TEST(last_completion__period_is_over__reaches_the_waiter)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(last_completion__period_is_over__gets_its_upcall)
+TEST(last_completion__period_is_over__gets_its_upcall)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { (DAT_PVOID)(uintptr_t)&calls, dt_count_call };
@@ -392,9 +387,8 @@ START_TEST(last_completion__period_is_over__gets_its_upcall)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(last_completion__period_is_over__triggers_the_cno)
+TEST(last_completion__period_is_over__triggers_the_cno)
 {
 	DAT_CNO_HANDLE cno;
 	struct dt_pair pair;
@@ -406,11 +400,12 @@ START_TEST(last_completion__period_is_over__triggers_the_cno)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- the device ---- */
 
-START_TEST(open__word_is_given__every_queue_is_set)
+DEVICE_CASE("device-moderation:device");
+
+TEST(open__word_is_given__every_queue_is_set)
 {
 	struct dt_side side;
 	unsigned int before;
@@ -431,7 +426,6 @@ START_TEST(open__word_is_given__every_queue_is_set)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static const struct {
 	int error; /* 0: the device does not have the operation */
@@ -468,7 +462,8 @@ open_and_read(struct dt_pair *pair, char *text, size_t size)
  * One line for each adapter; its EVDs have a notification for each completion that finds them
  * armed.
  */
-START_TEST(open__device_does_not_moderate__prints_it_once_and_works)
+TEST_LOOP(open__device_does_not_moderate__prints_it_once_and_works,
+    (sizeof refusals / sizeof refusals[0]))
 {
 	static const char begin[] = "moderation=4,65535 has no effect: the device ";
 	char printed[4096], *at;
@@ -490,33 +485,4 @@ START_TEST(open__device_does_not_moderate__prints_it_once_and_works)
 		assert_notifications(pair.b.recv, i + 1);
 	}
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_moderation_suite(void)
-{
-	Suite *suite = suite_create("device-moderation");
-	TCase *tc = device_tcase(suite, "count");
-
-	tcase_add_test(tc, wait__one_notification_for_the_count__every_event_in_order);
-	tcase_add_test(tc, wait__threshold_is_above_the_count__arms_again);
-	tcase_add_test(tc, wait__ends_before_the_notification__finds_the_event);
-	tcase_add_loop_test(tc, wait__solicited_message__is_not_delayed, 0, 2);
-	tcase_add_test(tc, wait__connection_ends__flushed_receive_is_not_delayed);
-	tcase_add_loop_test(
-	    tc, upcall__one_notification_for_the_count__one_call_for_each_event, 0, 2);
-	tcase_add_test(tc, upcall__disabled_and_enabled__held_completions_get_theirs);
-	tcase_add_test(tc, cno__one_notification_for_the_count__every_event_in_order);
-
-	tc = device_tcase(suite, "period");
-	tcase_add_test(tc, last_completion__period_is_over__reaches_the_waiter);
-	tcase_add_test(tc, last_completion__period_is_over__gets_its_upcall);
-	tcase_add_test(tc, last_completion__period_is_over__triggers_the_cno);
-
-	tc = device_tcase(suite, "device");
-	tcase_add_test(tc, open__word_is_given__every_queue_is_set);
-	tcase_add_loop_test(tc, open__device_does_not_moderate__prints_it_once_and_works, 0,
-	    (int)(sizeof refusals / sizeof refusals[0]));
-	return suite;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 /* All types that there can be, and more subtypes than DAT 2.0 has. */
 #define TYPES 0x4000
@@ -36,7 +36,9 @@ compare_names(DAT_RETURN ret, bool type)
 	return 1;
 }
 
-START_TEST(name_of_what_a_call_returns__each_type_and_subtype__is_that_of_the_header)
+CASE("device-name:name");
+
+TEST(name_of_what_a_call_returns__each_type_and_subtype__is_that_of_the_header)
 {
 	unsigned int known = 0;
 
@@ -46,16 +48,4 @@ START_TEST(name_of_what_a_call_returns__each_type_and_subtype__is_that_of_the_he
 	for (unsigned int i = 0; i < SUBTYPES; i++)
 		known += compare_names(DAT_ERROR(DAT_INVALID_STATE, i), false);
 	ck_assert_uint_gt(known, 26 + 100);
-}
-END_TEST
-
-Suite *
-device_name_suite(void)
-{
-	Suite *suite = suite_create("device-name");
-	TCase *tcase = runner_tcase(suite, "name");
-
-	tcase_add_test(
-	    tcase, name_of_what_a_call_returns__each_type_and_subtype__is_that_of_the_header);
-	return suite;
 }

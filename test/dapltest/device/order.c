@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order of completions when a post races with the end of an attempt to connect. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define POSTED 3
 #define DEEP 300 /* more receives than an EVD of 64 keeps apart from the device */
@@ -38,21 +38,21 @@ end_attempt(bool overlooked)
 	dt_pair_close(&pair);
 }
 
+DEVICE_CASE("device-order:order");
+
 /* clause: d.4.1 */
 /* origin: hostile.1 */
-START_TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
+TEST(receive__posted_while_an_attempt_ends__follows_those_posted_before)
 {
 	end_attempt(false);
 }
-END_TEST
 
 /* clause: e.2.1 */
 /* origin: kernel.2 */
-START_TEST(receive__posted_late_to_a_device_that_overlooks_it__is_flushed)
+TEST(receive__posted_late_to_a_device_that_overlooks_it__is_flushed)
 {
 	end_attempt(true);
 }
-END_TEST
 
 /*
  * Makes more rounds than the completion queue has room for.  In each one the receives of an
@@ -90,7 +90,7 @@ step(const struct dt_side *stepped)
  * A device that completes a receive twice, before ESTABLISHED was read: there is no room to keep
  * the second completion.  The endpoint works all the same.
  */
-START_TEST(receive__completed_twice_before_established__counts_once)
+TEST(receive__completed_twice_before_established__counts_once)
 {
 	struct dt_pair pair;
 	DAT_EVENT event, events[2];
@@ -134,7 +134,6 @@ START_TEST(receive__completed_twice_before_established__counts_once)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 open_pair(struct dt_pair *pair)
@@ -146,7 +145,7 @@ open_pair(struct dt_pair *pair)
 
 /* clause: e.1.10 */
 /* origin: hostile.2 */
-START_TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled)
+TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled)
 {
 	struct dt_pair pair;
 
@@ -156,11 +155,10 @@ START_TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_i
 	dt_assert_empty(pair.a.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.1.9 */
 /* origin: hostile.2 */
-START_TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_never_polled)
+TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_never_polled)
 {
 	struct dt_pair pair;
 
@@ -170,12 +168,11 @@ START_TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_
 	dt_assert_empty(pair.a.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Theirs stand behind more than the dispatcher has room for, which are to be delivered. */
 /* clause: e.1.10 */
 /* origin: hostile.2 */
-START_TEST(completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_that_lives)
+TEST(completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_that_lives)
 {
 	struct dt_pair pair;
 	DAT_EP_PARAM param;
@@ -199,23 +196,4 @@ START_TEST(completions__of_endpoints_that_were_freed__are_polled_behind_those_of
 	dt_assert_empty(pair.a.async);
 	dt_ok(dat_ep_free(deep));
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_order_suite(void)
-{
-	Suite *suite = suite_create("device-order");
-	TCase *tcase = device_tcase(suite, "order");
-
-	tcase_add_test(tcase, receive__completed_twice_before_established__counts_once);
-	tcase_add_test(tcase, receive__posted_while_an_attempt_ends__follows_those_posted_before);
-	tcase_add_test(tcase, receive__posted_late_to_a_device_that_overlooks_it__is_flushed);
-	tcase_add_test(tcase,
-	    completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled);
-	tcase_add_test(tcase,
-	    completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_never_polled);
-	tcase_add_test(tcase,
-	    completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_that_lives);
-	return suite;
 }

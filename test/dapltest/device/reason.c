@@ -12,7 +12,7 @@
 
 #include "fault/fault.h"
 #include "lib/feature.h"
-#include "suites.h"
+#include "device.h"
 
 #define NO_ADDRESS DAT_ERROR(DAT_INVALID_ADDRESS, DAT_INVALID_ADDRESS_UNSUPPORTED)
 #define NO_PRIVILEGE DAT_ERROR(DAT_PRIVILEGES_VIOLATION, DAT_NO_SUBTYPE)
@@ -89,8 +89,11 @@ static const struct refusal refusals[] = {
 	    "rdma_bind_addr: Input/output error" },
 };
 
+DEVICE_CASE("device-reason:reason");
+
 /* clause: e.9.9 */
-START_TEST(open__device_is_not_there_or_refuses__says_so_in_one_line)
+TEST_LOOP(
+    open__device_is_not_there_or_refuses__says_so_in_one_line, sizeof refusals / sizeof refusals[0])
 {
 	DAT_IA_HANDLE ia;
 
@@ -99,7 +102,6 @@ START_TEST(open__device_is_not_there_or_refuses__says_so_in_one_line)
 	fault_clear();
 	dt_close(dt_open("faulty", NULL));
 }
-END_TEST
 
 /* Without a line: that the device cannot be used, and the error. */
 static const struct refusal soft_refusals[] = {
@@ -121,7 +123,8 @@ static const struct refusal soft_refusals[] = {
 /* What is to be done for a device of the host does not help a user of the software device. */
 /* clause: e.9.9 */
 /* origin: out33.F10B */
-START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_host)
+TEST_LOOP(open__software_device_is_not_there__no_advice_for_a_device_of_the_host,
+    sizeof soft_refusals / sizeof soft_refusals[0])
 {
 	DAT_IA_HANDLE ia;
 	char want[256];
@@ -135,7 +138,6 @@ START_TEST(open__software_device_is_not_there__no_advice_for_a_device_of_the_hos
 	fault_clear();
 	dt_close(dt_open("faulty", NULL));
 }
-END_TEST
 
 static void
 expect_no_thread(const char *memory)
@@ -156,14 +158,13 @@ expect_no_thread(const char *memory)
 }
 
 /* clause: e.9.9 */
-START_TEST(open__no_thread_can_be_started__says_so_in_one_line)
+TEST(open__no_thread_can_be_started__says_so_in_one_line)
 {
 	expect_no_thread("");
 }
-END_TEST
 
 /* origin: out33.A8 */
-START_TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
+TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
 {
 	struct rlimit before, limit;
 
@@ -179,12 +180,11 @@ START_TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
 	    "; or of the memory, which its stack needs: ulimit -v (now 1073741824 KiB)");
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
 }
-END_TEST
 
 /* "ulimit -v" takes KiB. */
 /* clause: e.9.9 */
 /* origin: out33.H1 */
-START_TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
+TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
 {
 	struct rlimit before, limit;
 	struct dt_side side;
@@ -220,11 +220,10 @@ START_TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
 	ck_assert_str_eq(lines, want);
 	dt_close(side.ia);
 }
-END_TEST
 
 /* Devices return ENOMEM for memory that may not be locked, and for what they have no more of. */
 /* clause: e.9.9 */
-START_TEST(open__device_has_no_memory__says_what_that_may_be)
+TEST_LOOP(open__device_has_no_memory__says_what_that_may_be, 2)
 {
 	static const rlim_t limits[] = { 131072, RLIM_INFINITY };
 	static const char *const mends[] = {
@@ -252,10 +251,9 @@ START_TEST(open__device_has_no_memory__says_what_that_may_be)
 	fault_cm_refuse_addresses(ENOMEM);
 	ck_assert(!open_is(DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE), want, &ia));
 }
-END_TEST
 
 /* A link may come up later: the adapter is open. */
-START_TEST(open__port_that_is_not_active__works_and_warns_of_it)
+TEST_LOOP(open__port_that_is_not_active__works_and_warns_of_it, 3)
 {
 	static const struct {
 		enum ibv_port_state state;
@@ -275,24 +273,4 @@ START_TEST(open__port_that_is_not_active__works_and_warns_of_it)
 	fault_port_state(cases[_i].state);
 	ck_assert(open_is(DAT_SUCCESS, want, &ia));
 	dt_close(ia);
-}
-END_TEST
-
-Suite *
-device_reason_suite(void)
-{
-	Suite *s = suite_create("device-reason");
-	TCase *tc = device_tcase(s, "reason");
-
-	tcase_add_loop_test(tc, open__device_is_not_there_or_refuses__says_so_in_one_line, 0,
-	    sizeof refusals / sizeof refusals[0]);
-	tcase_add_loop_test(tc,
-	    open__software_device_is_not_there__no_advice_for_a_device_of_the_host, 0,
-	    sizeof soft_refusals / sizeof soft_refusals[0]);
-	tcase_add_test(tc, open__no_thread_can_be_started__says_so_in_one_line);
-	tcase_add_test(tc, open__no_thread_can_be_started_and_memory_is_limited__says_both);
-	tcase_add_test(tc, evd__without_memory__says_the_limit_in_the_unit_of_ulimit);
-	tcase_add_loop_test(tc, open__device_has_no_memory__says_what_that_may_be, 0, 2);
-	tcase_add_loop_test(tc, open__port_that_is_not_active__works_and_warns_of_it, 0, 3);
-	return s;
 }

@@ -9,7 +9,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define DEPTH 4
 #define CARD 28 /* bytes with which a request of a datagram endpoint begins */
@@ -149,9 +149,11 @@ refuse(DAT_RETURN (*post)(void), int already)
 	ck_assert_int_eq(idle, already ? DAT_FALSE : DAT_TRUE);
 }
 
+DEVICE_CASE("refused:refused", .needs = dt_is_soft, .reason = "needs a device that fails");
+
 /* The other end posts no receive: what is posted stays outstanding. */
 /* origin: out33.D4 */
-START_TEST(post__the_device_refuses__takes_no_place_among_the_requests)
+TEST_LOOP(post__the_device_refuses__takes_no_place_among_the_requests, POSTS)
 {
 	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	DAT_EVENT event;
@@ -177,10 +179,9 @@ START_TEST(post__the_device_refuses__takes_no_place_among_the_requests)
 									     0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.D4 */
-START_TEST(post__the_device_refuses_a_receive__takes_no_place)
+TEST(post__the_device_refuses_a_receive__takes_no_place)
 {
 	DAT_UINT64 counters[DCNT_EP_ALL_COUNTERS];
 	DAT_COUNT posted;
@@ -207,10 +208,9 @@ START_TEST(post__the_device_refuses_a_receive__takes_no_place)
 		dt_expect_dto(pair.b.recv, pair.b.ep, (DAT_UINT64)n, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.D4 */
-START_TEST(post__the_device_refuses_a_datagram__takes_no_place)
+TEST(post__the_device_refuses_a_datagram__takes_no_place)
 {
 	DAT_LMR_TRIPLET local;
 	DAT_IB_ADDR_HANDLE to;
@@ -239,7 +239,6 @@ START_TEST(post__the_device_refuses_a_datagram__takes_no_place)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- binds ---- */
 
@@ -296,7 +295,7 @@ open_binding(void)
 }
 
 /* origin: out33.D4 */
-START_TEST(bind__the_device_refuses__the_region_is_as_it_was)
+TEST(bind__the_device_refuses__the_region_is_as_it_was)
 {
 	DAT_BOOLEAN idle;
 
@@ -317,11 +316,10 @@ START_TEST(bind__the_device_refuses__the_region_is_as_it_was)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The window is replaced, for which the device has no other one. */
 /* origin: out33.D4 */
-START_TEST(bind__through_another_connection_and_no_window_is_left__the_region_is_as_it_was)
+TEST(bind__through_another_connection_and_no_window_is_left__the_region_is_as_it_was)
 {
 	const DAT_EP_HANDLE first = open_binding();
 	const DAT_EP_HANDLE other = pair.b.ep;
@@ -344,7 +342,6 @@ START_TEST(bind__through_another_connection_and_no_window_is_left__the_region_is
 	dt_ok(dat_lmr_free(pair.b.lmr)); /* nothing is bound to it */
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- the steps of a connection ---- */
 
@@ -352,7 +349,7 @@ static const char *const steps[] = { "rdma_resolve_addr", "rdma_resolve_route", 
 #define STEPS (int)(sizeof steps / sizeof steps[0])
 
 /* origin: out33.D4 */
-START_TEST(connect__a_step_is_refused__is_unreachable_and_works_after_a_reset)
+TEST_LOOP(connect__a_step_is_refused__is_unreachable_and_works_after_a_reset, STEPS)
 {
 	open_pair(DAT_SERVICE_TYPE_RC);
 	fault_call_fail(steps[_i], EINVAL);
@@ -366,11 +363,10 @@ START_TEST(connect__a_step_is_refused__is_unreachable_and_works_after_a_reset)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Or the address handle for what was found. */
 /* origin: out33.D4 */
-START_TEST(lookup__a_step_is_refused__is_an_error_and_the_next_works)
+TEST_LOOP(lookup__a_step_is_refused__is_an_error_and_the_next_works, STEPS + 1)
 {
 	DAT_EVENT event;
 
@@ -392,10 +388,9 @@ START_TEST(lookup__a_step_is_refused__is_an_error_and_the_next_works)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.D4 */
-START_TEST(accept__is_refused__both_ends_get_their_event)
+TEST(accept__is_refused__both_ends_get_their_event)
 {
 	DAT_CR_HANDLE cr;
 
@@ -415,10 +410,9 @@ START_TEST(accept__is_refused__both_ends_get_their_event)
 	dt_connect_pair(&pair);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: out33.D4 */
-START_TEST(accept__of_a_datagram_is_refused__both_ends_get_their_event)
+TEST(accept__of_a_datagram_is_refused__both_ends_get_their_event)
 {
 	DAT_CR_HANDLE cr;
 	DAT_EVENT event;
@@ -437,11 +431,10 @@ START_TEST(accept__of_a_datagram_is_refused__both_ends_get_their_event)
 	dt_assert_stays_empty(pair.b.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The peer gets its event when the id goes: with the reset. */
 /* origin: out33.D4 */
-START_TEST(disconnect__is_refused__the_peer_is_told_at_the_reset)
+TEST(disconnect__is_refused__the_peer_is_told_at_the_reset)
 {
 	open_pair(DAT_SERVICE_TYPE_RC);
 	for (int round = 0; round < 2; round++) {
@@ -457,7 +450,6 @@ START_TEST(disconnect__is_refused__the_peer_is_told_at_the_reset)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- requests that arrive ---- */
 
@@ -468,7 +460,7 @@ END_TEST
  * one it is refused, and the service point goes on.
  */
 /* origin: out33.D4 */
-START_TEST(arrival__without_memory__is_refused_and_the_next_is_not)
+TEST(arrival__without_memory__is_refused_and_the_next_is_not)
 {
 	struct dt_side one;
 	DAT_CR_HANDLE crs[PENDING];
@@ -511,11 +503,10 @@ START_TEST(arrival__without_memory__is_refused_and_the_next_is_not)
 	dt_connect_pair(&pair);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Another program may send it. */
 /* origin: out33.D4 */
-START_TEST(arrival__of_a_datagram_request_without_a_card__is_refused)
+TEST(arrival__of_a_datagram_request_without_a_card__is_refused)
 {
 	DAT_EVENT event;
 
@@ -531,12 +522,11 @@ START_TEST(arrival__of_a_datagram_request_without_a_card__is_refused)
 	fault_cm_request_length(-1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- what a datagram endpoint needs ---- */
 
 /* origin: out33.D4 */
-START_TEST(datagram__endpoint_that_is_not_ready__each_call_has_its_code)
+TEST(datagram__endpoint_that_is_not_ready__each_call_has_its_code)
 {
 	const DAT_RETURN not_ready = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_NOTREADY);
 	const DAT_EP_ATTR attr = attributes(DAT_IB_SERVICE_TYPE_UD);
@@ -564,32 +554,4 @@ START_TEST(datagram__endpoint_that_is_not_ready__each_call_has_its_code)
 		NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCONNECTED));
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_refused_suite(void)
-{
-	Suite *s = suite_create("refused");
-	TCase *tc = device_tcase(s, "refused");
-
-	dt_only_on_soft(tc, "needs a device that fails");
-	tcase_add_loop_test(
-	    tc, post__the_device_refuses__takes_no_place_among_the_requests, 0, POSTS);
-	tcase_add_test(tc, post__the_device_refuses_a_receive__takes_no_place);
-	tcase_add_test(tc, post__the_device_refuses_a_datagram__takes_no_place);
-	tcase_add_test(tc, bind__the_device_refuses__the_region_is_as_it_was);
-	tcase_add_test(
-	    tc, bind__through_another_connection_and_no_window_is_left__the_region_is_as_it_was);
-	tcase_add_loop_test(
-	    tc, connect__a_step_is_refused__is_unreachable_and_works_after_a_reset, 0, STEPS);
-	tcase_add_loop_test(
-	    tc, lookup__a_step_is_refused__is_an_error_and_the_next_works, 0, STEPS + 1);
-	tcase_add_test(tc, accept__is_refused__both_ends_get_their_event);
-	tcase_add_test(tc, accept__of_a_datagram_is_refused__both_ends_get_their_event);
-	tcase_add_test(tc, disconnect__is_refused__the_peer_is_told_at_the_reset);
-	tcase_add_test(tc, arrival__without_memory__is_refused_and_the_next_is_not);
-	tcase_add_test(tc, arrival__of_a_datagram_request_without_a_card__is_refused);
-	tcase_add_test(tc, datagram__endpoint_that_is_not_ready__each_call_has_its_code);
-	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Remote memory regions on a device that destroys no queue pair while a window is bound on it. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define DEFAULT DAT_COMPLETION_DEFAULT_FLAG
 #define MANY 3
@@ -61,10 +61,12 @@ length_of(DAT_RMR_HANDLE region)
 /* Ways in which a queue pair ends. */
 enum end { FREE, RESET, CLOSE, ENDS };
 
+DEVICE_CASE("device-region:region");
+
 /* In the odd rounds a bind and an unbind are outstanding, behind a send that no receive takes. */
 /* origin: kernel.3 */
 /* clause: e.7.32 */
-START_TEST(window__bound_on_a_queue_pair__is_gone_before_it_is_destroyed)
+TEST_LOOP(window__bound_on_a_queue_pair__is_gone_before_it_is_destroyed, 2 * ENDS)
 {
 	const enum end end = (enum end)(_i / 2);
 	DAT_EVENT event;
@@ -107,16 +109,4 @@ START_TEST(window__bound_on_a_queue_pair__is_gone_before_it_is_destroyed)
 		ck_assert_uint_eq(length_of(rmr[i]), 24);
 	}
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_region_suite(void)
-{
-	Suite *s = suite_create("device-region");
-	TCase *tc = device_tcase(s, "region");
-
-	tcase_add_loop_test(
-	    tc, window__bound_on_a_queue_pair__is_gone_before_it_is_destroyed, 0, 2 * ENDS);
-	return s;
 }

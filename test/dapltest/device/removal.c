@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static struct stat device;
 
@@ -34,9 +34,11 @@ open_device(void)
 	return fd;
 }
 
+DEVICE_CASE("removal:removal");
+
 /* With _i the device is not removed, and keeps its file. */
 /* clause: d.3.8 */
-START_TEST(removal__last_adapter_closes__lets_go_of_the_device)
+TEST_LOOP(removal__last_adapter_closes__lets_go_of_the_device, 2)
 {
 	const int fd = open_device();
 	struct ibv_context *context;
@@ -58,15 +60,4 @@ START_TEST(removal__last_adapter_closes__lets_go_of_the_device)
 	ck_assert_int_eq(is_device(fd), _i);
 	context->cmd_fd = -1;
 	close(fd);
-}
-END_TEST
-
-Suite *
-device_removal_suite(void)
-{
-	Suite *s = suite_create("removal");
-	TCase *tc = device_tcase(s, "removal");
-
-	tcase_add_loop_test(tc, removal__last_adapter_closes__lets_go_of_the_device, 0, 2);
-	return s;
 }

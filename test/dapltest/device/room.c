@@ -12,7 +12,7 @@
 #include <dat2/dat_log.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 /*
  * Larger than a completion queue is at least, so that the depth of a queue that is made as short as
@@ -682,8 +682,10 @@ finish(const struct attempt *a)
 	scene_close();
 }
 
+DEVICE_CASE("room:room", .needs = dt_is_soft, .reason = "needs a device that fails");
+
 /* origin: out33.D1 */
-START_TEST(room__of_a_scene__is_what_its_parts_need)
+TEST(room__of_a_scene__is_what_its_parts_need)
 {
 	struct footprint f;
 
@@ -696,10 +698,9 @@ START_TEST(room__of_a_scene__is_what_its_parts_need)
 	ck_assert_int_eq(f.reports, QLEN + 2 + 2); /* of the queue, and of its members */
 	scene_close();
 }
-END_TEST
 
 /* origin: out33.D1 */
-START_TEST(room__an_allocation_fails__is_what_it_was)
+TEST_LOOP(room__an_allocation_fails__is_what_it_was, ATTEMPTS)
 {
 	const struct attempt *a = &attempts[_i];
 	int refused = 0, spared = 0, missed = 0;
@@ -731,10 +732,9 @@ START_TEST(room__an_allocation_fails__is_what_it_was)
 	    "%s: refused without %d allocations, and works without %d", a->name, refused, spared);
 	finish(a);
 }
-END_TEST
 
 /* origin: out33.D1 */
-START_TEST(room__the_device_refuses__is_what_it_was)
+TEST_LOOP(room__the_device_refuses__is_what_it_was, ATTEMPTS)
 {
 	const struct attempt *a = &attempts[_i];
 	struct footprint was;
@@ -754,11 +754,10 @@ START_TEST(room__the_device_refuses__is_what_it_was)
 	}
 	finish(a);
 }
-END_TEST
 
 /* Objects are allocated many at a time: one of these attempts needs memory for the next ones. */
 /* origin: out33.D1 */
-START_TEST(room__many_objects__each_is_whole_or_refused)
+TEST_LOOP(room__many_objects__each_is_whole_or_refused, ATTEMPTS)
 {
 	const struct attempt *a = &attempts[_i];
 	DAT_HANDLE all[MANY];
@@ -790,11 +789,10 @@ START_TEST(room__many_objects__each_is_whole_or_refused)
 	assert_as(&was, a->name);
 	finish(a);
 }
-END_TEST
 
 /* The hold of a member was not made longer with the others while it had no queue pair. */
 /* origin: out33.D1 */
-START_TEST(reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_again)
+TEST(reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_again)
 {
 	struct footprint was;
 	DAT_RETURN ret = ~0u;
@@ -823,7 +821,6 @@ START_TEST(reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_
 	ck_assert_int_ge(refused, 3); /* two of the queue pair, and the hold */
 	scene_close();
 }
-END_TEST
 
 static char said[512];
 
@@ -839,7 +836,7 @@ note(DAT_PVOID context, DAT_LOG_LEVEL level, const char *text)
  * How many bytes this process has registered, as the line about a registration that failed has it.
  */
 /* origin: out33.D2 */
-START_TEST(lmr__registrations_fail__what_is_registered_is_counted_exactly)
+TEST(lmr__registrations_fail__what_is_registered_is_counted_exactly)
 {
 	DAT_REGION_DESCRIPTION region;
 
@@ -869,22 +866,4 @@ START_TEST(lmr__registrations_fail__what_is_registered_is_counted_exactly)
 	}
 	dt_ok(dat_rearm_set_log(NULL, NULL));
 	scene_close();
-}
-END_TEST
-
-Suite *
-device_room_suite(void)
-{
-	Suite *s = suite_create("room");
-	TCase *tc = device_tcase(s, "room");
-
-	dt_only_on_soft(tc, "needs a device that fails");
-	tcase_add_test(tc, room__of_a_scene__is_what_its_parts_need);
-	tcase_add_loop_test(tc, room__an_allocation_fails__is_what_it_was, 0, ATTEMPTS);
-	tcase_add_loop_test(tc, room__the_device_refuses__is_what_it_was, 0, ATTEMPTS);
-	tcase_add_loop_test(tc, room__many_objects__each_is_whole_or_refused, 0, ATTEMPTS);
-	tcase_add_test(
-	    tc, reset__the_queue_was_lengthened_meanwhile__needs_memory_and_is_tried_again);
-	tcase_add_test(tc, lmr__registrations_fail__what_is_registered_is_counted_exactly);
-	return s;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Shared receive queues on a device that fails. */
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #define FULL DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY)
 #define STATE DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE)
@@ -64,9 +64,11 @@ expect_async(DAT_HANDLE handle, DAT_COUNT reason)
 	ck_assert_int_eq(event.event_data.asynch_error_event_data.reason, reason);
 }
 
+DEVICE_CASE("device-srq:srq");
+
 /* clause: d.3.7 */
 /* origin: out33.R3 */
-START_TEST(queue__fails__is_reported_once_and_takes_no_buffer)
+TEST(queue__fails__is_reported_once_and_takes_no_buffer)
 {
 	DAT_SRQ_PARAM param;
 
@@ -85,10 +87,9 @@ START_TEST(queue__fails__is_reported_once_and_takes_no_buffer)
 	dt_ok(dat_srq_free(srq));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.3.7 */
-START_TEST(queue__fails_and_is_freed__leaves_no_event)
+TEST(queue__fails_and_is_freed__leaves_no_event)
 {
 	DAT_SRQ_ATTR attr = { 4, 1, DAT_SRQ_LW_DEFAULT };
 	DAT_SRQ_PARAM param;
@@ -107,11 +108,10 @@ START_TEST(queue__fails_and_is_freed__leaves_no_event)
 	dt_ok(dat_srq_free(srq));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The device raises the event as often as it likes. */
 /* clause: e.7.19 */
-START_TEST(watermark__is_passed_again_and_again__one_event_each_time_that_it_is_set)
+TEST(watermark__is_passed_again_and_again__one_event_each_time_that_it_is_set)
 {
 	open_pair(8);
 	post(2);
@@ -130,7 +130,6 @@ START_TEST(watermark__is_passed_again_and_again__one_event_each_time_that_it_is_
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * In the first round the buffers are full and their completions not polled.  What the device raises
@@ -138,7 +137,7 @@ END_TEST
  */
 /* origin: kernel.4 */
 /* clause: e.7.19 */
-START_TEST(watermark__set_on_a_device_that_overlooks_it__is_reported_once)
+TEST(watermark__set_on_a_device_that_overlooks_it__is_reported_once)
 {
 	DAT_EVENT event;
 
@@ -165,14 +164,13 @@ START_TEST(watermark__set_on_a_device_that_overlooks_it__is_reported_once)
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /*
  * The watermark of the create is set in the device by the post that reaches it, when messages came
  * already.
  */
 /* clause: e.7.19 */
-START_TEST(watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once)
+TEST(watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once)
 {
 	DAT_SRQ_ATTR attr = { 8, 1, 3 };
 	DAT_EVENT event;
@@ -198,10 +196,9 @@ START_TEST(watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_o
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: d.3.6 */
-START_TEST(last_buffer__of_an_endpoint_that_is_not_connected__is_not_reported)
+TEST(last_buffer__of_an_endpoint_that_is_not_connected__is_not_reported)
 {
 	open_pair(8);
 	dt_ok(dat_ep_free(pair.b.ep));
@@ -211,11 +208,10 @@ START_TEST(last_buffer__of_an_endpoint_that_is_not_connected__is_not_reported)
 	dt_assert_stays_empty(pair.b.async);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The device's event comes while the connection is established, and again at its end. */
 /* clause: d.3.6 */
-START_TEST(last_buffer__of_an_endpoint_that_is_connected__is_reported_once)
+TEST(last_buffer__of_an_endpoint_that_is_connected__is_reported_once)
 {
 	DAT_EVENT event;
 
@@ -228,7 +224,6 @@ START_TEST(last_buffer__of_an_endpoint_that_is_connected__is_reported_once)
 	dt_next(pair.a.connect, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static int added;
 
@@ -242,7 +237,7 @@ post_more(void)
 }
 
 /* clause: e.7.18 */
-START_TEST(resize__shorter_while_others_post__the_depth_holds_for_the_device_too)
+TEST(resize__shorter_while_others_post__the_depth_holds_for_the_device_too)
 {
 	DAT_RETURN resized;
 	DAT_EVENT event;
@@ -264,24 +259,4 @@ START_TEST(resize__shorter_while_others_post__the_depth_holds_for_the_device_too
 	}
 	dt_assert_ret(try_post(), FULL);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_srq_suite(void)
-{
-	Suite *s = suite_create("device-srq");
-	TCase *tc = device_tcase(s, "srq");
-
-	tcase_add_test(tc, queue__fails__is_reported_once_and_takes_no_buffer);
-	tcase_add_test(tc, queue__fails_and_is_freed__leaves_no_event);
-	tcase_add_test(
-	    tc, watermark__is_passed_again_and_again__one_event_each_time_that_it_is_set);
-	tcase_add_test(tc, watermark__set_on_a_device_that_overlooks_it__is_reported_once);
-	tcase_add_test(
-	    tc, watermark__of_the_create_on_a_device_that_overlooks_it__is_reported_once);
-	tcase_add_test(tc, last_buffer__of_an_endpoint_that_is_not_connected__is_not_reported);
-	tcase_add_test(tc, last_buffer__of_an_endpoint_that_is_connected__is_reported_once);
-	tcase_add_test(tc, resize__shorter_while_others_post__the_depth_holds_for_the_device_too);
-	return s;
 }

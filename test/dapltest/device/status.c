@@ -3,7 +3,7 @@
 #include <dat2/dat_ib_extensions.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 static const struct {
 	enum ibv_wc_status device;
@@ -57,9 +57,12 @@ open_pair(struct dt_pair *pair)
 	dt_connect_pair(pair);
 }
 
+DEVICE_CASE("device-status:status");
+
 /* origin: peer.23 */
 /* clause: d.2.1, d.2.2 */
-START_TEST(completion__failed__has_its_status_and_nothing_else_of_the_devices)
+TEST_LOOP(completion__failed__has_its_status_and_nothing_else_of_the_devices,
+    (sizeof statuses / sizeof statuses[0]))
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
 	struct dt_pair pair;
@@ -77,7 +80,6 @@ START_TEST(completion__failed__has_its_status_and_nothing_else_of_the_devices)
 	ck_assert_int_eq(dto->operation, DAT_DTO_RECEIVE);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* Lengths that the device gives for a send are not to be relied upon. */
 static void
@@ -88,7 +90,7 @@ stretch(struct ibv_wc *wc)
 }
 
 /* clause: d.1.2 */
-START_TEST(completion__of_a_send__has_the_length_that_was_posted)
+TEST(completion__of_a_send__has_the_length_that_was_posted)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -102,7 +104,6 @@ START_TEST(completion__of_a_send__has_the_length_that_was_posted)
 	ck_assert_uint_eq(event.event_data.dto_completion_event_data.transfered_length, 48);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The device refuses to invalidate a window. */
 static void
@@ -117,7 +118,7 @@ refuse_invalidation(struct ibv_wc *wc)
  * gets no event of it.
  */
 /* clause: e.7.22 */
-START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
+TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
 {
 	DAT_RMR_CONTEXT context;
 	DAT_LMR_TRIPLET range;
@@ -154,7 +155,6 @@ START_TEST(invalidation__before_a_bind__fails__the_connection_breaks_once)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 #define IMMEDIATE 0x12345678u
 
@@ -169,7 +169,7 @@ add_immediate(struct ibv_wc *wc)
 
 /* No call of DAT sends such a message; other programs do. */
 /* clause: f.2.5 */
-START_TEST(message__with_immediate_data__has_them_in_an_event_of_its_own)
+TEST_LOOP(message__with_immediate_data__has_them_in_an_event_of_its_own, 2)
 {
 	DAT_EP_ATTR attr = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD,
 		.max_recv_dtos = 2,
@@ -222,10 +222,9 @@ START_TEST(message__with_immediate_data__has_them_in_an_event_of_its_own)
 									       0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The arm of this device shows that its queue is empty: no poll follows it. */
-START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
+TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
 {
 	struct dat_rearm_evd_counters counters;
 	struct fault_cq_calls before, after;
@@ -249,21 +248,4 @@ START_TEST(wait__nothing_comes__one_arm_and_no_poll_after_it)
 	/* Before the first arm, and after each sleep. */
 	ck_assert_uint_eq(after.polls - before.polls, after.arms - before.arms + 1);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-device_status_suite(void)
-{
-	Suite *s = suite_create("device-status");
-	TCase *tc = device_tcase(s, "status");
-
-	tcase_add_loop_test(tc, completion__failed__has_its_status_and_nothing_else_of_the_devices,
-	    0, (int)(sizeof statuses / sizeof statuses[0]));
-	tcase_add_test(tc, invalidation__before_a_bind__fails__the_connection_breaks_once);
-	tcase_add_test(tc, completion__of_a_send__has_the_length_that_was_posted);
-	tcase_add_loop_test(
-	    tc, message__with_immediate_data__has_them_in_an_event_of_its_own, 0, 2);
-	tcase_add_test(tc, wait__nothing_comes__one_arm_and_no_poll_after_it);
-	return s;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "fault/fault.h"
-#include "suites.h"
+#include "device.h"
 
 #include <dat2/dat_ib_extensions.h>
 
@@ -93,14 +93,16 @@ no_cno_at(int n)
 
 static bool (*const modifies[])(int n) = { first_cno_at, another_cno_at, no_cno_at };
 
+DEVICE_CASE("device-window:window");
+
 /* origin: outside.24 */
-START_TEST(modify_cno__evd_freed_in_any_window__no_cno_stays_in_use)
+TEST_LOOP(modify_cno__evd_freed_in_any_window__no_cno_stays_in_use,
+    (sizeof modifies / sizeof modifies[0]))
 {
 	dt_side_open(&side, "faulty", DT_SEPARATE);
 	sweep(modifies[_i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- an EVD is freed while its CNO is ---- */
 
@@ -163,13 +165,13 @@ free_triggered_at(int n)
 static bool (*const frees[])(int n) = { free_untriggered_at, free_triggered_at };
 
 /* origin: outside.27 */
-START_TEST(free__cno_replaced_in_any_window__the_evd_triggers_no_other)
+TEST_LOOP(
+    free__cno_replaced_in_any_window__the_evd_triggers_no_other, (sizeof frees / sizeof frees[0]))
 {
 	dt_side_open(&side, "faulty", DT_SEPARATE);
 	sweep(frees[_i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- an adapter is opened with the EVD of another, which closes ---- */
 
@@ -216,11 +218,10 @@ open_at(int n)
 }
 
 /* origin: attack.A1 */
-START_TEST(open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had)
+TEST(open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had)
 {
 	sweep(open_at);
 }
-END_TEST
 
 /* ---- a failed completion is taken while its endpoint connects again ---- */
 
@@ -284,12 +285,11 @@ dequeue_at(int n)
 }
 
 /* origin: outside.22 */
-START_TEST(dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands)
+TEST(dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands)
 {
 	ck_assert(dequeue_at(1) && connected_again);
 	sweep(dequeue_at);
 }
-END_TEST
 
 /* ---- an address handle is freed while its endpoint is reset ---- */
 
@@ -358,12 +358,11 @@ reset_at(int n)
 /* The reset has given up the handles by then. */
 /* origin: outside.95 */
 /* clause: f.2.8, f.2.10 */
-START_TEST(reset__address_handle_freed_in_any_window__is_unknown)
+TEST(reset__address_handle_freed_in_any_window__is_unknown)
 {
 	ck_assert(reset_at(1));
 	sweep(reset_at);
 }
-END_TEST
 
 /* ---- a reset waits, while its endpoint goes and another comes into the slot ---- */
 
@@ -415,7 +414,7 @@ replace_endpoint(void)
 
 /* clause: e.1.9 */
 /* origin: hostile.3 */
-START_TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
+TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
 {
 	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
 	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
@@ -432,7 +431,6 @@ START_TEST(reset__its_endpoint_is_replaced_while_it_waits__returns)
 	sem_destroy(&goes_on);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- an EVD is made while its adapter closes ---- */
 
@@ -490,11 +488,11 @@ create_dto_at(int n)
 static bool (*const creates[])(int n) = { create_software_at, create_dto_at };
 
 /* origin: outside.41 */
-START_TEST(create__its_adapter_closes_in_any_window__the_close_returns)
+TEST_LOOP(
+    create__its_adapter_closes_in_any_window__the_close_returns, sizeof creates / sizeof *creates)
 {
 	sweep(creates[_i]);
 }
-END_TEST
 
 /* ---- a receive says that a region was invalidated, and the region is bound anew meanwhile ---- */
 
@@ -564,7 +562,7 @@ invalidate_at(int n)
 }
 
 /* origin: out33.T2 */
-START_TEST(dequeue__invalidated_region_bound_in_any_window__stays_bound)
+TEST(dequeue__invalidated_region_bound_in_any_window__stays_bound)
 {
 	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
 	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
@@ -576,27 +574,4 @@ START_TEST(dequeue__invalidated_region_bound_in_any_window__stays_bound)
 	dt_connect_pair(&pair);
 	sweep(invalidate_at);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-device_window_suite(void)
-{
-	Suite *s = suite_create("device-window");
-	TCase *tc = device_tcase(s, "window");
-
-	tcase_add_loop_test(tc, modify_cno__evd_freed_in_any_window__no_cno_stays_in_use, 0,
-	    (int)(sizeof modifies / sizeof modifies[0]));
-	tcase_add_loop_test(tc, free__cno_replaced_in_any_window__the_evd_triggers_no_other, 0,
-	    (int)(sizeof frees / sizeof frees[0]));
-	tcase_add_test(
-	    tc, open__with_the_async_evd_of_an_adapter_that_closes__judges_the_one_it_had);
-	tcase_add_test(
-	    tc, dequeue__endpoint_connects_again_in_any_window__its_new_connection_stands);
-	tcase_add_test(tc, dequeue__invalidated_region_bound_in_any_window__stays_bound);
-	tcase_add_test(tc, reset__address_handle_freed_in_any_window__is_unknown);
-	tcase_add_test(tc, reset__its_endpoint_is_replaced_while_it_waits__returns);
-	tcase_add_loop_test(tc, create__its_adapter_closes_in_any_window__the_close_returns, 0,
-	    sizeof creates / sizeof *creates);
-	return s;
 }

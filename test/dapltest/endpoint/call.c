@@ -286,9 +286,11 @@ expect_gone(const struct scene *s)
 	dt_ok(dat_evd_free(s->me->connect));
 }
 
+DT_CASE("call:state");
+
 /* clause: d.0.7, e.1.2, e.1.5, e.1.6, e.1.7, e.1.8, e.1.9, e.1.10, e.1.11 */
 /* clause: e.1.12, e.1.15, e.1.16, e.1.18 */
-START_TEST(call__in_each_state__does_what_the_table_demands)
+TEST_LOOP(call__in_each_state__does_what_the_table_demands, SCENE_PLACES *CALLS)
 {
 	const int call = _i % CALLS;
 	DAT_EP_STATE next;
@@ -334,16 +336,4 @@ START_TEST(call__in_each_state__does_what_the_table_demands)
 		dt_assert_empty(s.me->async);
 	}
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_call_suite(void)
-{
-	Suite *s = suite_create("call");
-	TCase *tc = dt_tcase(s, "state");
-
-	tcase_add_loop_test(
-	    tc, call__in_each_state__does_what_the_table_demands, 0, SCENE_PLACES * CALLS);
-	return s;
 }

@@ -7,8 +7,10 @@
 #define BAD_EP DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP)
 #define HANDLE(kind) DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##kind)
 
+DT_CASE("code:code");
+
 /* clause: e.1.1 */
-START_TEST(create__bad_arguments__each_gets_its_own_code)
+TEST(create__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EP_HANDLE ep = (DAT_EP_HANDLE)5;
 	DAT_EVD_HANDLE software;
@@ -44,7 +46,6 @@ START_TEST(create__bad_arguments__each_gets_its_own_code)
 	dt_ok(dat_evd_free(software));		/* and keeps no reference */
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Every call on an endpoint, with valid arguments except the handle. */
 static void
@@ -74,7 +75,7 @@ expect_bad(const struct dt_side *side, DAT_EP_HANDLE ep)
 }
 
 /* clause: b.4.3, b.4.4 */
-START_TEST(handle__that_is_no_endpoint__is_refused_by_every_call)
+TEST(handle__that_is_no_endpoint__is_refused_by_every_call)
 {
 	DAT_EP_HANDLE freed;
 	struct dt_side side;
@@ -91,10 +92,9 @@ START_TEST(handle__that_is_no_endpoint__is_refused_by_every_call)
 	    dat_ep_dup_connect(side.ep, freed, 1000, 0, NULL, DAT_QOS_BEST_EFFORT), BAD_EP);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.1.4, e.4.1 */
-START_TEST(connect__bad_arguments__are_reported_before_the_state)
+TEST_LOOP(connect__bad_arguments__are_reported_before_the_state, SCENE_PLACES)
 {
 	const DAT_QOS best = DAT_QOS_BEST_EFFORT;
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
@@ -125,10 +125,9 @@ START_TEST(connect__bad_arguments__are_reported_before_the_state)
 	dt_assert_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.5 */
-START_TEST(dup_connect__bad_arguments__each_gets_its_own_code)
+TEST(dup_connect__bad_arguments__each_gets_its_own_code)
 {
 	const DAT_QOS best = DAT_QOS_BEST_EFFORT;
 	char data[57] = "";
@@ -153,10 +152,9 @@ START_TEST(dup_connect__bad_arguments__each_gets_its_own_code)
 	ck_assert_int_eq(dt_state(ep), DAT_EP_STATE_UNCONNECTED);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.17, e.6.9 */
-START_TEST(post__bad_arguments__each_gets_its_own_code_in_every_call)
+TEST_LOOP(post__bad_arguments__each_gets_its_own_code_in_every_call, 2)
 {
 	const DAT_COMPLETION_FLAGS none = DAT_COMPLETION_DEFAULT_FLAG;
 	const DAT_COMPLETION_FLAGS unknown = (DAT_COMPLETION_FLAGS)0x400;
@@ -195,10 +193,9 @@ START_TEST(post__bad_arguments__each_gets_its_own_code_in_every_call)
 	dt_assert_stays_empty(s.me->recv);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.7, e.3.8, e.4.1 */
-START_TEST(answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request)
+TEST(answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request)
 {
 	char data[57] = "";
 	struct scene s;
@@ -220,21 +217,4 @@ START_TEST(answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request)
 	dt_expect_established(s.peer);
 	dt_assert_ret(dat_cr_reject(s.cr, 0, NULL), HANDLE(CR));
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_code_suite(void)
-{
-	Suite *s = suite_create("code");
-	TCase *tc = dt_tcase(s, "code");
-
-	tcase_add_test(tc, create__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, handle__that_is_no_endpoint__is_refused_by_every_call);
-	tcase_add_loop_test(
-	    tc, connect__bad_arguments__are_reported_before_the_state, 0, SCENE_PLACES);
-	tcase_add_test(tc, dup_connect__bad_arguments__each_gets_its_own_code);
-	tcase_add_loop_test(tc, post__bad_arguments__each_gets_its_own_code_in_every_call, 0, 2);
-	tcase_add_test(tc, answer__bad_arguments__each_gets_its_own_code_and_keeps_the_request);
-	return s;
 }

@@ -72,8 +72,10 @@ request(const struct scene *s, DAT_CSP_HANDLE csp)
 	return data->cr_handle;
 }
 
+DT_CASE("common:common");
+
 /* clause: e.3.15, e.3.16 */
-START_TEST(csp__asked_in_either_way__its_requests_are_those_of_a_public_one)
+TEST_LOOP(csp__asked_in_either_way__its_requests_are_those_of_a_public_one, 2 * dt_personalities())
 {
 	DAT_EP_PARAM ep;
 	DAT_CR_PARAM cr;
@@ -109,10 +111,9 @@ START_TEST(csp__asked_in_either_way__its_requests_are_those_of_a_public_one)
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_PEER_REJECTED, s.peer->ep);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.16 */
-START_TEST(common_connect__to_a_public_service_point__reaches_it)
+TEST(common_connect__to_a_public_service_point__reaches_it)
 {
 	struct sockaddr_storage to;
 	struct dt_pair pair;
@@ -126,10 +127,9 @@ START_TEST(common_connect__to_a_public_service_point__reaches_it)
 	dt_expect_established(&pair.b);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: e.3.16, d.0.5 */
-START_TEST(common_connect__no_listener__is_a_non_peer_rejection)
+TEST(common_connect__no_listener__is_a_non_peer_rejection)
 {
 	struct scene s;
 
@@ -138,10 +138,9 @@ START_TEST(common_connect__no_listener__is_a_non_peer_rejection)
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.16 */
-START_TEST(common_connect__bad_arguments__each_gets_its_own_code)
+TEST_LOOP(common_connect__bad_arguments__each_gets_its_own_code, SCENE_PLACES)
 {
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
 	struct sockaddr_storage at, portless;
@@ -165,10 +164,9 @@ START_TEST(common_connect__bad_arguments__each_gets_its_own_code)
 	ck_assert_int_eq(dt_state(s.me->ep), s.state);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.15 */
-START_TEST(csp_create__bad_arguments__each_gets_its_own_code)
+TEST(csp_create__bad_arguments__each_gets_its_own_code)
 {
 	struct sockaddr unknown = { .sa_family = AF_UNIX };
 	struct sockaddr_storage at, elsewhere;
@@ -204,10 +202,9 @@ START_TEST(csp_create__bad_arguments__each_gets_its_own_code)
 	dt_ok(dat_evd_free(side.cr)); /* no object uses it */
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: e.3.15, e.3.2 */
-START_TEST(csp__its_port__is_one_with_the_qualifiers)
+TEST(csp__its_port__is_one_with_the_qualifiers)
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_PORT_IN_USE, DAT_NO_SUBTYPE);
 	DAT_CSP_HANDLE csp, other;
@@ -228,10 +225,9 @@ START_TEST(csp__its_port__is_one_with_the_qualifiers)
 	ck_assert_uint_eq(port_of(csp), me->qual);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.15, e.8.1, e.8.2, e.9.2 */
-START_TEST(csp__query_context_and_type__return_what_was_given)
+TEST(csp__query_context_and_type__return_what_was_given)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	struct sockaddr_storage any, at;
@@ -272,10 +268,9 @@ START_TEST(csp__query_context_and_type__return_what_was_given)
 	dt_ok(dat_ep_free(s.me->ep));
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.3.16, e.3.4, e.9.1 */
-START_TEST(csp__it_goes__requests_that_were_delivered_stay)
+TEST_LOOP(csp__it_goes__requests_that_were_delivered_stay, 2)
 {
 	DAT_CSP_HANDLE csp;
 	struct dt_side late;
@@ -301,10 +296,9 @@ START_TEST(csp__it_goes__requests_that_were_delivered_stay)
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.16, d.5.2 */
-START_TEST(csp__its_evd_is_full__the_request_is_refused)
+TEST_LOOP(csp__its_evd_is_full__the_request_is_refused, dt_personalities())
 {
 	DAT_CSP_HANDLE csp;
 	DAT_EVD_HANDLE evd;
@@ -321,26 +315,4 @@ START_TEST(csp__its_evd_is_full__the_request_is_refused)
 	dt_expect(s.me->async, DAT_ASYNC_ERROR_EVD_OVERFLOW, &event);
 	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, evd);
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_common_suite(void)
-{
-	Suite *s = suite_create("common");
-	TCase *tc = dt_tcase(s, "common");
-	const int n = dt_personalities();
-
-	tcase_add_loop_test(
-	    tc, csp__asked_in_either_way__its_requests_are_those_of_a_public_one, 0, 2 * n);
-	tcase_add_test(tc, common_connect__to_a_public_service_point__reaches_it);
-	tcase_add_test(tc, common_connect__no_listener__is_a_non_peer_rejection);
-	tcase_add_loop_test(
-	    tc, common_connect__bad_arguments__each_gets_its_own_code, 0, SCENE_PLACES);
-	tcase_add_test(tc, csp_create__bad_arguments__each_gets_its_own_code);
-	tcase_add_test(tc, csp__its_port__is_one_with_the_qualifiers);
-	tcase_add_test(tc, csp__query_context_and_type__return_what_was_given);
-	tcase_add_loop_test(tc, csp__it_goes__requests_that_were_delivered_stay, 0, 2);
-	tcase_add_loop_test(tc, csp__its_evd_is_full__the_request_is_refused, 0, n);
-	return s;
 }

@@ -89,17 +89,5 @@ void scene_replace(const struct scene *s, enum rdma_cm_event_type from, enum rdm
 void scene_drop_data(const struct scene *s, enum rdma_cm_event_type of);
 
 /* The suites of test-endpoint. */
-Suite *endpoint_call_suite(void);
-Suite *endpoint_gone_suite(void);
-Suite *endpoint_happen_suite(void);
-Suite *endpoint_made_suite(void);
-Suite *endpoint_modify_suite(void);
-Suite *endpoint_query_suite(void);
-Suite *endpoint_code_suite(void);
-Suite *endpoint_handoff_suite(void);
-Suite *endpoint_common_suite(void);
-Suite *endpoint_event_suite(void);
-Suite *endpoint_reserve_suite(void);
-Suite *endpoint_reuse_suite(void);
 
 #endif

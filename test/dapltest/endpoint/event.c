@@ -38,8 +38,10 @@ set_contexts(const struct dt_side *side, DAT_UINT64 base)
 	}
 }
 
+DT_CASE("event:context");
+
 /* clause: d.0.2, d.0.3, e.8.1, e.8.2 */
-START_TEST(connection_events__name_objects_of_the_consumer)
+TEST(connection_events__name_objects_of_the_consumer)
 {
 	const DAT_CR_ARRIVAL_EVENT_DATA *arrival;
 	struct dt_pair pair;
@@ -76,7 +78,6 @@ START_TEST(connection_events__name_objects_of_the_consumer)
 	expect(event.event_data.connect_event_data.ep_handle, DAT_HANDLE_TYPE_EP, EP);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 #define REJECTION 148 /* bytes of an answer that rejects */
 
@@ -87,7 +88,7 @@ connection_data(const DAT_EVENT *event)
 }
 
 /* clause: d.0.4, d.0.5, d.0.6, d.0.8, d.0.9, e.4.3, e.8.1 */
-START_TEST(failures__name_the_endpoint)
+TEST_LOOP(failures__name_the_endpoint, 5)
 {
 	DAT_LMR_TRIPLET iov;
 	struct scene s;
@@ -140,10 +141,9 @@ START_TEST(failures__name_the_endpoint)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.1, d.0.15, d.1.3, e.8.1, e.8.2 */
-START_TEST(completions_and_software_events__name_their_objects)
+TEST(completions_and_software_events__name_their_objects)
 {
 	DAT_EVD_HANDLE software;
 	struct scene s;
@@ -168,10 +168,9 @@ START_TEST(completions_and_software_events__name_their_objects)
 	expect(event.evd_handle, DAT_HANDLE_TYPE_EVD, 6);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.11, e.8.1, e.8.2 */
-START_TEST(asynchronous_events__name_their_objects)
+TEST(asynchronous_events__name_their_objects)
 {
 	struct scene s;
 	DAT_EVENT event;
@@ -193,10 +192,9 @@ START_TEST(asynchronous_events__name_their_objects)
 	ck_assert_int_eq(event.event_data.asynch_error_event_data.reason, DAT_EVD_OVERFLOW_ERROR);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.8.1, e.8.2 */
-START_TEST(context__bad_arguments__each_gets_its_own_code)
+TEST(context__bad_arguments__each_gets_its_own_code)
 {
 	DAT_CONTEXT context = { .as_64 = 1 };
 	DAT_HANDLE_TYPE type;
@@ -220,19 +218,4 @@ START_TEST(context__bad_arguments__each_gets_its_own_code)
 		dt_ok(dat_ep_free(s.me->ep));
 	}
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_event_suite(void)
-{
-	Suite *s = suite_create("event");
-	TCase *tc = dt_tcase(s, "context");
-
-	tcase_add_test(tc, connection_events__name_objects_of_the_consumer);
-	tcase_add_loop_test(tc, failures__name_the_endpoint, 0, 5);
-	tcase_add_test(tc, completions_and_software_events__name_their_objects);
-	tcase_add_test(tc, asynchronous_events__name_their_objects);
-	tcase_add_test(tc, context__bad_arguments__each_gets_its_own_code);
-	return s;
 }

@@ -21,8 +21,10 @@ expect_refused(const struct dt_side *client)
 	dt_expect_connection(client->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, client->ep);
 }
 
+DT_CASE("gone:gone");
+
 /* clause: e.3.14, e.3.8 */
-START_TEST(made__its_request_rejected__goes_with_it)
+TEST_LOOP(made__its_request_rejected__goes_with_it, 2 * dt_personalities())
 {
 	struct scene s;
 
@@ -38,10 +40,9 @@ START_TEST(made__its_request_rejected__goes_with_it)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.3.14, e.3.4 */
-START_TEST(made__the_service_point_goes__later_requests_are_refused_and_it_stays)
+TEST_LOOP(made__the_service_point_goes__later_requests_are_refused_and_it_stays, dt_personalities())
 {
 	struct dt_side client;
 	DAT_CR_HANDLE cr;
@@ -61,10 +62,9 @@ START_TEST(made__the_service_point_goes__later_requests_are_refused_and_it_stays
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.14, d.0.6 */
-START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
+TEST_LOOP(made__the_client_goes__accepting_fails_and_rejecting_ends_it, 2 * dt_personalities())
 {
 	struct scene s;
 
@@ -87,10 +87,9 @@ START_TEST(made__the_client_goes__accepting_fails_and_rejecting_ends_it)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.3.14, d.5.2 */
-START_TEST(made__the_evd_is_full__the_request_is_refused_and_nothing_is_left)
+TEST_LOOP(made__the_evd_is_full__the_request_is_refused_and_nothing_is_left, dt_personalities())
 {
 	DAT_EVD_HANDLE evd;
 	struct scene s;
@@ -111,10 +110,9 @@ START_TEST(made__the_evd_is_full__the_request_is_refused_and_nothing_is_left)
 	dt_ok(dat_evd_free(evd));
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.3.14, e.3.9 */
-START_TEST(made__the_evd_goes_with_the_request_queued__it_goes_too)
+TEST(made__the_evd_goes_with_the_request_queued__it_goes_too)
 {
 	struct scene s;
 
@@ -128,10 +126,9 @@ START_TEST(made__the_evd_goes_with_the_request_queued__it_goes_too)
 	s.me->psp = DAT_HANDLE_NULL;
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.3.14, e.9.1, e.9.2 */
-START_TEST(made__adapter_closed__counts_and_goes_with_it)
+TEST_LOOP(made__adapter_closed__counts_and_goes_with_it, 2 * dt_personalities())
 {
 	struct scene s;
 
@@ -143,10 +140,9 @@ START_TEST(made__adapter_closed__counts_and_goes_with_it)
 	expect_refused(s.peer);
 	dt_side_close(s.peer);
 }
-END_TEST
 
 /* clause: e.3.14 */
-START_TEST(made__200_times_under_few_descriptors__leaves_nothing)
+TEST(made__200_times_under_few_descriptors__leaves_nothing)
 {
 	struct rlimit before, few;
 	struct scene s;
@@ -176,7 +172,6 @@ START_TEST(made__200_times_under_few_descriptors__leaves_nothing)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	scene_close_empty(&s);
 }
-END_TEST
 
 static void *
 gives(void *arg)
@@ -190,7 +185,7 @@ gives(void *arg)
 }
 
 /* clause: e.3.14, e.1.19 */
-START_TEST(made__configured_against_a_rejection_or_the_close__is_safe)
+TEST(made__configured_against_a_rejection_or_the_close__is_safe)
 {
 	for (int i = 0; i < 40; i++) {
 		pthread_t thread;
@@ -212,26 +207,4 @@ START_TEST(made__configured_against_a_rejection_or_the_close__is_safe)
 		else
 			scene_close_empty(&s);
 	}
-}
-END_TEST
-
-Suite *
-endpoint_gone_suite(void)
-{
-	Suite *s = suite_create("gone");
-	TCase *tc = dt_tcase(s, "gone");
-	const int n = dt_personalities();
-
-	tcase_add_loop_test(tc, made__its_request_rejected__goes_with_it, 0, 2 * n);
-	tcase_add_loop_test(
-	    tc, made__the_service_point_goes__later_requests_are_refused_and_it_stays, 0, n);
-	tcase_add_loop_test(
-	    tc, made__the_client_goes__accepting_fails_and_rejecting_ends_it, 0, 2 * n);
-	tcase_add_loop_test(
-	    tc, made__the_evd_is_full__the_request_is_refused_and_nothing_is_left, 0, n);
-	tcase_add_test(tc, made__the_evd_goes_with_the_request_queued__it_goes_too);
-	tcase_add_loop_test(tc, made__adapter_closed__counts_and_goes_with_it, 0, 2 * n);
-	tcase_add_test(tc, made__200_times_under_few_descriptors__leaves_nothing);
-	tcase_add_test(tc, made__configured_against_a_rejection_or_the_close__is_safe);
-	return s;
 }

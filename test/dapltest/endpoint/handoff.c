@@ -34,8 +34,10 @@ arrived_at(struct dt_side *side, DAT_CONN_QUAL qual, DAT_EP_HANDLE own)
 	return cr;
 }
 
+DT_CASE("handoff:handoff");
+
 /* clause: e.3.17, e.3.10 */
-START_TEST(handoff__to_a_reserved_service_point__its_endpoint_gets_the_request_once)
+TEST(handoff__to_a_reserved_service_point__its_endpoint_gets_the_request_once)
 {
 	DAT_CONN_QUAL qual, reserved;
 	DAT_CR_HANDLE first, second;
@@ -64,10 +66,9 @@ START_TEST(handoff__to_a_reserved_service_point__its_endpoint_gets_the_request_o
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.17, e.3.12 */
-START_TEST(handoff__from_a_reserved_service_point__ends_the_reservation)
+TEST(handoff__from_a_reserved_service_point__ends_the_reservation)
 {
 	DAT_CONN_QUAL qual;
 	struct scene s;
@@ -83,10 +84,9 @@ START_TEST(handoff__from_a_reserved_service_point__ends_the_reservation)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.17, e.3.16 */
-START_TEST(handoff__to_a_common_service_point_and_to_its_own__arrives_anew)
+TEST(handoff__to_a_common_service_point_and_to_its_own__arrives_anew)
 {
 	struct sockaddr_storage at;
 	DAT_CSP_HANDLE csp;
@@ -110,10 +110,9 @@ START_TEST(handoff__to_a_common_service_point_and_to_its_own__arrives_anew)
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.17, d.0.6 */
-START_TEST(handoff__the_client_goes_before_or_after__accepting_fails)
+TEST_LOOP(handoff__the_client_goes_before_or_after__accepting_fails, 2)
 {
 	DAT_CONN_QUAL qual;
 	struct scene s;
@@ -132,10 +131,9 @@ START_TEST(handoff__the_client_goes_before_or_after__accepting_fails)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.17, e.9.1 */
-START_TEST(handoff__its_service_point_or_the_adapter_goes__the_request_is_answered)
+TEST_LOOP(handoff__its_service_point_or_the_adapter_goes__the_request_is_answered, 2)
 {
 	DAT_CONN_QUAL qual;
 	struct scene s;
@@ -154,21 +152,4 @@ START_TEST(handoff__its_service_point_or_the_adapter_goes__the_request_is_answer
 	dt_side_close(s.me);
 	dt_expect_connection(s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	dt_side_close(s.peer);
-}
-END_TEST
-
-Suite *
-endpoint_handoff_suite(void)
-{
-	Suite *s = suite_create("handoff");
-	TCase *tc = dt_tcase(s, "handoff");
-
-	tcase_add_test(
-	    tc, handoff__to_a_reserved_service_point__its_endpoint_gets_the_request_once);
-	tcase_add_test(tc, handoff__from_a_reserved_service_point__ends_the_reservation);
-	tcase_add_test(tc, handoff__to_a_common_service_point_and_to_its_own__arrives_anew);
-	tcase_add_loop_test(tc, handoff__the_client_goes_before_or_after__accepting_fails, 0, 2);
-	tcase_add_loop_test(
-	    tc, handoff__its_service_point_or_the_adapter_goes__the_request_is_answered, 0, 2);
-	return s;
 }

@@ -68,8 +68,11 @@ expect_outcome(struct scene *s, const struct outcome *want)
 	dt_assert_stays_empty(s->me->connect);
 }
 
+DT_CASE("happen:event", .teardown = fault_clear, .needs = dt_is_soft,
+    .reason = "needs events of the connection manager on demand");
+
 /* clause: d.0.3, d.0.4, d.0.7, d.0.8, d.0.10, e.1.16 */
-START_TEST(happening__while_connecting__makes_one_event)
+TEST_LOOP(happening__while_connecting__makes_one_event, COUNT(happenings))
 {
 	struct scene s;
 
@@ -79,10 +82,9 @@ START_TEST(happening__while_connecting__makes_one_event)
 	expect_outcome(&s, &happenings[_i].connecting);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.3, d.0.6, d.0.8, e.1.16 */
-START_TEST(happening__after_the_accept__makes_one_event)
+TEST_LOOP(happening__after_the_accept__makes_one_event, COUNT(happenings))
 {
 	struct scene s;
 
@@ -92,10 +94,9 @@ START_TEST(happening__after_the_accept__makes_one_event)
 	expect_outcome(&s, &happenings[_i].accepting);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.7, d.0.8, e.1.16 */
-START_TEST(happening__while_connected__makes_one_event)
+TEST_LOOP(happening__while_connected__makes_one_event, 2 * COUNT(happenings))
 {
 	struct scene s;
 
@@ -105,10 +106,9 @@ START_TEST(happening__while_connected__makes_one_event)
 	expect_outcome(&s, &happenings[_i / 2].connected);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.7, d.0.8, e.1.16, e.2.4 */
-START_TEST(happening__while_disconnecting__makes_one_event)
+TEST_LOOP(happening__while_disconnecting__makes_one_event, COUNT(happenings))
 {
 	const struct outcome *want = &happenings[_i].connected;
 	static const struct outcome ends = ENDS(DISCONNECTED);
@@ -125,10 +125,9 @@ START_TEST(happening__while_disconnecting__makes_one_event)
 	expect_outcome(&s, want);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.16, e.2.4 */
-START_TEST(happening__after_the_end__makes_none)
+TEST_LOOP(happening__after_the_end__makes_none, COUNT(happenings))
 {
 	static const struct outcome nothing = NOTHING;
 	struct scene s;
@@ -141,10 +140,12 @@ START_TEST(happening__after_the_end__makes_none)
 	expect_outcome(&s, &nothing);
 	scene_close(&s);
 }
-END_TEST
+
+DT_CASE("happen:special", .teardown = fault_clear, .needs = dt_is_soft,
+    .reason = "needs events of the connection manager on demand");
 
 /* clause: d.0.5, e.5.2 */
-START_TEST(rejected__not_by_a_consumer__is_a_non_peer_rejection)
+TEST(rejected__not_by_a_consumer__is_a_non_peer_rejection)
 {
 	struct scene s;
 
@@ -156,10 +157,9 @@ START_TEST(rejected__not_by_a_consumer__is_a_non_peer_rejection)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.0.10 */
-START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
+TEST_LOOP(resolution__that_fails__ends_the_attempt_as_unreachable, 2)
 {
 	static const enum rdma_cm_event_type resolved[] = { RDMA_CM_EVENT_ADDR_RESOLVED,
 		RDMA_CM_EVENT_ROUTE_RESOLVED };
@@ -176,27 +176,4 @@ START_TEST(resolution__that_fails__ends_the_attempt_as_unreachable)
 	dt_ok(dat_ep_reset(s.me->ep));
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_happen_suite(void)
-{
-	Suite *s = suite_create("happen");
-	TCase *tc = dt_tcase(s, "event");
-	const int n = COUNT(happenings);
-
-	dt_only_on_soft(tc, "needs events of the connection manager on demand");
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_loop_test(tc, happening__while_connecting__makes_one_event, 0, n);
-	tcase_add_loop_test(tc, happening__after_the_accept__makes_one_event, 0, n);
-	tcase_add_loop_test(tc, happening__while_connected__makes_one_event, 0, 2 * n);
-	tcase_add_loop_test(tc, happening__while_disconnecting__makes_one_event, 0, n);
-	tcase_add_loop_test(tc, happening__after_the_end__makes_none, 0, n);
-	tc = dt_tcase(s, "special");
-	dt_only_on_soft(tc, "needs events of the connection manager on demand");
-	tcase_add_checked_fixture(tc, NULL, fault_clear);
-	tcase_add_test(tc, rejected__not_by_a_consumer__is_a_non_peer_rejection);
-	tcase_add_loop_test(tc, resolution__that_fails__ends_the_attempt_as_unreachable, 0, 2);
-	return s;
 }

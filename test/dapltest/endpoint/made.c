@@ -20,8 +20,10 @@ exchange(struct dt_side *from, struct dt_side *to, DAT_UINT64 cookie)
 	ck_assert_str_eq(to->buffer, "there");
 }
 
+DT_CASE("made:made");
+
 /* clause: e.1.19, e.3.13 */
-START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
+TEST_LOOP(made__given_what_it_needs__is_an_endpoint_like_any_other, 4 * dt_personalities())
 {
 	const enum dt_evds evds = _i % 2 ? DT_MERGED : DT_SEPARATE;
 	const bool named = _i / 2 % 2;
@@ -57,10 +59,9 @@ START_TEST(made__given_what_it_needs__is_an_endpoint_like_any_other)
 	dt_expect_disconnected(s.peer);
 	scene_close_empty(&s);
 }
-END_TEST
 
 /* clause: e.1.19, e.1.14 */
-START_TEST(made__queried_before_it_is_configured__returns_defaults_and_the_requester)
+TEST(made__queried_before_it_is_configured__returns_defaults_and_the_requester)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	DAT_EP_PARAM param, plain;
@@ -90,10 +91,9 @@ START_TEST(made__queried_before_it_is_configured__returns_defaults_and_the_reque
 	ck_assert_uint_eq(context.as_64, 12);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.19, e.7.3 */
-START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
+TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
 {
 	const DAT_RETURN in_use = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_IN_USE);
 	DAT_EP_PARAM param = { .ep_attr.max_recv_dtos = 3 };
@@ -128,10 +128,9 @@ START_TEST(made__given_one_thing_after_another__is_configured_by_the_zone)
 	dt_expect_established(s.me);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.19, e.1.15 */
-START_TEST(made__given_a_bad_thing__stays_as_it_was)
+TEST_LOOP(made__given_a_bad_thing__stays_as_it_was, 2)
 {
 	DAT_EP_PARAM param = { .ep_attr.max_recv_iov = -1 };
 	struct scene s;
@@ -156,10 +155,9 @@ START_TEST(made__given_a_bad_thing__stays_as_it_was)
 	dt_expect_established(s.me);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.13 */
-START_TEST(made__not_ready__the_accept_is_refused_and_the_request_stays)
+TEST_LOOP(made__not_ready__the_accept_is_refused_and_the_request_stays, dt_personalities())
 {
 	struct scene s;
 
@@ -181,10 +179,9 @@ START_TEST(made__not_ready__the_accept_is_refused_and_the_request_stays)
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.13 */
-START_TEST(made__another_endpoint__cannot_accept_its_request)
+TEST(made__another_endpoint__cannot_accept_its_request)
 {
 	DAT_CR_HANDLE first, second;
 	DAT_EP_HANDLE plain, made;
@@ -213,7 +210,6 @@ START_TEST(made__another_endpoint__cannot_accept_its_request)
 	dt_expect_connection(s.me->connect, DAT_CONNECTION_EVENT_ESTABLISHED, made);
 	scene_close(&s);
 }
-END_TEST
 
 struct upcall {
 	struct scene *s;
@@ -238,7 +234,7 @@ accepts(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: e.3.13, c.14.24 */
-START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
+TEST_LOOP(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 2 * dt_personalities())
 {
 	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
 	struct scene s;
@@ -263,10 +259,9 @@ START_TEST(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted)
 	}
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.13, e.9.7 */
-START_TEST(made__where_the_attribute_allows__as_the_service_point_asked)
+TEST(made__where_the_attribute_allows__as_the_service_point_asked)
 {
 	DAT_PROVIDER_ATTR attr;
 	DAT_PSP_PARAM param;
@@ -278,25 +273,4 @@ START_TEST(made__where_the_attribute_allows__as_the_service_point_asked)
 	dt_ok(dat_psp_query(s.me->psp, DAT_PSP_FIELD_ALL, &param));
 	ck_assert_int_eq(param.psp_flags, DAT_PSP_PROVIDER_FLAG);
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_made_suite(void)
-{
-	Suite *s = suite_create("made");
-	TCase *tc = dt_tcase(s, "made");
-	const int n = dt_personalities();
-
-	tcase_add_loop_test(tc, made__given_what_it_needs__is_an_endpoint_like_any_other, 0, 4 * n);
-	tcase_add_test(
-	    tc, made__queried_before_it_is_configured__returns_defaults_and_the_requester);
-	tcase_add_test(tc, made__given_one_thing_after_another__is_configured_by_the_zone);
-	tcase_add_loop_test(tc, made__given_a_bad_thing__stays_as_it_was, 0, 2);
-	tcase_add_loop_test(tc, made__not_ready__the_accept_is_refused_and_the_request_stays, 0, n);
-	tcase_add_test(tc, made__another_endpoint__cannot_accept_its_request);
-	tcase_add_loop_test(
-	    tc, made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 0, 2 * n);
-	tcase_add_test(tc, made__where_the_attribute_allows__as_the_service_point_asked);
-	return s;
 }

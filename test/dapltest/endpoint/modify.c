@@ -94,8 +94,10 @@ number_at(DAT_EP_ATTR *attr, int i)
 	return (DAT_COUNT *)((char *)attr + numbers[i].offset);
 }
 
+DT_CASE("modify:attribute");
+
 /* clause: e.1.15 */
-START_TEST(modify__one_attribute__changes_it_alone)
+TEST_LOOP(modify__one_attribute__changes_it_alone, COUNT(numbers))
 {
 	DAT_EP_PARAM before, asked, after;
 	struct scene s;
@@ -114,10 +116,9 @@ START_TEST(modify__one_attribute__changes_it_alone)
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15 */
-START_TEST(modify__sizes__are_kept)
+TEST(modify__sizes__are_kept)
 {
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -132,10 +133,9 @@ START_TEST(modify__sizes__are_kept)
 	dt_ok(dat_ep_modify(s.me->ep, FIELD(SERVICE_TYPE) | FIELD(QOS), &param));
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15 */
-START_TEST(modify__what_never_changes__is_a_bad_mask)
+TEST(modify__what_never_changes__is_a_bad_mask)
 {
 	static const DAT_EP_PARAM_MASK fields[] = {
 		DAT_EP_FIELD_IA_HANDLE,
@@ -165,10 +165,9 @@ START_TEST(modify__what_never_changes__is_a_bad_mask)
 	dt_ok(dat_ep_modify(s.me->ep, 0, &param));
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15, e.6.2 */
-START_TEST(modify__beyond_the_device__is_a_bad_value_and_changes_nothing)
+TEST(modify__beyond_the_device__is_a_bad_value_and_changes_nothing)
 {
 	DAT_EP_PARAM before, asked, after;
 	struct scene s;
@@ -191,10 +190,11 @@ START_TEST(modify__beyond_the_device__is_a_bad_value_and_changes_nothing)
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
-END_TEST
+
+DT_CASE("modify:part");
 
 /* clause: e.1.15, d.0.1 */
-START_TEST(modify__evds__later_events_come_there_and_the_old_ones_are_free)
+TEST(modify__evds__later_events_come_there_and_the_old_ones_are_free)
 {
 	DAT_EVD_HANDLE recv, request, connect;
 	DAT_EP_PARAM param;
@@ -229,10 +229,9 @@ START_TEST(modify__evds__later_events_come_there_and_the_old_ones_are_free)
 	dt_expect_dto(request, s.me->ep, 3, DAT_DTO_SUCCESS, &event);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15, d.4.3 */
-START_TEST(modify__to_one_evd_for_all__merges_in_order)
+TEST(modify__to_one_evd_for_all__merges_in_order)
 {
 	DAT_EP_PARAM param;
 	DAT_EVENT event;
@@ -257,10 +256,9 @@ START_TEST(modify__to_one_evd_for_all__merges_in_order)
 		dt_expect_dto(s.me->recv, s.me->ep, i, DAT_DTO_SUCCESS, &event);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15, e.1.3 */
-START_TEST(modify__an_evd_to_none__the_calls_that_need_it_report_it)
+TEST(modify__an_evd_to_none__the_calls_that_need_it_report_it)
 {
 	DAT_EP_PARAM param = { .connect_evd_handle = DAT_HANDLE_NULL };
 	struct scene s;
@@ -277,10 +275,9 @@ START_TEST(modify__an_evd_to_none__the_calls_that_need_it_report_it)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_EVD_RECV));
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15 */
-START_TEST(modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing)
+TEST(modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing)
 {
 	static const struct {
 		DAT_EP_PARAM_MASK field;
@@ -315,10 +312,9 @@ START_TEST(modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing)
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15, e.7.7 */
-START_TEST(modify__protection_zone__memory_of_the_new_one_can_be_used)
+TEST(modify__protection_zone__memory_of_the_new_one_can_be_used)
 {
 	DAT_REGION_DESCRIPTION region;
 	DAT_EP_PARAM param;
@@ -343,10 +339,11 @@ START_TEST(modify__protection_zone__memory_of_the_new_one_can_be_used)
 	dt_ok(dat_pz_free(s.me->pz)); /* nothing uses the old one any more */
 	scene_close(&s);
 }
-END_TEST
+
+DT_CASE("modify:attribute");
 
 /* clause: e.1.15, e.1.17 */
-START_TEST(modify__depth__is_what_can_be_posted)
+TEST(modify__depth__is_what_can_be_posted)
 {
 	DAT_EP_PARAM param = { .ep_attr = { .max_recv_dtos = 40, .max_recv_iov = 7 } };
 	const DAT_EP_PARAM_MASK both = FIELD(MAX_RECV_DTOS) | FIELD(MAX_RECV_IOV);
@@ -365,7 +362,6 @@ START_TEST(modify__depth__is_what_can_be_posted)
 	dt_assert_type(dt_try_recv(s.me, 0, 8, 40), DAT_INSUFFICIENT_RESOURCES);
 	scene_close(&s);
 }
-END_TEST
 
 /*
  * Each number of segments, raised alone: so many can be sent, written, read or received, and
@@ -403,7 +399,7 @@ post_segments(struct scene *s, int kind, DAT_COUNT n)
 }
 
 /* clause: e.1.15, e.1.17 */
-START_TEST(modify__segments__are_what_can_be_posted)
+TEST_LOOP(modify__segments__are_what_can_be_posted, COUNT(segments))
 {
 	const DAT_EP_PARAM_MASK all = segments[0] | segments[1] | segments[2] | segments[3];
 	DAT_EP_PARAM param;
@@ -445,10 +441,9 @@ START_TEST(modify__segments__are_what_can_be_posted)
 	dt_ok(post_segments(&s, COUNT(segments), _i == 3 ? 7 : 1));
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.15 */
-START_TEST(modify__with_receives_posted__keeps_them)
+TEST(modify__with_receives_posted__keeps_them)
 {
 	DAT_EP_PARAM param;
 	DAT_EVENT event;
@@ -469,7 +464,6 @@ START_TEST(modify__with_receives_posted__keeps_them)
 	dt_expect_dto(s.me->recv, s.me->ep, 5, DAT_DTO_SUCCESS, &event);
 	scene_close(&s);
 }
-END_TEST
 
 struct crowd {
 	struct dt_side *side;
@@ -513,8 +507,10 @@ look_often(void *arg)
 	return NULL;
 }
 
+DT_CASE("modify:part");
+
 /* clause: e.1.15, e.1.11 */
-START_TEST(modify__against_posts_queries_and_connections__is_safe)
+TEST(modify__against_posts_queries_and_connections__is_safe)
 {
 	pthread_t changer, looker;
 	struct crowd c = { 0 };
@@ -549,28 +545,4 @@ START_TEST(modify__against_posts_queries_and_connections__is_safe)
 	dt_ok(dat_evd_free(c.evds[0]));
 	dt_ok(dat_evd_free(c.evds[1]));
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_modify_suite(void)
-{
-	Suite *s = suite_create("modify");
-	TCase *tc = dt_tcase(s, "attribute");
-
-	tcase_add_loop_test(tc, modify__one_attribute__changes_it_alone, 0, COUNT(numbers));
-	tcase_add_test(tc, modify__sizes__are_kept);
-	tcase_add_test(tc, modify__what_never_changes__is_a_bad_mask);
-	tcase_add_test(tc, modify__beyond_the_device__is_a_bad_value_and_changes_nothing);
-	tcase_add_test(tc, modify__depth__is_what_can_be_posted);
-	tcase_add_loop_test(tc, modify__segments__are_what_can_be_posted, 0, COUNT(segments));
-	tcase_add_test(tc, modify__with_receives_posted__keeps_them);
-	tc = dt_tcase(s, "part");
-	tcase_add_test(tc, modify__evds__later_events_come_there_and_the_old_ones_are_free);
-	tcase_add_test(tc, modify__to_one_evd_for_all__merges_in_order);
-	tcase_add_test(tc, modify__an_evd_to_none__the_calls_that_need_it_report_it);
-	tcase_add_test(tc, modify__to_a_bad_evd_or_zone__is_refused_and_changes_nothing);
-	tcase_add_test(tc, modify__protection_zone__memory_of_the_new_one_can_be_used);
-	tcase_add_test(tc, modify__against_posts_queries_and_connections__is_safe);
-	return s;
 }

@@ -10,8 +10,10 @@ port_of(DAT_IA_ADDRESS_PTR address)
 	return ntohs(((struct sockaddr_in *)(void *)address)->sin_port);
 }
 
+DT_CASE("query:query");
+
 /* clause: e.1.14 */
-START_TEST(query__in_each_state__returns_what_was_given_and_the_remote_address)
+TEST_LOOP(query__in_each_state__returns_what_was_given_and_the_remote_address, SCENE_PLACES)
 {
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -50,10 +52,9 @@ START_TEST(query__in_each_state__returns_what_was_given_and_the_remote_address)
 	    s.state == DAT_EP_STATE_CONNECTED || s.state == DAT_EP_STATE_DISCONNECT_PENDING);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.14 */
-START_TEST(query__bad_arguments__each_gets_its_own_code)
+TEST(query__bad_arguments__each_gets_its_own_code)
 {
 	DAT_EP_PARAM param;
 	struct scene s;
@@ -67,7 +68,6 @@ START_TEST(query__bad_arguments__each_gets_its_own_code)
 	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EP));
 	scene_close(&s);
 }
-END_TEST
 
 static void
 expect_idle(DAT_EP_HANDLE ep, DAT_BOOLEAN recv, DAT_BOOLEAN request)
@@ -79,9 +79,11 @@ expect_idle(DAT_EP_HANDLE ep, DAT_BOOLEAN recv, DAT_BOOLEAN request)
 	ck_assert_int_eq(q, request);
 }
 
+DT_CASE("query:status");
+
 /* clause: e.1.13 */
 /* origin: peer.31 */
-START_TEST(get_status__idle__is_a_truth_value_of_what_is_outstanding)
+TEST(get_status__idle__is_a_truth_value_of_what_is_outstanding)
 {
 	DAT_EVENT event;
 	struct scene s;
@@ -107,10 +109,9 @@ START_TEST(get_status__idle__is_a_truth_value_of_what_is_outstanding)
 	expect_idle(s.me->ep, DAT_TRUE, DAT_TRUE);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.13, e.6.4 */
-START_TEST(get_status__what_is_done_but_not_dequeued__is_not_outstanding)
+TEST(get_status__what_is_done_but_not_dequeued__is_not_outstanding)
 {
 	DAT_BOOLEAN sent = DAT_FALSE, received = DAT_FALSE;
 	struct scene s;
@@ -131,10 +132,9 @@ START_TEST(get_status__what_is_done_but_not_dequeued__is_not_outstanding)
 	expect_idle(s.peer->ep, DAT_TRUE, DAT_TRUE);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.13 */
-START_TEST(get_status__in_each_state__returns_it_and_every_argument_may_be_null)
+TEST_LOOP(get_status__in_each_state__returns_it_and_every_argument_may_be_null, SCENE_PLACES)
 {
 	DAT_EP_STATE state;
 	struct scene s;
@@ -145,22 +145,4 @@ START_TEST(get_status__in_each_state__returns_it_and_every_argument_may_be_null)
 	dt_ok(dat_ep_get_status(s.me->ep, NULL, NULL, NULL));
 	expect_idle(s.me->ep, DAT_TRUE, _i == SCENE_DISCONNECTING ? DAT_FALSE : DAT_TRUE);
 	scene_close(&s);
-}
-END_TEST
-
-Suite *
-endpoint_query_suite(void)
-{
-	Suite *s = suite_create("query");
-	TCase *tc = dt_tcase(s, "query");
-
-	tcase_add_loop_test(tc, query__in_each_state__returns_what_was_given_and_the_remote_address,
-	    0, SCENE_PLACES);
-	tcase_add_test(tc, query__bad_arguments__each_gets_its_own_code);
-	tc = dt_tcase(s, "status");
-	tcase_add_test(tc, get_status__idle__is_a_truth_value_of_what_is_outstanding);
-	tcase_add_test(tc, get_status__what_is_done_but_not_dequeued__is_not_outstanding);
-	tcase_add_loop_test(tc,
-	    get_status__in_each_state__returns_it_and_every_argument_may_be_null, 0, SCENE_PLACES);
-	return s;
 }

@@ -5,8 +5,10 @@
 #define PARAMETER(n) DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG##n)
 #define HANDLE(kind) DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_##kind)
 
+DT_CASE("reserve:reserve");
+
 /* clause: e.3.10, e.1.18, e.1.16 */
-START_TEST(rsp__its_request__is_accepted_by_its_endpoint_named_or_not)
+TEST_LOOP(rsp__its_request__is_accepted_by_its_endpoint_named_or_not, 2)
 {
 	DAT_CR_PARAM param;
 	struct scene s;
@@ -33,10 +35,9 @@ START_TEST(rsp__its_request__is_accepted_by_its_endpoint_named_or_not)
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.10 */
-START_TEST(rsp__another_endpoint__cannot_accept_its_request)
+TEST(rsp__another_endpoint__cannot_accept_its_request)
 {
 	DAT_EP_HANDLE other;
 	struct scene s;
@@ -49,10 +50,9 @@ START_TEST(rsp__another_endpoint__cannot_accept_its_request)
 	dt_expect_established(s.me);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.10, d.0.5 */
-START_TEST(rsp__a_second_request__is_refused_as_without_a_listener)
+TEST(rsp__a_second_request__is_refused_as_without_a_listener)
 {
 	struct dt_side second;
 	struct scene s;
@@ -67,10 +67,9 @@ START_TEST(rsp__a_second_request__is_refused_as_without_a_listener)
 	dt_expect_established(s.peer);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.12, e.1.18 */
-START_TEST(rsp__freed__lets_its_endpoint_go)
+TEST(rsp__freed__lets_its_endpoint_go)
 {
 	struct scene s;
 
@@ -85,10 +84,9 @@ START_TEST(rsp__freed__lets_its_endpoint_go)
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.12, e.3.8 */
-START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
+TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 {
 	DAT_RSP_HANDLE first;
 	DAT_EP_PARAM param;
@@ -116,10 +114,9 @@ START_TEST(rsp__its_request_rejected__lets_the_endpoint_go)
 	dt_expect_established(s.me);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.10, d.0.6 */
-START_TEST(rsp__the_client_goes__accepting_fails_and_rejecting_lets_go)
+TEST_LOOP(rsp__the_client_goes__accepting_fails_and_rejecting_lets_go, 2)
 {
 	struct scene s;
 
@@ -140,10 +137,9 @@ START_TEST(rsp__the_client_goes__accepting_fails_and_rejecting_lets_go)
 	dt_assert_stays_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.11, e.3.2 */
-START_TEST(rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endpoint_alone)
+TEST(rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endpoint_alone)
 {
 	DAT_RSP_HANDLE rsp;
 	struct dt_side *me;
@@ -166,10 +162,9 @@ START_TEST(rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endp
 	dt_ok(dat_evd_free(me->cr)); /* no object uses it */
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.11, e.8.1, e.8.2 */
-START_TEST(rsp__query_context_and_type__return_what_was_given)
+TEST(rsp__query_context_and_type__return_what_was_given)
 {
 	DAT_CONTEXT context = { .as_64 = 12 };
 	DAT_HANDLE_TYPE type;
@@ -197,10 +192,9 @@ START_TEST(rsp__query_context_and_type__return_what_was_given)
 	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.10, d.5.2 */
-START_TEST(rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another)
+TEST(rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another)
 {
 	DAT_EVD_HANDLE evd;
 	struct scene s;
@@ -221,10 +215,9 @@ START_TEST(rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another
 	ck_assert_int_eq(dt_state(s.me->ep), DAT_EP_STATE_UNCONNECTED);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.3.12, e.9.1 */
-START_TEST(rsp__adapter_closed__takes_all_with_it)
+TEST_LOOP(rsp__adapter_closed__takes_all_with_it, 2)
 {
 	struct scene s;
 
@@ -234,25 +227,4 @@ START_TEST(rsp__adapter_closed__takes_all_with_it)
 		dt_expect_connection(
 		    s.peer->connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, s.peer->ep);
 	dt_side_close(s.peer);
-}
-END_TEST
-
-Suite *
-endpoint_reserve_suite(void)
-{
-	Suite *s = suite_create("reserve");
-	TCase *tc = dt_tcase(s, "reserve");
-
-	tcase_add_loop_test(tc, rsp__its_request__is_accepted_by_its_endpoint_named_or_not, 0, 2);
-	tcase_add_test(tc, rsp__another_endpoint__cannot_accept_its_request);
-	tcase_add_test(tc, rsp__a_second_request__is_refused_as_without_a_listener);
-	tcase_add_test(tc, rsp__freed__lets_its_endpoint_go);
-	tcase_add_test(tc, rsp__its_request_rejected__lets_the_endpoint_go);
-	tcase_add_loop_test(tc, rsp__the_client_goes__accepting_fails_and_rejecting_lets_go, 0, 2);
-	tcase_add_test(
-	    tc, rsp_create__bad_arguments__each_gets_its_own_code_and_leaves_the_endpoint_alone);
-	tcase_add_test(tc, rsp__query_context_and_type__return_what_was_given);
-	tcase_add_test(tc, rsp__its_evd_is_full__the_request_is_refused_and_it_waits_for_another);
-	tcase_add_loop_test(tc, rsp__adapter_closed__takes_all_with_it, 0, 2);
-	return s;
 }

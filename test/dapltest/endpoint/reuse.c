@@ -4,8 +4,10 @@
 
 #include <pthread.h>
 
+DT_CASE("reuse:end");
+
 /* clause: d.4.1, e.2.3 */
-START_TEST(completions__of_mixed_operations__come_in_the_order_of_posting)
+TEST_LOOP(completions__of_mixed_operations__come_in_the_order_of_posting, 2)
 {
 	enum { N = 64 };
 	DAT_LMR_TRIPLET local;
@@ -41,10 +43,9 @@ START_TEST(completions__of_mixed_operations__come_in_the_order_of_posting)
 	dt_assert_stays_empty(s.peer->recv);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: d.4.1, e.2.1, e.2.3 */
-START_TEST(disconnect__whatever_is_outstanding__completes_once_and_in_order)
+TEST_LOOP(disconnect__whatever_is_outstanding__completes_once_and_in_order, 2)
 {
 	DAT_EVENT event;
 	struct scene s;
@@ -69,10 +70,9 @@ START_TEST(disconnect__whatever_is_outstanding__completes_once_and_in_order)
 	dt_assert_empty(s.me->connect);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.2.2, e.2.4 */
-START_TEST(disconnect__gracefully__what_is_posted_arrives_first)
+TEST(disconnect__gracefully__what_is_posted_arrives_first)
 {
 	DAT_EVENT event;
 	struct scene s;
@@ -95,10 +95,11 @@ START_TEST(disconnect__gracefully__what_is_posted_arrives_first)
 	dt_assert_stays_empty(s.peer->connect);
 	scene_close(&s);
 }
-END_TEST
+
+DT_CASE("reuse:reset");
 
 /* clause: e.1.9, g.1.7 */
-START_TEST(reset__again_and_again__each_connection_is_like_the_first)
+TEST(reset__again_and_again__each_connection_is_like_the_first)
 {
 	DAT_EVENT event;
 	struct scene s;
@@ -124,10 +125,9 @@ START_TEST(reset__again_and_again__each_connection_is_like_the_first)
 	}
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.9, e.4.1 */
-START_TEST(reset__after_a_connection_with_data__the_next_has_none_of_it)
+TEST(reset__after_a_connection_with_data__the_next_has_none_of_it)
 {
 	const DAT_PVOID hello = (DAT_PVOID)(uintptr_t) "hello";
 	DAT_CR_PARAM param;
@@ -162,10 +162,9 @@ START_TEST(reset__after_a_connection_with_data__the_next_has_none_of_it)
 	dt_expect(s.peer->connect, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.9 */
-START_TEST(reset__after_every_end__connects_anew)
+TEST_LOOP(reset__after_every_end__connects_anew, 5)
 {
 	static const enum scene_place ends[] = {
 		SCENE_ENDED_BY_ME,
@@ -183,10 +182,11 @@ START_TEST(reset__after_every_end__connects_anew)
 	dt_connect_pair(&s.pair);
 	scene_close(&s);
 }
-END_TEST
+
+DT_CASE("reuse:end");
 
 /* clause: e.4.1, e.4.2 */
-START_TEST(private_data__of_the_answer__stays_until_reset)
+TEST_LOOP(private_data__of_the_answer__stays_until_reset, 2)
 {
 	char data[56];
 	const void *got;
@@ -213,10 +213,9 @@ START_TEST(private_data__of_the_answer__stays_until_reset)
 	ck_assert_mem_eq(got, data, sizeof data);
 	scene_close(&s);
 }
-END_TEST
 
 /* clause: e.1.10 */
-START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
+TEST_LOOP(free__in_each_state_with_work_outstanding__leaves_nothing_behind, SCENE_PLACES)
 {
 	struct scene s;
 
@@ -253,7 +252,6 @@ START_TEST(free__in_each_state_with_work_outstanding__leaves_nothing_behind)
 	}
 	scene_close(&s);
 }
-END_TEST
 
 struct ender {
 	DAT_EP_HANDLE ep;
@@ -275,7 +273,7 @@ end_it(void *arg)
 }
 
 /* clause: e.2.4, e.1.16 */
-START_TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
+TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
 {
 	enum { THREADS = 4 };
 
@@ -303,10 +301,9 @@ START_TEST(disconnect__by_many_threads_at_both_ends__makes_one_event_each)
 		scene_close(&s);
 	}
 }
-END_TEST
 
 /* clause: e.1.10, e.2.4 */
-START_TEST(free__against_a_disconnect_of_the_peer__the_peer_gets_one_event)
+TEST(free__against_a_disconnect_of_the_peer__the_peer_gets_one_event)
 {
 	for (int round = 0; round < 20; round++) {
 		pthread_t threads[2];
@@ -330,7 +327,6 @@ START_TEST(free__against_a_disconnect_of_the_peer__the_peer_gets_one_event)
 		scene_close(&s);
 	}
 }
-END_TEST
 
 /* With or without an ESTABLISHED before it, one event ends it. */
 static void
@@ -347,7 +343,7 @@ expect_one_end(const struct dt_side *side, DAT_EVENT_NUMBER failed)
 }
 
 /* clause: e.1.7, e.1.16 */
-START_TEST(accept__against_the_withdrawal_of_its_request__ends_each_end_once)
+TEST(accept__against_the_withdrawal_of_its_request__ends_each_end_once)
 {
 	for (int round = 0; round < 40; round++) {
 		pthread_barrier_t barrier;
@@ -372,29 +368,4 @@ START_TEST(accept__against_the_withdrawal_of_its_request__ends_each_end_once)
 		dt_assert_empty(s.peer->connect);
 		scene_close(&s);
 	}
-}
-END_TEST
-
-Suite *
-endpoint_reuse_suite(void)
-{
-	Suite *s = suite_create("reuse");
-	TCase *tc = dt_tcase(s, "end");
-
-	tcase_add_loop_test(
-	    tc, completions__of_mixed_operations__come_in_the_order_of_posting, 0, 2);
-	tcase_add_loop_test(
-	    tc, disconnect__whatever_is_outstanding__completes_once_and_in_order, 0, 2);
-	tcase_add_test(tc, disconnect__gracefully__what_is_posted_arrives_first);
-	tcase_add_loop_test(tc, private_data__of_the_answer__stays_until_reset, 0, 2);
-	tcase_add_loop_test(
-	    tc, free__in_each_state_with_work_outstanding__leaves_nothing_behind, 0, SCENE_PLACES);
-	tcase_add_test(tc, disconnect__by_many_threads_at_both_ends__makes_one_event_each);
-	tcase_add_test(tc, free__against_a_disconnect_of_the_peer__the_peer_gets_one_event);
-	tcase_add_test(tc, accept__against_the_withdrawal_of_its_request__ends_each_end_once);
-	tc = dt_tcase(s, "reset");
-	tcase_add_test(tc, reset__again_and_again__each_connection_is_like_the_first);
-	tcase_add_test(tc, reset__after_a_connection_with_data__the_next_has_none_of_it);
-	tcase_add_loop_test(tc, reset__after_every_end__connects_anew, 0, 5);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arming, acknowledgements and the order of BROKEN, as the consumer of an EVD sees them. */
 #include "story.h"
-#include "suites.h"
 
 static void
 insert(struct script *s, void *arg)
@@ -36,8 +35,10 @@ dequeue_inside(struct tape *tape, uint64_t id)
 		must(evd_dequeue(evd_self(&tape->dev->evd), &event) == 0 && script_id(&event) == 1);
 }
 
+STORY_CASE("evd_arm:arm");
+
 /* origin: peer.16 */
-START_TEST(arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss)
+TEST(arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss)
 {
 	st.dev.on_effect = post_broken;
 	st.tape.then = dequeue_inside;
@@ -49,10 +50,9 @@ START_TEST(arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
-END_TEST
 
 /* origin: peer.30 */
-START_TEST(arm__broken__after_the_error_and_all_earlier_completions)
+TEST(arm__broken__after_the_error_and_all_earlier_completions)
 {
 	st.dev.on_effect = post_broken;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -66,10 +66,9 @@ START_TEST(arm__broken__after_the_error_and_all_earlier_completions)
 	story_upcall(&st, 902);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* origin: race.A1 */
-START_TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
+TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
@@ -87,9 +86,8 @@ START_TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 	story_upcall(&st, 4);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(arm__completion_right_after_the_arm__once)
+TEST(arm__completion_right_after_the_arm__once)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.after_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
@@ -100,9 +98,8 @@ START_TEST(arm__completion_right_after_the_arm__once)
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(arm__notification_while_disabled__acknowledged_and_not_armed_again)
+TEST(arm__notification_while_disabled__acknowledged_and_not_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -116,7 +113,6 @@ START_TEST(arm__notification_while_disabled__acknowledged_and_not_armed_again)
 		story_dequeues(&st, i);
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
-END_TEST
 
 static void
 post_to_self(struct script *s)
@@ -124,7 +120,7 @@ post_to_self(struct script *s)
 	must(script_post(s, 900) == 0); /* the trigger lock is free */
 }
 
-START_TEST(arm__arm_fails__reported_unlocked_even_to_the_evd_itself)
+TEST(arm__arm_fails__reported_unlocked_even_to_the_evd_itself)
 {
 	st.dev.on_fault = post_to_self;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -137,9 +133,8 @@ START_TEST(arm__arm_fails__reported_unlocked_even_to_the_evd_itself)
 	ck_assert_int_eq(st.dev.faults, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(arm__nothing_calls_out_from_inside_a_consumers_call)
+TEST(arm__nothing_calls_out_from_inside_a_consumers_call)
 {
 	DAT_EVENT event;
 
@@ -155,9 +150,8 @@ START_TEST(arm__nothing_calls_out_from_inside_a_consumers_call)
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(arm__a_blocking_upcall__delays_its_own_loop_only)
+TEST(arm__a_blocking_upcall__delays_its_own_loop_only)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 	DAT_UPCALL_OBJECT object;
@@ -189,7 +183,6 @@ START_TEST(arm__a_blocking_upcall__delays_its_own_loop_only)
 	tape_await_inside(&st.tape, 0);
 	st.tape.read = st.tape.n;
 }
-END_TEST
 
 static void
 free_own(struct tape *tape, uint64_t id)
@@ -199,7 +192,7 @@ free_own(struct tape *tape, uint64_t id)
 	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
-START_TEST(arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged)
+TEST(arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged)
 {
 	st.tape.then = free_own;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -209,9 +202,8 @@ START_TEST(arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowle
 	ck_assert_int_eq(st.dev.destroyed, 1);
 	ck_assert_uint_eq(st.dev.acks, 1);
 }
-END_TEST
 
-START_TEST(arm__acknowledged_in_batches)
+TEST(arm__acknowledged_in_batches)
 {
 	unsigned int before = 0, calls = 0;
 
@@ -226,9 +218,8 @@ START_TEST(arm__acknowledged_in_batches)
 	ck_assert_uint_eq(calls, 2);
 	ck_assert_uint_eq(st.dev.acks, 128);
 }
-END_TEST
 
-START_TEST(arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
+TEST(arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	struct waiter w;
@@ -247,27 +238,4 @@ START_TEST(arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable)
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(waiter_join(&w), -EPERM);
-}
-END_TEST
-
-Suite *
-evd_arm_suite(void)
-{
-	Suite *s = suite_create("evd_arm");
-	TCase *tc = story_tcase(s, "arm");
-
-	tcase_add_test(
-	    tc, arm__dequeue_in_the_upcall_posts_broken__no_deadlock_no_recursion_no_loss);
-	tcase_add_test(tc, arm__broken__after_the_error_and_all_earlier_completions);
-	tcase_add_test(tc, arm__completion_between_the_last_poll_and_the_arm__upcall);
-	tcase_add_test(tc, arm__completion_right_after_the_arm__once);
-	tcase_add_test(tc, arm__notification_while_disabled__acknowledged_and_not_armed_again);
-	tcase_add_test(tc, arm__arm_fails__reported_unlocked_even_to_the_evd_itself);
-	tcase_add_test(tc, arm__nothing_calls_out_from_inside_a_consumers_call);
-	tcase_add_test(tc, arm__a_blocking_upcall__delays_its_own_loop_only);
-	tcase_add_test(
-	    tc, arm__freed_in_the_upcall__the_notification_that_led_to_it_is_acknowledged);
-	tcase_add_test(tc, arm__acknowledged_in_batches);
-	tcase_add_test(tc, arm__blocked_waiter__woken_by_channel_by_post_and_by_unwaitable);
-	return s;
 }

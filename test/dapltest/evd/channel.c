@@ -5,7 +5,6 @@
 #include "cno/cno.h"
 
 #include "story.h"
-#include "suites.h"
 
 static void
 begin(enum loop_kind kind, enum script_channel channel)
@@ -16,7 +15,9 @@ begin(enum loop_kind kind, enum script_channel channel)
 	story_begin(&st, &opt);
 }
 
-START_TEST(private__waiter__reads_it_itself)
+CASE("evd_channel:channel");
+
+TEST(private__waiter__reads_it_itself)
 {
 	struct waiter w;
 
@@ -28,9 +29,8 @@ START_TEST(private__waiter__reads_it_itself)
 	ck_assert_uint_eq(st.dev.gets, 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__waiter__software_event_wakes_it_too)
+TEST(private__waiter__software_event_wakes_it_too)
 {
 	struct waiter w;
 
@@ -42,9 +42,8 @@ START_TEST(private__waiter__software_event_wakes_it_too)
 	ck_assert_int_eq(w.nmore, 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__upcall_enabled__the_loop_reads_it)
+TEST(private__upcall_enabled__the_loop_reads_it)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -54,9 +53,8 @@ START_TEST(private__upcall_enabled__the_loop_reads_it)
 	story_upcall(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__disabled__the_next_policy_gets_the_events)
+TEST(private__disabled__the_next_policy_gets_the_events)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -71,9 +69,8 @@ START_TEST(private__disabled__the_next_policy_gets_the_events)
 	story_upcall(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__upcall_then_waiter_then_upcall__all_read)
+TEST(private__upcall_then_waiter_then_upcall__all_read)
 {
 	struct waiter w;
 
@@ -90,10 +87,9 @@ START_TEST(private__upcall_then_waiter_then_upcall__all_read)
 	}
 	story_end(&st);
 }
-END_TEST
 
 /* origin: peer.7 */
-START_TEST(private__cno_attached__the_loop_reads_it)
+TEST(private__cno_attached__the_loop_reads_it)
 {
 	const struct cno_config config = { 0 };
 	struct cno_config with_loop = config;
@@ -120,10 +116,9 @@ START_TEST(private__cno_attached__the_loop_reads_it)
 	ck_assert_uint_eq(waiter_id(&w), 2);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: peer.6 */
-START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
+TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 {
 	struct cno_config config = { 0 };
 	DAT_EVD_HANDLE handle;
@@ -146,9 +141,8 @@ START_TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 	story_dequeues(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__shared_loop_thread__no_turn_without_a_reason)
+TEST(private__shared_loop_thread__no_turn_without_a_reason)
 {
 	uint64_t busy;
 
@@ -164,10 +158,9 @@ START_TEST(private__shared_loop_thread__no_turn_without_a_reason)
 	story_dequeues(&st, 1);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: peer.8 */
-START_TEST(shared__waiter__woken_through_the_loop)
+TEST(shared__waiter__woken_through_the_loop)
 {
 	struct waiter w;
 
@@ -180,9 +173,8 @@ START_TEST(shared__waiter__woken_through_the_loop)
 	ck_assert_int_eq(w.nmore, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(shared__upcalls_on_a_threaded_loop__persistent)
+TEST(shared__upcalls_on_a_threaded_loop__persistent)
 {
 	begin(LOOP_THREAD, SCRIPT_SHARED);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -196,7 +188,6 @@ START_TEST(shared__upcalls_on_a_threaded_loop__persistent)
 	st.tape.read = st.tape.n;
 	story_end(&st);
 }
-END_TEST
 
 static int (*read_truly)(void *source);
 static atomic_int reads;
@@ -208,7 +199,7 @@ find_it_read(void *source)
 	return atomic_fetch_add(&reads, 1) < 2 ? 0 : read_truly(source);
 }
 
-START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
+TEST(private__another_thread_read_it__the_waiter_sleeps_on)
 {
 	struct waiter w;
 
@@ -226,7 +217,6 @@ START_TEST(private__another_thread_read_it__the_waiter_sleeps_on)
 	story_dequeues(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
 /* Of a channel that stays readable: often while a thread watches it. */
 static unsigned int
@@ -240,7 +230,7 @@ tries_to_read(void)
 	return n;
 }
 
-START_TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
+TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
 {
 	struct waiter w;
 
@@ -260,9 +250,8 @@ START_TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
 	ck_assert(st.dev.evd.bare);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
+TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -278,9 +267,8 @@ START_TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
 	ck_assert_uint_eq(tries_to_read(), 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(private__descriptor_0__is_one_like_any_other)
+TEST(private__descriptor_0__is_one_like_any_other)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	int before = dup(0);
@@ -299,9 +287,8 @@ START_TEST(private__descriptor_0__is_one_like_any_other)
 		os_close(before);
 	}
 }
-END_TEST
 
-START_TEST(private__slot_used_again__the_waiter_reads_it_itself)
+TEST(private__slot_used_again__the_waiter_reads_it_itself)
 {
 	struct waiter w;
 
@@ -313,29 +300,4 @@ START_TEST(private__slot_used_again__the_waiter_reads_it_itself)
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_channel_suite(void)
-{
-	Suite *s = suite_create("evd_channel");
-	TCase *tc = runner_tcase(s, "channel");
-
-	tcase_add_test(tc, private__waiter__reads_it_itself);
-	tcase_add_test(tc, private__waiter__software_event_wakes_it_too);
-	tcase_add_test(tc, private__upcall_enabled__the_loop_reads_it);
-	tcase_add_test(tc, private__disabled__the_next_policy_gets_the_events);
-	tcase_add_test(tc, private__upcall_then_waiter_then_upcall__all_read);
-	tcase_add_test(tc, private__cno_attached__the_loop_reads_it);
-	tcase_add_test(tc, private__waiter_while_a_cno_is_attached__the_cno_gets_the_next);
-	tcase_add_test(tc, private__shared_loop_thread__no_turn_without_a_reason);
-	tcase_add_test(tc, shared__waiter__woken_through_the_loop);
-	tcase_add_test(tc, shared__upcalls_on_a_threaded_loop__persistent);
-	tcase_add_test(tc, private__another_thread_read_it__the_waiter_sleeps_on);
-	tcase_add_test(tc, private__cannot_be_read__the_waiter_sleeps_on_without_it);
-	tcase_add_test(tc, private__cannot_be_read__the_loop_sleeps_on_without_it);
-	tcase_add_test(tc, private__descriptor_0__is_one_like_any_other);
-	tcase_add_test(tc, private__slot_used_again__the_waiter_reads_it_itself);
-	return s;
 }

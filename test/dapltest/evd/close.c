@@ -5,7 +5,6 @@
  * the other.
  */
 #include "cno_story.h"
-#include "suites.h"
 #include "window.h"
 
 static struct cno_story cs;
@@ -64,12 +63,13 @@ close_from_the_upcall(struct tape *tape, uint64_t id)
 	evd_leave_close();
 }
 
-START_TEST(await_others__the_only_upcall_closes__reported_and_not_waited_for)
+CASE("evd_close:close", setup, teardown);
+
+TEST(await_others__the_only_upcall_closes__reported_and_not_waited_for)
 {
 	call_the_upcall(close_from_the_upcall);
 	ck_assert(awaited);
 }
-END_TEST
 
 static void
 close_from_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -84,13 +84,12 @@ close_from_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
 	cno_leave_close();
 }
 
-START_TEST(await_others__the_agent_closes__reported_and_not_waited_for)
+TEST(await_others__the_agent_closes__reported_and_not_waited_for)
 {
 	call_the_agent(close_from_the_agent);
 	ck_assert(awaited);
 	ck_assert_int_eq(cs.destroyed, 1);
 }
-END_TEST
 
 /* A close that has failed, because objects were left, is no reason not to wait for its callback. */
 static void
@@ -105,11 +104,10 @@ close_in_vain_in_the_upcall(struct tape *tape, uint64_t id)
 	must(!evd_is_left_to_closers(own));
 }
 
-START_TEST(leave_close__in_the_upcall__it_is_no_closer_any_more)
+TEST(leave_close__in_the_upcall__it_is_no_closer_any_more)
 {
 	call_the_upcall(close_in_vain_in_the_upcall);
 }
-END_TEST
 
 static void
 close_in_vain_in_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -122,12 +120,11 @@ close_in_vain_in_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(!cno_is_left_to_closer(ending));
 }
 
-START_TEST(leave_close__in_the_agent__it_is_no_closer_any_more)
+TEST(leave_close__in_the_agent__it_is_no_closer_any_more)
 {
 	call_the_agent(close_in_vain_in_the_agent);
 	ck_assert_int_eq(cs.destroyed, 1);
 }
-END_TEST
 
 static void *
 retire_thread(void *arg)
@@ -148,7 +145,7 @@ retire_elsewhere(void)
 }
 
 /* Another thread has begun to free the CNO, which is still alive. */
-START_TEST(await_others__alive_yet__waits_until_it_is_not)
+TEST(await_others__alive_yet__waits_until_it_is_not)
 {
 	cno_story_detach(&cs, 0);
 	window_at(&cs.cno.lock, 1, retire_elsewhere);
@@ -156,7 +153,6 @@ START_TEST(await_others__alive_yet__waits_until_it_is_not)
 	ck_assert(!window_missed());
 	ck_assert_int_eq(cs.destroyed, 1);
 }
-END_TEST
 
 static void
 free_the_cno(struct tape *tape, uint64_t id)
@@ -193,28 +189,11 @@ close_and_wait_for_the_upcall(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(s->destroyed == 0);
 }
 
-START_TEST(free_in_an_upcall__the_agent_closes_and_waits_for_that_upcall__returns)
+TEST(free_in_an_upcall__the_agent_closes_and_waits_for_that_upcall__returns)
 {
 	story_begin(&st, NULL);
 	call_the_agent(close_and_wait_for_the_upcall);
 	ck_assert_int_eq(cs.destroyed, 1);
 	story_upcall(&st, 1);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_close_suite(void)
-{
-	Suite *s = suite_create("evd_close");
-	TCase *tc = runner_tcase(s, "close");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, await_others__the_only_upcall_closes__reported_and_not_waited_for);
-	tcase_add_test(tc, await_others__the_agent_closes__reported_and_not_waited_for);
-	tcase_add_test(tc, leave_close__in_the_upcall__it_is_no_closer_any_more);
-	tcase_add_test(tc, leave_close__in_the_agent__it_is_no_closer_any_more);
-	tcase_add_test(tc, await_others__alive_yet__waits_until_it_is_not);
-	tcase_add_test(tc, free_in_an_upcall__the_agent_closes_and_waits_for_that_upcall__returns);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A CNO's proxy agent: one-shot, re-installed, and what it may do. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct cno_story cs;
 
@@ -17,7 +16,9 @@ teardown(void)
 	cno_story_end(&cs);
 }
 
-START_TEST(agent__called_once_by_the_loop)
+CASE("cno_agent:agent", setup, teardown);
+
+TEST(agent__called_once_by_the_loop)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 
@@ -33,10 +34,9 @@ START_TEST(agent__called_once_by_the_loop)
 	cno_story_arrive(&cs, 1, 2);
 	ck_assert_int_eq(cs.calls, 1);
 }
-END_TEST
 
 /* origin: peer.11 */
-START_TEST(agent__installed_again__called_for_the_next_trigger)
+TEST(agent__installed_again__called_for_the_next_trigger)
 {
 	for (int i = 1; i <= 3; i++) {
 		cno_story_install(&cs);
@@ -45,10 +45,9 @@ START_TEST(agent__installed_again__called_for_the_next_trigger)
 		cno_story_drains(&cs.dev[0], 1);
 	}
 }
-END_TEST
 
 /* clause: c.13.9 */
-START_TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
+TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
 {
 	cno_story_arrive(&cs, 0, 1);
 	cno_story_install(&cs);
@@ -60,9 +59,8 @@ START_TEST(agent__installed_on_a_triggered_cno__called_by_the_loop)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
-END_TEST
 
-START_TEST(agent__removed_before_the_loop_ran__not_called)
+TEST(agent__removed_before_the_loop_ran__not_called)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call(&cs);
@@ -71,7 +69,6 @@ START_TEST(agent__removed_before_the_loop_ran__not_called)
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_waits(&cs, &cs.dev[0]);
 }
-END_TEST
 
 static void
 drain(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -82,7 +79,7 @@ drain(struct cno_story *s, DAT_EVD_HANDLE evd)
 
 /* clause: c.13.8 */
 /* origin: peer.12 */
-START_TEST(agent__dequeues__no_lock_is_held)
+TEST(agent__dequeues__no_lock_is_held)
 {
 	cs.then = drain;
 	cno_story_install(&cs);
@@ -93,7 +90,6 @@ START_TEST(agent__dequeues__no_lock_is_held)
 	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 2);
 }
-END_TEST
 
 static void
 drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -102,7 +98,7 @@ drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
-START_TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
+TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
 {
 	cs.then = drain_and_install;
 	cno_story_install(&cs);
@@ -112,9 +108,8 @@ START_TEST(agent__installs_itself_again__persistent_and_not_called_for_nothing)
 		ck_assert_ptr_eq(cs.last, &cs.dev[i % 2]);
 	}
 }
-END_TEST
 
-START_TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
+TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
 {
 	cs.then = drain_and_install;
 	script_complete(&cs.dev[0], 1);
@@ -124,7 +119,6 @@ START_TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 2);
 }
-END_TEST
 
 static void
 complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -135,14 +129,13 @@ complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
-START_TEST(agent__completion_while_it_runs__called_again)
+TEST(agent__completion_while_it_runs__called_again)
 {
 	cs.then = complete_inside;
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);
 	ck_assert_int_eq(cs.calls, 2);
 }
-END_TEST
 
 static void
 free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -156,7 +149,7 @@ free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
 }
 
 /* origin: peer.13 */
-START_TEST(agent__frees_the_evd_it_was_called_for)
+TEST(agent__frees_the_evd_it_was_called_for)
 {
 	cs.then = free_evd;
 	cno_story_install(&cs);
@@ -166,18 +159,16 @@ START_TEST(agent__frees_the_evd_it_was_called_for)
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
-START_TEST(agent_and_waiter__both_hear_of_one_trigger)
+TEST(agent_and_waiter__both_hear_of_one_trigger)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
-END_TEST
 
-START_TEST(agent_call_due__evd_freed_meanwhile__called_without_one)
+TEST(agent_call_due__evd_freed_meanwhile__called_without_one)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -188,9 +179,8 @@ START_TEST(agent_call_due__evd_freed_meanwhile__called_without_one)
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, DAT_HANDLE_NULL);
 }
-END_TEST
 
-START_TEST(agent_call_due__removed__not_called_nor_is_its_successor)
+TEST(agent_call_due__removed__not_called_nor_is_its_successor)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -199,9 +189,8 @@ START_TEST(agent_call_due__removed__not_called_nor_is_its_successor)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 }
-END_TEST
 
-START_TEST(agent__installed_after_a_waiter_took_the_trigger__not_called)
+TEST(agent__installed_after_a_waiter_took_the_trigger__not_called)
 {
 	cno_story_arrive(&cs, 0, 1);
 	cno_story_waits(&cs, &cs.dev[0]);
@@ -209,9 +198,8 @@ START_TEST(agent__installed_after_a_waiter_took_the_trigger__not_called)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 }
-END_TEST
 
-START_TEST(agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called)
+TEST(agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called)
 {
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);
@@ -222,9 +210,8 @@ START_TEST(agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_ca
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
 }
-END_TEST
 
-START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
+TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 {
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);
@@ -232,7 +219,6 @@ START_TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
 static void
 install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -249,7 +235,7 @@ install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(handle == &s->dev[1]);
 }
 
-START_TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
+TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
 {
 	cs.then = install_and_lose_a_trigger_to_a_wait;
 	cno_story_install(&cs);
@@ -259,7 +245,6 @@ START_TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
 	cno_story_drains(&cs.dev[1], 1);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
 static void
 install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
@@ -268,7 +253,7 @@ install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 }
 
-START_TEST(agent_call_due__installed_again_in_it__not_called_for_that_again)
+TEST(agent_call_due__installed_again_in_it__not_called_for_that_again)
 {
 	cs.then = install_again;
 	cno_story_install(&cs);
@@ -277,9 +262,8 @@ START_TEST(agent_call_due__installed_again_in_it__not_called_for_that_again)
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(agent_call_due__replaced__the_new_one_is_called)
+TEST(agent_call_due__replaced__the_new_one_is_called)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
@@ -289,7 +273,6 @@ START_TEST(agent_call_due__replaced__the_new_one_is_called)
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
 static int between;
 
@@ -301,7 +284,7 @@ call_between(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE handle)
 	agent->proxy_agent_func(agent->instance_data, handle);
 }
 
-START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
+TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
 {
 	struct cno_config config = cs.cno.cfg;
 
@@ -317,35 +300,4 @@ START_TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-Suite *
-cno_agent_suite(void)
-{
-	Suite *s = suite_create("cno_agent");
-	TCase *tc = runner_tcase(s, "agent");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, agent__called_once_by_the_loop);
-	tcase_add_test(tc, agent__installed_again__called_for_the_next_trigger);
-	tcase_add_test(tc, agent__installed_on_a_triggered_cno__called_by_the_loop);
-	tcase_add_test(tc, agent__removed_before_the_loop_ran__not_called);
-	tcase_add_test(tc, agent__dequeues__no_lock_is_held);
-	tcase_add_test(tc, agent__installs_itself_again__persistent_and_not_called_for_nothing);
-	tcase_add_test(tc, agent__installs_itself_again__sees_both_of_two_triggered_evds);
-	tcase_add_test(tc, agent__completion_while_it_runs__called_again);
-	tcase_add_test(tc, agent__frees_the_evd_it_was_called_for);
-	tcase_add_test(tc, agent_and_waiter__both_hear_of_one_trigger);
-	tcase_add_test(tc, agent_call_due__evd_freed_meanwhile__called_without_one);
-	tcase_add_test(tc, agent_call_due__removed__not_called_nor_is_its_successor);
-	tcase_add_test(tc, agent__installed_after_a_waiter_took_the_trigger__not_called);
-	tcase_add_test(
-	    tc, agent_ran_and_is_installed_again__a_waiter_takes_that_trigger__not_called);
-	tcase_add_test(tc, agent_ran__a_later_wait_still_finds_the_trigger);
-	tcase_add_test(tc, agent__installs_itself_and_waits_for_a_trigger__called_for_that_too);
-	tcase_add_test(tc, agent_call_due__installed_again_in_it__not_called_for_that_again);
-	tcase_add_test(tc, agent_call_due__replaced__the_new_one_is_called);
-	tcase_add_test(tc, agent__with_a_function_that_calls_it__is_called_by_that_alone);
-	return s;
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "cno_story.h"
-#include "suites.h"
 
 static struct cno cno;
 static int ended;
@@ -65,7 +64,9 @@ post_and_tell(uint64_t id)
 	story_settle(&st);
 }
 
-START_TEST(trigger__nothing_came__returns_queue_empty)
+CASE("cno_fd:fd", setup, teardown);
+
+TEST(trigger__nothing_came__returns_queue_empty)
 {
 	DAT_EVD_HANDLE handle = &st;
 
@@ -73,9 +74,8 @@ START_TEST(trigger__nothing_came__returns_queue_empty)
 	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
 	ck_assert_ptr_null(handle);
 }
-END_TEST
 
-START_TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next)
+TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -91,7 +91,6 @@ START_TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_n
 		story_dequeues(&st, 101 + 2 * i);
 	}
 }
-END_TEST
 
 static void
 expect_trywait(DAT_EVD_HANDLE evd)
@@ -102,7 +101,7 @@ expect_trywait(DAT_EVD_HANDLE evd)
 	ck_assert_ptr_eq(handle, evd);
 }
 
-START_TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
+TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
 {
 	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
 
@@ -124,10 +123,9 @@ START_TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
 	story_dequeues(&st, 103);
 	expect_trywait(NULL);
 }
-END_TEST
 
 /* Also after the trigger was taken by another call. */
-START_TEST(trywait__after_trigger_and_wait__names_the_evd)
+TEST_LOOP(trywait__after_trigger_and_wait__names_the_evd, 2)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -141,10 +139,9 @@ START_TEST(trywait__after_trigger_and_wait__names_the_evd)
 	story_dequeues(&st, 101);
 	expect_trywait(NULL);
 }
-END_TEST
 
 /* The completions that a dequeue has polled are left for it. */
-START_TEST(trywait__completions_are_left__names_the_evd)
+TEST(trywait__completions_are_left__names_the_evd)
 {
 	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
 
@@ -162,9 +159,8 @@ START_TEST(trywait__completions_are_left__names_the_evd)
 	expect_trywait(evd);
 	story_dequeues(&st, 4);
 }
-END_TEST
 
-START_TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
+TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -181,9 +177,8 @@ START_TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 101);
 }
-END_TEST
 
-START_TEST(wait__consumes_the_trigger__fd_is_not_readable)
+TEST(wait__consumes_the_trigger__fd_is_not_readable)
 {
 	DAT_EVD_HANDLE handle;
 
@@ -193,9 +188,8 @@ START_TEST(wait__consumes_the_trigger__fd_is_not_readable)
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	story_dequeues(&st, 100);
 }
-END_TEST
 
-START_TEST(evd_leaves__its_trigger_goes_with_it)
+TEST(evd_leaves__its_trigger_goes_with_it)
 {
 	post_and_tell(100);
 	ck_assert(readable());
@@ -203,9 +197,8 @@ START_TEST(evd_leaves__its_trigger_goes_with_it)
 	ck_assert(!readable());
 	story_dequeues(&st, 100);
 }
-END_TEST
 
-START_TEST(last_evd_leaves__is_a_trigger_of_its_own)
+TEST(last_evd_leaves__is_a_trigger_of_its_own)
 {
 	DAT_EVD_HANDLE handle = &st;
 
@@ -229,9 +222,8 @@ START_TEST(last_evd_leaves__is_a_trigger_of_its_own)
 	ck_assert_ptr_eq(handle, st.dev.evd.cfg.handle);
 	story_dequeues(&st, 100);
 }
-END_TEST
 
-START_TEST(without_a_descriptor__cannot_be_asked)
+TEST(without_a_descriptor__cannot_be_asked)
 {
 	const struct cno_config config = { .destroyed = gone };
 	DAT_EVD_HANDLE handle = &st;
@@ -250,9 +242,8 @@ START_TEST(without_a_descriptor__cannot_be_asked)
 	ck_assert_int_eq(ended, 1);
 	ended = 0;
 }
-END_TEST
 
-START_TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
+TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
 {
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	struct pollfd p = { .events = POLLIN };
@@ -270,7 +261,6 @@ START_TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
 	close(p.fd);
 	ended = 0;
 }
-END_TEST
 
 /* Its last EVD leaves: the trigger that needs no dispatcher. */
 static void
@@ -288,7 +278,7 @@ desert(struct cno *c)
 	ck_assert(!readable_fd(cno_fd(c)));
 }
 
-START_TEST(opened_again__the_last_one_was_freed_readable__begins_not_readable)
+TEST(opened_again__the_last_one_was_freed_readable__begins_not_readable)
 {
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	static struct cno slot;
@@ -301,9 +291,8 @@ START_TEST(opened_again__the_last_one_was_freed_readable__begins_not_readable)
 	}
 	ended = 0;
 }
-END_TEST
 
-START_TEST(descriptor__number_0__is_one_as_any_other)
+TEST(descriptor__number_0__is_one_as_any_other)
 {
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	const int saved = dup(STDIN_FILENO);
@@ -322,29 +311,4 @@ START_TEST(descriptor__number_0__is_one_as_any_other)
 	close(saved);
 	ck_assert_int_eq(fd, 0);
 	ended = 0;
-}
-END_TEST
-
-Suite *
-cno_fd_suite(void)
-{
-	Suite *s = suite_create("cno_fd");
-	TCase *tc = runner_tcase(s, "fd");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, trigger__nothing_came__returns_queue_empty);
-	tcase_add_test(
-	    tc, trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next);
-	tcase_add_test(tc, trywait__events_are_left__names_the_evd_until_it_is_empty);
-	tcase_add_loop_test(tc, trywait__after_trigger_and_wait__names_the_evd, 0, 2);
-	tcase_add_test(tc, trywait__completions_are_left__names_the_evd);
-	tcase_add_test(tc, trywait__evd_is_disabled_or_leaves__names_it_not);
-	tcase_add_test(tc, wait__consumes_the_trigger__fd_is_not_readable);
-	tcase_add_test(tc, evd_leaves__its_trigger_goes_with_it);
-	tcase_add_test(tc, last_evd_leaves__is_a_trigger_of_its_own);
-	tcase_add_test(tc, without_a_descriptor__cannot_be_asked);
-	tcase_add_test(tc, freed__a_poller_sees_it_readable_and_the_descriptor_is_closed);
-	tcase_add_test(tc, opened_again__the_last_one_was_freed_readable__begins_not_readable);
-	tcase_add_test(tc, descriptor__number_0__is_one_as_any_other);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A CNO is freed while its agent is due or runs, or inside of an agent. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct cno_story cs;
 
@@ -26,7 +25,9 @@ free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(s->destroyed == 0); /* the return of the agent destroys */
 }
 
-START_TEST(agent__frees_its_cno__the_return_destroys)
+CASE("cno_free:free", setup, teardown);
+
+TEST(agent__frees_its_cno__the_return_destroys)
 {
 	cs.then = free_cno;
 	cno_story_install(&cs);
@@ -35,7 +36,6 @@ START_TEST(agent__frees_its_cno__the_return_destroys)
 	ck_assert_int_eq(cs.destroyed, 1);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
 static void *
 step_thread(void *arg)
@@ -96,7 +96,7 @@ free_another(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(another_gone == 1); /* this agent is not inside of it */
 }
 
-START_TEST(agent__frees_another_cno__it_is_destroyed_at_once)
+TEST(agent__frees_another_cno__it_is_destroyed_at_once)
 {
 	open_another(cs.loop);
 	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[1].evd), NULL, DAT_HANDLE_NULL), 0);
@@ -107,9 +107,8 @@ START_TEST(agent__frees_another_cno__it_is_destroyed_at_once)
 	ck_assert_int_eq(another_gone, 1);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(agent__frees_another_cno_whose_agent_runs__waits_for_that)
+TEST(agent__frees_another_cno_whose_agent_runs__waits_for_that)
 {
 	struct loop *loop;
 	pthread_t thread;
@@ -130,9 +129,8 @@ START_TEST(agent__frees_another_cno_whose_agent_runs__waits_for_that)
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_drains(&cs.dev[1], 1);
 }
-END_TEST
 
-START_TEST(agent_call_queued__cno_freed__never_called)
+TEST(agent_call_queued__cno_freed__never_called)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call(&cs);
@@ -142,7 +140,6 @@ START_TEST(agent_call_queued__cno_freed__never_called)
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
 static struct cno_waiter blocked;
 
@@ -157,7 +154,7 @@ free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(s->destroyed == 0); /* the waiter was not the last one inside */
 }
 
-START_TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
+TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
 {
 	cs.then = free_abruptly_and_let_the_waiter_go;
 	cno_story_install(&cs);
@@ -169,7 +166,6 @@ START_TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_drains(&cs.dev[1], 1);
 }
-END_TEST
 
 static bool running, left;
 
@@ -188,7 +184,7 @@ run_for_a_while(struct cno_story *s, DAT_EVD_HANDLE evd)
 	__atomic_store_n(&left, true, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
+TEST(agent__runs_elsewhere__free_waits_for_its_return)
 {
 	pthread_t thread;
 
@@ -205,7 +201,6 @@ START_TEST(agent__runs_elsewhere__free_waits_for_its_return)
 	ck_assert_int_eq(cs.calls, 1);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
 static void *
 free_thread(void *arg)
@@ -225,7 +220,7 @@ too_late(struct cno_story *s, DAT_EVD_HANDLE evd)
 	must(s->destroyed == 0);
 }
 
-START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
+TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
 {
 	pthread_t freeing, stepping;
 
@@ -246,9 +241,8 @@ START_TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
 	ck_assert_int_eq(cs.destroyed, 1);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(agent_call_due__cno_freed_and_its_slot_used_again__not_called)
+TEST(agent_call_due__cno_freed_and_its_slot_used_again__not_called)
 {
 	struct cno_config config = cs.cno.cfg;
 	DAT_EVD_HANDLE handle;
@@ -266,23 +260,4 @@ START_TEST(agent_call_due__cno_freed_and_its_slot_used_again__not_called)
 	ck_assert_int_eq(cs.calls, 0);
 	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 1000, &handle), -ETIMEDOUT);
 	cno_story_drains(&cs.dev[0], 1);
-}
-END_TEST
-
-Suite *
-cno_free_suite(void)
-{
-	Suite *s = suite_create("cno_free");
-	TCase *tc = runner_tcase(s, "free");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, agent__frees_its_cno__the_return_destroys);
-	tcase_add_test(tc, agent__frees_another_cno__it_is_destroyed_at_once);
-	tcase_add_test(tc, agent__frees_another_cno_whose_agent_runs__waits_for_that);
-	tcase_add_test(tc, agent_call_queued__cno_freed__never_called);
-	tcase_add_test(tc, agent__frees_its_cno_under_a_waiter__the_return_destroys);
-	tcase_add_test(tc, agent__runs_elsewhere__free_waits_for_its_return);
-	tcase_add_test(tc, agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for);
-	tcase_add_test(tc, agent_call_due__cno_freed_and_its_slot_used_again__not_called);
-	return s;
 }

@@ -2,7 +2,6 @@
 /* A thread that waits for a CNO reads the channel that the EVDs share; when the loop reads it. */
 #include "cno_story.h"
 #include "calls.h"
-#include "suites.h"
 
 #include "evd/channel.h"
 
@@ -216,7 +215,9 @@ drains(struct script *s, int n)
 
 /* ---- it leads ---- */
 
-START_TEST(waiter__reads_the_channel__two_system_calls_and_no_turn_of_the_loop)
+CASE("cno_lead:lead", setup, teardown);
+
+TEST(waiter__reads_the_channel__two_system_calls_and_no_turn_of_the_loop)
 {
 	struct thread t;
 
@@ -232,9 +233,8 @@ START_TEST(waiter__reads_the_channel__two_system_calls_and_no_turn_of_the_loop)
 	ck_assert(!loop_reads());
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 }
-END_TEST
 
-START_TEST(waiter__its_evd_is_armed_again__and_polled_once_after_that)
+TEST(waiter__its_evd_is_armed_again__and_polled_once_after_that)
 {
 	struct thread t;
 
@@ -245,9 +245,8 @@ START_TEST(waiter__its_evd_is_armed_again__and_polled_once_after_that)
 	ck_assert_uint_eq(dev[0].arms, 2);
 	ck_assert_uint_eq(dev[0].polls, 3); /* two of the first run, one of the notification's */
 }
-END_TEST
 
-START_TEST(raised_before_the_wait__returns_at_once)
+TEST(raised_before_the_wait__returns_at_once)
 {
 	script_complete(&dev[0], 1);
 	waits(&cnos[0], DAT_TIMEOUT_INFINITE, 0, &dev[0]);
@@ -257,9 +256,8 @@ START_TEST(raised_before_the_wait__returns_at_once)
 	drains(&dev[0], 1);
 	ck_assert_int_eq(turns, 0);
 }
-END_TEST
 
-START_TEST(raised_before_a_call_without_a_timeout__found)
+TEST(raised_before_a_call_without_a_timeout__found)
 {
 	waits(&cnos[0], 0, -ETIMEDOUT, NULL);
 	script_complete(&dev[1], 1); /* of the other CNO, and first in the channel */
@@ -270,9 +268,8 @@ START_TEST(raised_before_a_call_without_a_timeout__found)
 	waits(&cnos[1], 0, -ETIMEDOUT, NULL);
 	ck_assert_int_eq(turns, 0);
 }
-END_TEST
 
-START_TEST(notification_of_another_cno__is_reported_there_and_the_wait_goes_on)
+TEST(notification_of_another_cno__is_reported_there_and_the_wait_goes_on)
 {
 	struct thread t;
 
@@ -285,9 +282,8 @@ START_TEST(notification_of_another_cno__is_reported_there_and_the_wait_goes_on)
 	ck_assert_uint_eq(dev[1].gets, 1);
 	waits(&cnos[1], DAT_TIMEOUT_INFINITE, 0, &dev[1]);
 }
-END_TEST
 
-START_TEST(timeout__the_next_notification_is_not_lost)
+TEST(timeout__the_next_notification_is_not_lost)
 {
 	waits(&cnos[0], 2 * MS, -ETIMEDOUT, NULL);
 	ck_assert_int_eq(os_flag_get(&lead.state), LEAD_FREE);
@@ -295,9 +291,8 @@ START_TEST(timeout__the_next_notification_is_not_lost)
 	waits(&cnos[0], 1000 * MS, 0, &dev[0]);
 	ck_assert_int_eq(turns, 0);
 }
-END_TEST
 
-START_TEST(posted_event__the_loop_wakes_the_waiter_that_leads)
+TEST(posted_event__the_loop_wakes_the_waiter_that_leads)
 {
 	struct thread t;
 
@@ -307,9 +302,8 @@ START_TEST(posted_event__the_loop_wakes_the_waiter_that_leads)
 	ck_assert_int_eq(turns, 0); /* it had a job, and did not read the channel */
 	ck_assert(!loop_reads());
 }
-END_TEST
 
-START_TEST(always_triggered__notifications_are_read_all_the_same)
+TEST(always_triggered__notifications_are_read_all_the_same)
 {
 	DAT_EVD_HANDLE handle = NULL;
 	int n = 0;
@@ -327,9 +321,8 @@ START_TEST(always_triggered__notifications_are_read_all_the_same)
 	ck_assert_int_le(n, LOOP_SPAN + 3);
 	ck_assert_int_eq(turns, 0);
 }
-END_TEST
 
-START_TEST(device_answers_each_arm_before_a_poll__runs_poll_first)
+TEST(device_answers_each_arm_before_a_poll__runs_poll_first)
 {
 	int for_nothing = 0;
 
@@ -349,9 +342,8 @@ START_TEST(device_answers_each_arm_before_a_poll__runs_poll_first)
 	}
 	ck_assert_int_eq(for_nothing, 1);
 }
-END_TEST
 
-START_TEST(arm_fails__what_was_polled_is_reported)
+TEST(arm_fails__what_was_polled_is_reported)
 {
 	script_complete(&dev[0], 1);
 	dev[0].fail_arms = 1;
@@ -363,9 +355,8 @@ START_TEST(arm_fails__what_was_polled_is_reported)
 		(void)loop_step(loop, 5);
 	story_check_rest(&dev[0]);
 }
-END_TEST
 
-START_TEST(last_evd_detached__and_free__end_the_wait)
+TEST(last_evd_detached__and_free__end_the_wait)
 {
 	struct thread t;
 
@@ -377,7 +368,6 @@ START_TEST(last_evd_detached__and_free__end_the_wait)
 	returns(&t, -ECANCELED, NULL);
 	ck_assert_int_eq(os_flag_get(&lead.state), LEAD_FREE);
 }
-END_TEST
 
 static void
 wait_in_a_job(struct loop_job *job, uint64_t serial)
@@ -387,7 +377,7 @@ wait_in_a_job(struct loop_job *job, uint64_t serial)
 	waits(&cnos[0], 1000 * MS, 0, &dev[0]);
 }
 
-START_TEST(wait_on_the_thread_of_the_loop__it_reads_too)
+TEST(wait_on_the_thread_of_the_loop__it_reads_too)
 {
 	struct loop_job job = { .run = wait_in_a_job };
 
@@ -397,11 +387,10 @@ START_TEST(wait_on_the_thread_of_the_loop__it_reads_too)
 	ck_assert_int_eq(turns, 0);
 	ck_assert_uint_eq(dev[0].gets, 1);
 }
-END_TEST
 
 /* ---- the loop reads ---- */
 
-START_TEST(second_waiter__the_loop_reads_for_it)
+TEST(second_waiter__the_loop_reads_for_it)
 {
 	struct thread first, second;
 
@@ -422,9 +411,8 @@ START_TEST(second_waiter__the_loop_reads_for_it)
 	returns_by_the_loop(&first, &dev[0]);
 	ck_assert_int_gt(turns, 0);
 }
-END_TEST
 
-START_TEST(upcalls_enabled__the_loop_reads)
+TEST(upcalls_enabled__the_loop_reads)
 {
 	struct thread t;
 	struct tape tape;
@@ -445,9 +433,8 @@ START_TEST(upcalls_enabled__the_loop_reads)
 	    0);
 	ck_assert(loop_reads());
 }
-END_TEST
 
-START_TEST(upcalls_enabled_meanwhile__the_waiter_that_reads_leaves_them_to_the_loop)
+TEST(upcalls_enabled_meanwhile__the_waiter_that_reads_leaves_them_to_the_loop)
 {
 	struct tape tape;
 	const DAT_UPCALL_OBJECT object = (tape_init(&tape, &dev[0]), tape_object(&tape));
@@ -464,9 +451,8 @@ START_TEST(upcalls_enabled_meanwhile__the_waiter_that_reads_leaves_them_to_the_l
 			     DAT_UPCALL_INVOC_ANY),
 	    0);
 }
-END_TEST
 
-START_TEST(thread_that_waits_for_an_evd__the_loop_reads_for_it)
+TEST(thread_that_waits_for_an_evd__the_loop_reads_for_it)
 {
 	struct waiter w;
 
@@ -477,7 +463,6 @@ START_TEST(thread_that_waits_for_an_evd__the_loop_reads_for_it)
 		(void)loop_step(loop, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 }
-END_TEST
 
 static int agents;
 
@@ -489,7 +474,7 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	agents++;
 }
 
-START_TEST(agent__the_loop_reads)
+TEST(agent__the_loop_reads)
 {
 	const DAT_OS_WAIT_PROXY_AGENT installed = { NULL, agent };
 
@@ -501,9 +486,8 @@ START_TEST(agent__the_loop_reads)
 	step_all();
 	ck_assert_int_eq(agents, 1);
 }
-END_TEST
 
-START_TEST(cno_with_a_descriptor__the_loop_reads)
+TEST(cno_with_a_descriptor__the_loop_reads)
 {
 	struct pollfd fd = { .events = POLLIN };
 	struct cno cno;
@@ -518,9 +502,8 @@ START_TEST(cno_with_a_descriptor__the_loop_reads)
 	detach(2);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 }
-END_TEST
 
-START_TEST(channel_cannot_be_read__the_loop_finds_out)
+TEST(channel_cannot_be_read__the_loop_finds_out)
 {
 	struct thread t;
 
@@ -534,10 +517,9 @@ START_TEST(channel_cannot_be_read__the_loop_finds_out)
 	read_error = 0;
 	returns_by_the_loop(&t, &dev[0]);
 }
-END_TEST
 
 /* Both are there when the thread looks: the one that it would read, and the one that it needs. */
-START_TEST(time_is_over_and_the_channel_readable__all_is_read)
+TEST(time_is_over_and_the_channel_readable__all_is_read)
 {
 	struct thread t;
 
@@ -561,36 +543,4 @@ START_TEST(time_is_over_and_the_channel_readable__all_is_read)
 		drains(&dev[0], 1);
 	}
 	ck_assert_int_eq(turns, 0);
-}
-END_TEST
-
-Suite *
-cno_lead_suite(void)
-{
-	Suite *s = suite_create("cno_lead");
-	TCase *tc = runner_tcase(s, "lead");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, waiter__reads_the_channel__two_system_calls_and_no_turn_of_the_loop);
-	tcase_add_test(tc, waiter__its_evd_is_armed_again__and_polled_once_after_that);
-	tcase_add_test(tc, raised_before_the_wait__returns_at_once);
-	tcase_add_test(tc, raised_before_a_call_without_a_timeout__found);
-	tcase_add_test(tc, notification_of_another_cno__is_reported_there_and_the_wait_goes_on);
-	tcase_add_test(tc, timeout__the_next_notification_is_not_lost);
-	tcase_add_test(tc, posted_event__the_loop_wakes_the_waiter_that_leads);
-	tcase_add_test(tc, always_triggered__notifications_are_read_all_the_same);
-	tcase_add_test(tc, device_answers_each_arm_before_a_poll__runs_poll_first);
-	tcase_add_test(tc, arm_fails__what_was_polled_is_reported);
-	tcase_add_test(tc, last_evd_detached__and_free__end_the_wait);
-	tcase_add_test(tc, wait_on_the_thread_of_the_loop__it_reads_too);
-	tcase_add_test(tc, second_waiter__the_loop_reads_for_it);
-	tcase_add_test(tc, upcalls_enabled__the_loop_reads);
-	tcase_add_test(
-	    tc, upcalls_enabled_meanwhile__the_waiter_that_reads_leaves_them_to_the_loop);
-	tcase_add_test(tc, thread_that_waits_for_an_evd__the_loop_reads_for_it);
-	tcase_add_test(tc, agent__the_loop_reads);
-	tcase_add_test(tc, cno_with_a_descriptor__the_loop_reads);
-	tcase_add_test(tc, channel_cannot_be_read__the_loop_finds_out);
-	tcase_add_test(tc, time_is_over_and_the_channel_readable__all_is_read);
-	return s;
 }

@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include "cno_story.h"
-#include "suites.h"
 
 static struct cno_story cs;
 
@@ -19,17 +18,18 @@ teardown(void)
 	cno_story_end(&cs);
 }
 
+CASE("cno_wait:wait", setup, teardown);
+
 /* origin: race.D1 */
-START_TEST(triggered_before_the_wait__returns_at_once)
+TEST(triggered_before_the_wait__returns_at_once)
 {
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
-START_TEST(burst_on_one_evd__one_trigger)
+TEST(burst_on_one_evd__one_trigger)
 {
 	for (uint64_t i = 1; i <= 5; i++)
 		script_complete(&cs.dev[0], i);
@@ -38,9 +38,8 @@ START_TEST(burst_on_one_evd__one_trigger)
 	cno_story_untriggered(&cs);
 	cno_story_drains(&cs.dev[0], 5);
 }
-END_TEST
 
-START_TEST(undrained__a_new_arrival_triggers_again)
+TEST(undrained__a_new_arrival_triggers_again)
 {
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
@@ -51,11 +50,10 @@ START_TEST(undrained__a_new_arrival_triggers_again)
 	cno_story_drains(&cs.dev[0], 2);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
 /* clause: c.13.7 */
 /* origin: race.D2 */
-START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
+TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 {
 	DAT_EVD_HANDLE handle;
 	int seen = 0;
@@ -70,9 +68,8 @@ START_TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 	}
 	ck_assert_int_eq(seen, 3);
 }
-END_TEST
 
-START_TEST(triggered_list__oldest_first)
+TEST(triggered_list__oldest_first)
 {
 	script_complete(&cs.dev[2], 1);
 	cno_story_settle(&cs);
@@ -82,9 +79,8 @@ START_TEST(triggered_list__oldest_first)
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
-START_TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
+TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
 {
 	struct cno_waiter w;
 
@@ -99,7 +95,6 @@ START_TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
 	ck_assert_ptr_eq(w.handle, &cs.dev[0]);
 }
-END_TEST
 
 static unsigned int
 blocked(void)
@@ -113,7 +108,7 @@ blocked(void)
 }
 
 /* clause: c.13.3 */
-START_TEST(one_trigger__releases_one_waiter)
+TEST(one_trigger__releases_one_waiter)
 {
 	struct cno_waiter w[3];
 
@@ -131,9 +126,8 @@ START_TEST(one_trigger__releases_one_waiter)
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
 }
-END_TEST
 
-START_TEST(three_triggers__release_three_waiters)
+TEST(three_triggers__release_three_waiters)
 {
 	struct cno_waiter w[3];
 	DAT_EVD_HANDLE seen = NULL;
@@ -150,11 +144,10 @@ START_TEST(three_triggers__release_three_waiters)
 	}
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
 /* clause: c.13.5 */
 /* origin: peer.10 */
-START_TEST(timeout__no_wake_is_lost)
+TEST(timeout__no_wake_is_lost)
 {
 	struct cno_waiter w;
 	DAT_EVD_HANDLE handle = &cs;
@@ -177,9 +170,8 @@ START_TEST(timeout__no_wake_is_lost)
 		cno_story_drains(&cs.dev[0], 1);
 	}
 }
-END_TEST
 
-START_TEST(timeout__neither_early_nor_late)
+TEST(timeout__neither_early_nor_late)
 {
 	struct cno_waiter w;
 
@@ -188,7 +180,6 @@ START_TEST(timeout__neither_early_nor_late)
 	ck_assert_uint_ge(w.took_ns, 30000000u);
 	ck_assert_uint_lt(w.took_ns, 1000000000u);
 }
-END_TEST
 
 static void
 on_signal(int number)
@@ -197,7 +188,7 @@ on_signal(int number)
 }
 
 /* clause: c.13.6 */
-START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
+TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 	struct cno_waiter w;
@@ -211,10 +202,9 @@ START_TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
 }
-END_TEST
 
 /* clause: c.6.1, c.6.2 */
-START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
+TEST(disabled_evd__does_not_trigger__enabling_it_does)
 {
 	ck_assert_int_eq(evd_set_enabled(evd_self(&cs.dev[0].evd), false), 0);
 	script_complete(&cs.dev[0], 1);
@@ -226,10 +216,9 @@ START_TEST(disabled_evd__does_not_trigger__enabling_it_does)
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 2);
 }
-END_TEST
 
 /* origin: peer.9 */
-START_TEST(attach__events_queued_already__triggers)
+TEST(attach__events_queued_already__triggers)
 {
 	cno_story_detach(&cs, 0);
 	script_complete(&cs.dev[0], 1);
@@ -240,9 +229,8 @@ START_TEST(attach__events_queued_already__triggers)
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(detach__triggered__leaves_the_list)
+TEST(detach__triggered__leaves_the_list)
 {
 	script_complete(&cs.dev[0], 1);
 	script_complete(&cs.dev[1], 2);
@@ -252,10 +240,9 @@ START_TEST(detach__triggered__leaves_the_list)
 	cno_story_untriggered(&cs);
 	cno_story_attach(&cs, 0);
 }
-END_TEST
 
 /* clause: c.8.1 */
-START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
+TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 {
 	const struct cno_config config = { .loop = cs.loop };
 	DAT_EVD_HANDLE handle;
@@ -279,9 +266,8 @@ START_TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 	cno_detach_evd(&other);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(evd_freed_while_triggered__not_returned_any_more)
+TEST(evd_freed_while_triggered__not_returned_any_more)
 {
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
@@ -290,9 +276,8 @@ START_TEST(evd_freed_while_triggered__not_returned_any_more)
 	cs.attached[0] = false;
 	cno_story_untriggered(&cs);
 }
-END_TEST
 
-START_TEST(last_evd_gone__blocked_waiters_return_without_one)
+TEST(last_evd_gone__blocked_waiters_return_without_one)
 {
 	struct cno_waiter w[2];
 
@@ -310,10 +295,9 @@ START_TEST(last_evd_gone__blocked_waiters_return_without_one)
 	for (int i = 0; i < 3; i++)
 		cno_story_attach(&cs, i);
 }
-END_TEST
 
 /* clause: c.13.11 */
-START_TEST(free__in_use__refused)
+TEST(free__in_use__refused)
 {
 	struct cno_waiter w;
 
@@ -324,9 +308,8 @@ START_TEST(free__in_use__refused)
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
 }
-END_TEST
 
-START_TEST(free__abrupt_with_a_waiter__released)
+TEST(free__abrupt_with_a_waiter__released)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	struct cno_waiter w;
@@ -347,9 +330,8 @@ START_TEST(free__abrupt_with_a_waiter__released)
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), cno_story_agent(&cs)), -ENODEV);
 	ck_assert_int_eq(cs.destroyed, 1);
 }
-END_TEST
 
-START_TEST(evd_freed__its_slot_used_again__of_no_cno)
+TEST(evd_freed__its_slot_used_again__of_no_cno)
 {
 	struct evd_status status;
 
@@ -364,9 +346,8 @@ START_TEST(evd_freed__its_slot_used_again__of_no_cno)
 	cno_story_untriggered(&cs);
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(slot__never_opened__dead)
+TEST(slot__never_opened__dead)
 {
 	static struct cno slot;
 
@@ -374,9 +355,8 @@ START_TEST(slot__never_opened__dead)
 	ck_assert_int_eq(cno_attach_evd(cno_self(&slot)), -ENODEV);
 	ck_assert_int_eq(cno_free(cno_self(&slot), false), -ENODEV);
 }
-END_TEST
 
-START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
+TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -391,9 +371,8 @@ START_TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 	cno_story_untriggered(&cs); /* it was notified of both */
 	cno_story_drains(&cs.dev[0], 1);
 }
-END_TEST
 
-START_TEST(waits_empty_the_ring__what_the_device_held_back_triggers_again)
+TEST(waits_empty_the_ring__what_the_device_held_back_triggers_again)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -413,38 +392,4 @@ START_TEST(waits_empty_the_ring__what_the_device_held_back_triggers_again)
 	cno_story_waits(&cs, &cs.dev[0]);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_settle(&cs);
-}
-END_TEST
-
-Suite *
-cno_wait_suite(void)
-{
-	Suite *s = suite_create("cno_wait");
-	TCase *tc = runner_tcase(s, "wait");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, triggered_before_the_wait__returns_at_once);
-	tcase_add_test(tc, burst_on_one_evd__one_trigger);
-	tcase_add_test(tc, undrained__a_new_arrival_triggers_again);
-	tcase_add_test(tc, two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all);
-	tcase_add_test(tc, triggered_list__oldest_first);
-	tcase_add_test(tc, blocked_waiter__woken_by_a_completion_and_by_a_post);
-	tcase_add_test(tc, one_trigger__releases_one_waiter);
-	tcase_add_test(tc, three_triggers__release_three_waiters);
-	tcase_add_test(tc, timeout__no_wake_is_lost);
-	tcase_add_test(tc, timeout__neither_early_nor_late);
-	tcase_add_test(tc, signal_handler_ran__interrupted_and_the_next_trigger_not_lost);
-	tcase_add_test(tc, disabled_evd__does_not_trigger__enabling_it_does);
-	tcase_add_test(tc, attach__events_queued_already__triggers);
-	tcase_add_test(tc, detach__triggered__leaves_the_list);
-	tcase_add_test(tc, move_to_another_cno__the_new_one_gets_what_is_queued);
-	tcase_add_test(tc, evd_freed_while_triggered__not_returned_any_more);
-	tcase_add_test(tc, last_evd_gone__blocked_waiters_return_without_one);
-	tcase_add_test(tc, free__in_use__refused);
-	tcase_add_test(tc, free__abrupt_with_a_waiter__released);
-	tcase_add_test(tc, evd_freed__its_slot_used_again__of_no_cno);
-	tcase_add_test(tc, slot__never_opened__dead);
-	tcase_add_test(tc, wait_that_finds_events__triggers_for_none_of_those_it_left);
-	tcase_add_test(tc, waits_empty_the_ring__what_the_device_held_back_triggers_again);
-	return s;
 }

@@ -17,7 +17,6 @@
 
 #include "story.h"
 #include "calls.h"
-#include "suites.h"
 #include "window.h"
 
 long __real_syscall(long number, ...);
@@ -158,14 +157,15 @@ cost_of_a_wait(bool post)
 	return cost;
 }
 
-START_TEST(wait__private_channel__two_system_calls)
+CASE("evd_cost:cost");
+
+TEST(wait__private_channel__two_system_calls)
 {
 	begin(SCRIPT_PRIVATE);
 	for (int i = 0; i < 5; i++) /* sleep, read the channel */
 		ck_assert_int_eq(cost_of_a_wait(false), 2);
 	story_end(&st);
 }
-END_TEST
 
 /*
  * Before the arm, after it, and after the sleep; the first one ends when it finds nothing each
@@ -186,19 +186,17 @@ check_polls_of_waits(bool exact)
 	story_end(&st);
 }
 
-START_TEST(wait__sleeps_each_time__one_arm_and_two_polls)
+TEST(wait__sleeps_each_time__one_arm_and_two_polls)
 {
 	check_polls_of_waits(false);
 }
-END_TEST
 
-START_TEST(wait__sleeps_each_time__exact_arm__one_poll)
+TEST(wait__sleeps_each_time__exact_arm__one_poll)
 {
 	check_polls_of_waits(true);
 }
-END_TEST
 
-START_TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
+TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -223,9 +221,8 @@ START_TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
 	ck_assert_uint_eq(st.dev.polls - polls, 4);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(wait__barrier_is_closed__polls_though_the_arm_is_exact)
+TEST(wait__barrier_is_closed__polls_though_the_arm_is_exact)
 {
 	const struct script_options exact = { .channel = SCRIPT_PRIVATE, .exact = true };
 	struct script_options opt = exact;
@@ -243,18 +240,16 @@ START_TEST(wait__barrier_is_closed__polls_though_the_arm_is_exact)
 	ck_assert_uint_eq(script_id(&event), 900);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(wait__woken_by_a_post__two_system_calls)
+TEST(wait__woken_by_a_post__two_system_calls)
 {
 	begin(SCRIPT_PRIVATE);
 	for (int i = 0; i < 5; i++) /* sleep, drain the thread's descriptor */
 		ck_assert_int_eq(cost_of_a_wait(true), 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(wait__no_descriptor_to_read__two_system_calls)
+TEST(wait__no_descriptor_to_read__two_system_calls)
 {
 	begin(SCRIPT_BY_HAND);
 	for (int i = 0; i < 5;
@@ -262,9 +257,8 @@ START_TEST(wait__no_descriptor_to_read__two_system_calls)
 		ck_assert_int_eq(cost_of_a_wait(true), 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(events_that_are_there__no_system_call)
+TEST(events_that_are_there__no_system_call)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -284,9 +278,8 @@ START_TEST(events_that_are_there__no_system_call)
 	ck_assert_int_eq(calls, 0);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(upcalls_of_a_burst__one_turn_of_the_loop)
+TEST(upcalls_of_a_burst__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -301,7 +294,6 @@ START_TEST(upcalls_of_a_burst__one_turn_of_the_loop)
 	st.tape.read = 60;
 	story_end(&st);
 }
-END_TEST
 
 static atomic_int runs;
 
@@ -313,7 +305,7 @@ count_run(struct loop_job *job, uint64_t serial)
 	atomic_fetch_add(&runs, 1);
 }
 
-START_TEST(pool__one_job_at_a_time__no_thread_turns_for_nothing)
+TEST(pool__one_job_at_a_time__no_thread_turns_for_nothing)
 {
 	struct loop_job job = { .run = count_run };
 	struct loop *pool;
@@ -331,7 +323,6 @@ START_TEST(pool__one_job_at_a_time__no_thread_turns_for_nothing)
 	ck_assert_int_le(atomic_load(&turns), 100 * 4);
 	loop_free(pool);
 }
-END_TEST
 
 /* Jobs that are ready again as soon as they ran, until so many runs are over. */
 #define BUSY_RUNS 2000
@@ -368,21 +359,19 @@ calls_of_a_busy_loop(enum loop_kind kind, int threads)
 	return atomic_load(&calls_at_end) - before;
 }
 
-START_TEST(pool__jobs_are_ready__no_system_call)
+TEST(pool__jobs_are_ready__no_system_call)
 {
 	/* To wake the threads at the beginning, and to go to sleep at the end. */
 	ck_assert_int_le(calls_of_a_busy_loop(LOOP_POOL, 2), 20);
 }
-END_TEST
 
-START_TEST(loop__jobs_are_ready__sources_read_once_per_span)
+TEST(loop__jobs_are_ready__sources_read_once_per_span)
 {
 	const int n = calls_of_a_busy_loop(LOOP_THREAD, 1);
 
 	ck_assert_int_le(n, BUSY_RUNS / LOOP_SPAN + 20);
 	ck_assert_int_ge(n, BUSY_RUNS / (LOOP_SPAN + 4));
 }
-END_TEST
 
 static void *
 ready_soon(void *arg)
@@ -394,7 +383,7 @@ ready_soon(void *arg)
 	return NULL;
 }
 
-START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
+TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
 {
 	struct loop_job job = { .run = count_run };
 	struct loop *loop;
@@ -414,7 +403,6 @@ START_TEST(job_made_ready_while_the_thread_is_awake__no_system_call)
 	ck_assert_int_eq(calls, 1); /* epoll */
 	loop_free(loop);
 }
-END_TEST
 
 /* The device is armed and the job idle, so that the next completion raises a notification. */
 static void
@@ -429,7 +417,7 @@ await_armed(void)
 	}
 }
 
-START_TEST(upcall_of_an_idle_evd__two_system_calls)
+TEST(upcall_of_an_idle_evd__two_system_calls)
 {
 	const int n = 200;
 	struct script_options opt = { .channel = SCRIPT_SHARED };
@@ -453,7 +441,6 @@ START_TEST(upcall_of_an_idle_evd__two_system_calls)
 	st.tape.read = n;
 	story_end(&st);
 }
-END_TEST
 
 /* Sections of the loop's lock and of the trigger lock when the upcall begins. */
 static int at_loop, at_evd;
@@ -472,7 +459,7 @@ note_sections(struct tape *tape, uint64_t id)
  * the EVD: the notification, the poll with the claim.  After the upcall one of each: the poll and
  * the arm; the sleep, which begins the next turn.
  */
-START_TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
+TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
 {
 	const int n = 20, begin = 1; /* the section before the sleep */
 	struct script_options opt = { .channel = SCRIPT_SHARED };
@@ -495,9 +482,8 @@ START_TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
+TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 
@@ -520,9 +506,8 @@ START_TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upca
 	loop_free(opt.pool);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
+TEST(upcalls_of_posted_events__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -534,31 +519,4 @@ START_TEST(upcalls_of_posted_events__one_turn_of_the_loop)
 	ck_assert_int_eq(calls, 1); /* epoll */
 	st.tape.read = 60;
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_cost_suite(void)
-{
-	Suite *s = suite_create("evd_cost");
-	TCase *tc = runner_tcase(s, "cost");
-
-	tcase_add_test(tc, wait__private_channel__two_system_calls);
-	tcase_add_test(tc, wait__sleeps_each_time__one_arm_and_two_polls);
-	tcase_add_test(tc, wait__sleeps_each_time__exact_arm__one_poll);
-	tcase_add_test(tc, wait__slept_each_time__and_now_finds_events__polls_first_again);
-	tcase_add_test(tc, wait__barrier_is_closed__polls_though_the_arm_is_exact);
-	tcase_add_test(tc, wait__woken_by_a_post__two_system_calls);
-	tcase_add_test(tc, wait__no_descriptor_to_read__two_system_calls);
-	tcase_add_test(tc, events_that_are_there__no_system_call);
-	tcase_add_test(tc, many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall);
-	tcase_add_test(tc, upcalls_of_a_burst__one_turn_of_the_loop);
-	tcase_add_test(tc, pool__one_job_at_a_time__no_thread_turns_for_nothing);
-	tcase_add_test(tc, pool__jobs_are_ready__no_system_call);
-	tcase_add_test(tc, loop__jobs_are_ready__sources_read_once_per_span);
-	tcase_add_test(tc, job_made_ready_while_the_thread_is_awake__no_system_call);
-	tcase_add_test(tc, upcall_of_an_idle_evd__two_system_calls);
-	tcase_add_test(tc, upcall_of_an_idle_evd__five_lock_sections_until_it_begins);
-	tcase_add_test(tc, upcalls_of_posted_events__one_turn_of_the_loop);
-	return s;
 }

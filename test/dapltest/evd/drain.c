@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A drain polls the device queue on to the completions that sort() drops. */
 #include "cno_story.h"
-#include "suites.h"
 #include "window.h"
 
 #define DEPTH 24
@@ -35,7 +34,9 @@ complete_and_leave(uint64_t first, uint64_t n)
 	st.dev.gone[1] = true;
 }
 
-START_TEST(drain__ring_has_room__only_drops)
+CASE("evd_drain:drain");
+
+TEST(drain__ring_has_room__only_drops)
 {
 	begin(8);
 	complete_and_leave(1, 3);
@@ -46,9 +47,8 @@ START_TEST(drain__ring_has_room__only_drops)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__ring_is_full__keeps_all_in_order)
+TEST(drain__ring_is_full__keeps_all_in_order)
 {
 	begin(4);
 	/* The oldest is not at the beginning. */
@@ -70,9 +70,8 @@ START_TEST(drain__ring_is_full__keeps_all_in_order)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__ring_has_grown__posted_events_and_the_length_are_as_before)
+TEST(drain__ring_has_grown__posted_events_and_the_length_are_as_before)
 {
 	struct evd_status status;
 
@@ -93,10 +92,9 @@ START_TEST(drain__ring_has_grown__posted_events_and_the_length_are_as_before)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
 /* Again and again, until the ring is longer than the device queue is deep. */
-START_TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
+TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
 {
 	uint64_t n = 0;
 
@@ -113,9 +111,8 @@ START_TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
+TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
 {
 	begin(2);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -134,7 +131,6 @@ START_TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
 static void
 lengthen_to_32(void)
@@ -143,7 +139,7 @@ lengthen_to_32(void)
 }
 
 /* The drain allocates a longer ring without the lock.  The queue becomes longer than that. */
-START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
+TEST(drain__resized_while_it_allocates__keeps_the_new_length)
 {
 	struct evd_status status;
 
@@ -163,17 +159,15 @@ START_TEST(drain__resized_while_it_allocates__keeps_the_new_length)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device)
+TEST(drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device)
 {
 	begin(2);
 	cno_story_refill(&st, drain);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__a_barrier_waits__opens)
+TEST(drain__a_barrier_waits__opens)
 {
 	DAT_EVENT event = script_event(900);
 
@@ -189,9 +183,8 @@ START_TEST(drain__a_barrier_waits__opens)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__the_device_fails_or_the_evd_was_freed__returns_the_error)
+TEST(drain__the_device_fails_or_the_evd_was_freed__returns_the_error)
 {
 	begin(4);
 	st.dev.fail_polls = 1;
@@ -201,9 +194,8 @@ START_TEST(drain__the_device_fails_or_the_evd_was_freed__returns_the_error)
 	ck_assert_int_eq(drain(), -ENODEV);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(drain__no_device__nothing_to_do)
+TEST(drain__no_device__nothing_to_do)
 {
 	const struct script_options opt = { .qlen = 2, .no_device = true };
 
@@ -214,24 +206,4 @@ START_TEST(drain__no_device__nothing_to_do)
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 101);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_drain_suite(void)
-{
-	Suite *s = suite_create("evd_drain");
-	TCase *tc = runner_tcase(s, "drain");
-
-	tcase_add_test(tc, drain__ring_has_room__only_drops);
-	tcase_add_test(tc, drain__ring_is_full__keeps_all_in_order);
-	tcase_add_test(tc, drain__ring_has_grown__posted_events_and_the_length_are_as_before);
-	tcase_add_test(tc, drain__a_ring_as_long_as_the_device_queue_is_full__still_grows);
-	tcase_add_test(tc, drain__resized_while_it_allocates__keeps_the_new_length);
-	tcase_add_test(tc, drain__upcalls_stand__every_event_that_it_polled_makes_one);
-	tcase_add_test(tc, drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device);
-	tcase_add_test(tc, drain__a_barrier_waits__opens);
-	tcase_add_test(tc, drain__the_device_fails_or_the_evd_was_freed__returns_the_error);
-	tcase_add_test(tc, drain__no_device__nothing_to_do);
-	return s;
 }

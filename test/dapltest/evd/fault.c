@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include "story.h"
-#include "suites.h"
 
 /* Runs the loop until the n-th upcall; the retries are delayed by a growing time. */
 static void
@@ -14,8 +13,10 @@ run_until(int upcalls)
 	ck_assert_int_eq(st.tape.n, upcalls);
 }
 
+STORY_CASE("evd_fault:fault");
+
 /* clause: d.0.14 */
-START_TEST(arm_fails__reported_once_and_retried_until_it_works)
+TEST(arm_fails__reported_once_and_retried_until_it_works)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.fail_arms = 4;
@@ -33,9 +34,8 @@ START_TEST(arm_fails__reported_once_and_retried_until_it_works)
 	story_settle(&st);
 	story_upcall(&st, 1);
 }
-END_TEST
 
-START_TEST(arm_fails_again_later__a_second_episode_is_reported)
+TEST(arm_fails_again_later__a_second_episode_is_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (int episode = 1; episode <= 2; episode++) {
@@ -49,14 +49,14 @@ START_TEST(arm_fails_again_later__a_second_episode_is_reported)
 	}
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* Errors of the device that are results of the core when the core returns them. */
 static const int device_errors[] = { -EAGAIN, -EBUSY, -EINVAL, -ENODEV, -EFAULT, -ENOMEM, -ERANGE,
 	-ETIMEDOUT, -EPERM, -ECANCELED, -EINTR, -EACCES, -EOVERFLOW, -EIO };
 
 /* origin: attack.C8 */
-START_TEST(arm_fails_with_any_error__is_the_devices_failure)
+TEST_LOOP(arm_fails_with_any_error__is_the_devices_failure,
+    sizeof device_errors / sizeof device_errors[0])
 {
 	DAT_EVENT event;
 	int nmore;
@@ -76,17 +76,15 @@ START_TEST(arm_fails_with_any_error__is_the_devices_failure)
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(st.dev.last_fault, -EIO);
 }
-END_TEST
 
-START_TEST(arm_fails__queue_is_lost__is_an_overflow)
+TEST(arm_fails__queue_is_lost__is_an_overflow)
 {
 	st.dev.arm_error = EVD_DEVICE_LOST;
 	st.dev.fail_arms = 1;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EOVERFLOW);
 }
-END_TEST
 
-START_TEST(arm_fails__completion_meanwhile__found_by_the_retry)
+TEST(arm_fails__completion_meanwhile__found_by_the_retry)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.fail_arms = 2;
@@ -98,7 +96,6 @@ START_TEST(arm_fails__completion_meanwhile__found_by_the_retry)
 	run_until(1);
 	story_upcall(&st, 1);
 }
-END_TEST
 
 static void
 post_the_fault(struct script *s)
@@ -106,7 +103,7 @@ post_the_fault(struct script *s)
 	must(script_post(s, 900) == 0);
 }
 
-START_TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
+TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
 {
 	/* An async EVD merged with the completions: its own report must not end the episode. */
 	st.dev.on_fault = post_the_fault;
@@ -120,7 +117,6 @@ START_TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
 	story_upcall(&st, 900);
 	ck_assert_int_eq(st.tape.n, 1);
 }
-END_TEST
 
 #define DELAY_NS 512000000u
 
@@ -131,7 +127,7 @@ let_the_delay_grow(void)
 		(void)loop_step(st.loop, 1000);
 }
 
-START_TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
+TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
 {
 	uint64_t before;
 
@@ -146,9 +142,8 @@ START_TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
 	story_upcall(&st, 100);
 	ck_assert_uint_lt(os_clock_ns() - before, DELAY_NS / 2);
 }
-END_TEST
 
-START_TEST(enable__arm_fails__error_and_nothing_changed)
+TEST(enable__arm_fails__error_and_nothing_changed)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	st.dev.fail_arms = 1;
@@ -161,9 +156,8 @@ START_TEST(enable__arm_fails__error_and_nothing_changed)
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 0); /* the caller got the error */
 }
-END_TEST
 
-START_TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed)
+TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed)
 {
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
@@ -174,7 +168,6 @@ START_TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void
 fail_next_poll(struct script *s, void *arg)
@@ -183,7 +176,7 @@ fail_next_poll(struct script *s, void *arg)
 	s->fail_polls = 1;
 }
 
-START_TEST(second_poll_fails__armed_is_remembered)
+TEST(second_poll_fails__armed_is_remembered)
 {
 	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
@@ -194,9 +187,8 @@ START_TEST(second_poll_fails__armed_is_remembered)
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 }
-END_TEST
 
-START_TEST(poll_fails_in_a_run__reported_and_retried)
+TEST(poll_fails_in_a_run__reported_and_retried)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.fail_polls = 2;
@@ -207,9 +199,8 @@ START_TEST(poll_fails_in_a_run__reported_and_retried)
 	ck_assert_int_eq(st.dev.faults, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
+TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
 {
 	DAT_EVENT event;
 
@@ -219,22 +210,20 @@ START_TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
 	story_dequeues(&st, 1);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(poll_fails__what_is_queued_is_still_handed_out)
+TEST(poll_fails__what_is_queued_is_still_handed_out)
 {
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	st.dev.fail_polls = 1;
 	story_dequeues(&st, 100);
 }
-END_TEST
 
 /*
  * Two posted events wait for the device to be seen empty.  The run backs off from its failure, and
  * another thread's poll opens both: that takes one, and nothing else announces the other.
  */
 /* origin: chance.1 */
-START_TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay)
+TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay)
 {
 	DAT_EVENT event;
 
@@ -255,9 +244,8 @@ START_TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_d
 	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_READY);
 	story_upcall(&st, 101);
 }
-END_TEST
 
-START_TEST(hint__always_maybe__polls_again_and_rests)
+TEST(hint__always_maybe__polls_again_and_rests)
 {
 	st.dev.inexact_hint = true;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -267,9 +255,8 @@ START_TEST(hint__always_maybe__polls_again_and_rests)
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 2);
 }
-END_TEST
 
-START_TEST(disabled_in_back_off__enabled_again__called_at_once)
+TEST(disabled_in_back_off__enabled_again__called_at_once)
 {
 	uint64_t before;
 
@@ -287,9 +274,8 @@ START_TEST(disabled_in_back_off__enabled_again__called_at_once)
 	story_upcall(&st, 1);
 	ck_assert_uint_lt(os_clock_ns() - before, DELAY_NS / 2);
 }
-END_TEST
 
-START_TEST(enabled_again_after_failures__the_next_failure_is_reported)
+TEST(enabled_again_after_failures__the_next_failure_is_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (unsigned int episode = 1; episode <= 2; episode++) {
@@ -306,9 +292,8 @@ START_TEST(enabled_again_after_failures__the_next_failure_is_reported)
 		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	}
 }
-END_TEST
 
-START_TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
+TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
@@ -323,7 +308,6 @@ START_TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 3);
 }
-END_TEST
 
 static pthread_t freeing;
 
@@ -346,7 +330,7 @@ be_freed_elsewhere(struct script *s)
 	must(s->destroyed == 0); /* waits for this thread */
 }
 
-START_TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
+TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
 {
 	st.dev.on_fault = be_freed_elsewhere;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -359,7 +343,6 @@ START_TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(loop_step(st.loop, 5), 0);
 }
-END_TEST
 
 static void
 disable_upcalls(struct script *s)
@@ -369,7 +352,7 @@ disable_upcalls(struct script *s)
 	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
 }
 
-START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
+TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 {
 	st.dev.on_fault = disable_upcalls;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -384,7 +367,6 @@ START_TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void
 die(void)
@@ -433,7 +415,7 @@ static void (*const pasts[])(
 
 /* Whatever the last EVD of a slot went through, the next one arms, waits and calls. */
 /* origin: outside.13 */
-START_TEST(slot__its_last_evd_had_a_past__the_next_evd_has_none)
+TEST_LOOP(slot__its_last_evd_had_a_past__the_next_evd_has_none, PASTS)
 {
 	struct evd_status status;
 	DAT_EVENT event;
@@ -455,37 +437,4 @@ START_TEST(slot__its_last_evd_had_a_past__the_next_evd_has_none)
 	story_settle(&st);
 	story_upcall(&st, 2);
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
-}
-END_TEST
-
-Suite *
-evd_fault_suite(void)
-{
-	Suite *s = suite_create("evd_fault");
-	TCase *tc = story_tcase(s, "fault");
-
-	tcase_add_test(tc, arm_fails__reported_once_and_retried_until_it_works);
-	tcase_add_test(tc, arm_fails_again_later__a_second_episode_is_reported);
-	tcase_add_loop_test(tc, arm_fails_with_any_error__is_the_devices_failure, 0,
-	    sizeof device_errors / sizeof device_errors[0]);
-	tcase_add_test(tc, arm_fails__queue_is_lost__is_an_overflow);
-	tcase_add_test(tc, arm_fails__completion_meanwhile__found_by_the_retry);
-	tcase_add_test(tc, fault_is_posted_to_the_evd_itself__one_event_an_episode);
-	tcase_add_test(tc, posted_while_arming_fails__delivered_without_waiting_out_the_delay);
-	tcase_add_test(tc, enable__arm_fails__error_and_nothing_changed);
-	tcase_add_test(tc, enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed);
-	tcase_add_test(tc, second_poll_fails__armed_is_remembered);
-	tcase_add_test(tc, poll_fails_in_a_run__reported_and_retried);
-	tcase_add_test(tc, poll_gives_more_than_asked__an_error_and_nothing_overwritten);
-	tcase_add_test(tc, poll_fails__what_is_queued_is_still_handed_out);
-	tcase_add_test(
-	    tc, barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay);
-	tcase_add_test(tc, hint__always_maybe__polls_again_and_rests);
-	tcase_add_test(tc, disabled_in_back_off__enabled_again__called_at_once);
-	tcase_add_test(tc, enabled_again_after_failures__the_next_failure_is_reported);
-	tcase_add_test(tc, second_poll_of_a_run_fails__reported_and_retried_without_another_arm);
-	tcase_add_test(tc, freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried);
-	tcase_add_test(tc, disabled_while_a_fault_is_reported__what_came_waits_for_a_sink);
-	tcase_add_loop_test(tc, slot__its_last_evd_had_a_past__the_next_evd_has_none, 0, PASTS);
-	return s;
 }

@@ -5,7 +5,6 @@
  * refused below the length.
  */
 #include "story.h"
-#include "suites.h"
 #include "window.h"
 
 #define FIRST 100
@@ -35,7 +34,9 @@ posts_fit(uint64_t first, unsigned int n)
 	ck_assert_int_eq(script_post(&st.dev, first + n), -ENOSPC);
 }
 
-START_TEST(first_post__makes_room__for_as_many_as_the_length)
+CASE("evd_first_post:first_post");
+
+TEST(first_post__makes_room__for_as_many_as_the_length)
 {
 	begin(4);
 	ck_assert_uint_eq(st.dev.evd.queue.posted.length, 0);
@@ -48,9 +49,8 @@ START_TEST(first_post__makes_room__for_as_many_as_the_length)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__nothing_posted_yet__the_first_post_makes_room_for_the_new_length)
+TEST(resize__nothing_posted_yet__the_first_post_makes_room_for_the_new_length)
 {
 	begin(4);
 	ck_assert_int_eq(resize(6), 0);
@@ -63,9 +63,8 @@ START_TEST(resize__nothing_posted_yet__the_first_post_makes_room_for_the_new_len
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(reserve__nothing_posted_yet__makes_room_that_a_resize_keeps)
+TEST(reserve__nothing_posted_yet__makes_room_that_a_resize_keeps)
 {
 	begin(4);
 	ck_assert_int_eq(evd_reserve(evd_self(&st.dev.evd), 2), 0);
@@ -75,7 +74,6 @@ START_TEST(reserve__nothing_posted_yet__makes_room_that_a_resize_keeps)
 		story_dequeues(&st, FIRST + i);
 	story_end(&st);
 }
-END_TEST
 
 /* ---- windows ---- */
 
@@ -190,7 +188,8 @@ check_queue(bool first, bool last)
 	story_empty(&st);
 }
 
-START_TEST(call_that_makes_room__anything_in_its_windows__no_event_is_lost_or_refused)
+TEST_LOOP(
+    call_that_makes_room__anything_in_its_windows__no_event_is_lost_or_refused, CALLS *INTRUDERS)
 {
 	void (*const call)(void) = calls[_i / INTRUDERS];
 	bool missed = false;
@@ -208,21 +207,4 @@ START_TEST(call_that_makes_room__anything_in_its_windows__no_event_is_lost_or_re
 		story_end(&st);
 	}
 	ck_assert_int_gt(window, 3);
-}
-END_TEST
-
-Suite *
-evd_first_post_suite(void)
-{
-	Suite *s = suite_create("evd_first_post");
-	TCase *tc = runner_tcase(s, "first_post");
-
-	tcase_add_test(tc, first_post__makes_room__for_as_many_as_the_length);
-	tcase_add_test(
-	    tc, resize__nothing_posted_yet__the_first_post_makes_room_for_the_new_length);
-	tcase_add_test(tc, reserve__nothing_posted_yet__makes_room_that_a_resize_keeps);
-	tcase_add_loop_test(tc,
-	    call_that_makes_room__anything_in_its_windows__no_event_is_lost_or_refused, 0,
-	    CALLS * INTRUDERS);
-	return s;
 }

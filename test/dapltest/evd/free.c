@@ -5,7 +5,6 @@
 
 #include "story.h"
 #include "calls.h"
-#include "suites.h"
 
 static void
 setup(void)
@@ -27,7 +26,9 @@ free_own(struct tape *tape, uint64_t id)
 	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
-START_TEST(free__idle__destroyed_once_and_then_dead)
+CASE("evd_free:free", setup, teardown);
+
+TEST(free__idle__destroyed_once_and_then_dead)
 {
 	DAT_EVENT event = script_event(1);
 	struct dat_rearm_evd_counters counters;
@@ -53,9 +54,8 @@ START_TEST(free__idle__destroyed_once_and_then_dead)
 	ck_assert(!script_evd_is(evd, &st.dev));
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
-END_TEST
 
-START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
+TEST(free__slot_used_again__nothing_of_the_old_one_left)
 {
 	struct evd_status status;
 	DAT_EVENT event;
@@ -79,9 +79,8 @@ START_TEST(free__slot_used_again__nothing_of_the_old_one_left)
 	story_expect_nothing(&st);
 	story_dequeues(&st, 1);
 }
-END_TEST
 
-START_TEST(free__notifications_unread__is_not_delayed_by_them)
+TEST(free__notifications_unread__is_not_delayed_by_them)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
@@ -89,9 +88,8 @@ START_TEST(free__notifications_unread__is_not_delayed_by_them)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(st.tape.n, 0);
 }
-END_TEST
 
-START_TEST(free__notifications_read_but_unacknowledged__acknowledged_first)
+TEST(free__notifications_read_but_unacknowledged__acknowledged_first)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 1; i <= 70; i++) { /* one batch of 64, and some */
@@ -104,7 +102,6 @@ START_TEST(free__notifications_read_but_unacknowledged__acknowledged_first)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_uint_eq(st.dev.acks, 70);
 }
-END_TEST
 
 static void *
 book_late(void *arg)
@@ -116,7 +113,7 @@ book_late(void *arg)
 	return NULL;
 }
 
-START_TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
+TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
 {
 	pthread_t reader;
 
@@ -130,9 +127,8 @@ START_TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
 	story_run(&st);
 	ck_assert_int_eq(st.tape.n, 0);
 }
-END_TEST
 
-START_TEST(free__run_queued__unlinked_and_never_run)
+TEST(free__run_queued__unlinked_and_never_run)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -140,9 +136,8 @@ START_TEST(free__run_queued__unlinked_and_never_run)
 	ck_assert_int_eq(story_turn(&st), 0);
 	ck_assert_int_eq(st.tape.n, 0);
 }
-END_TEST
 
-START_TEST(free__run_delayed_by_a_fault__unlinked)
+TEST(free__run_delayed_by_a_fault__unlinked)
 {
 	st.dev.fail_arms = 0;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -155,10 +150,9 @@ START_TEST(free__run_delayed_by_a_fault__unlinked)
 	script_sleep_ms(5);
 	ck_assert_int_eq(story_turn(&st), 0);
 }
-END_TEST
 
 /* clause: c.14.25 */
-START_TEST(free__from_own_upcall__the_return_destroys)
+TEST(free__from_own_upcall__the_return_destroys)
 {
 	st.tape.then = free_own;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -169,7 +163,6 @@ START_TEST(free__from_own_upcall__the_return_destroys)
 	story_run(&st);
 	ck_assert_int_eq(st.tape.n, 1);
 }
-END_TEST
 
 static void
 free_own_and_check(struct tape *tape, uint64_t id)
@@ -187,7 +180,7 @@ free_own_and_check(struct tape *tape, uint64_t id)
 	     -ENODEV);
 }
 
-START_TEST(free__from_own_upcall__handle_dead_inside_object_alive)
+TEST(free__from_own_upcall__handle_dead_inside_object_alive)
 {
 	st.tape.then = free_own_and_check;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -195,7 +188,6 @@ START_TEST(free__from_own_upcall__handle_dead_inside_object_alive)
 	story_upcall(&st, 100);
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
-END_TEST
 
 static void
 free_arg(struct tape *tape, uint64_t id)
@@ -207,7 +199,7 @@ free_arg(struct tape *tape, uint64_t id)
 	must(other->destroyed == 1);
 }
 
-START_TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
+TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 {
 	struct script other;
 	struct tape tape;
@@ -232,9 +224,8 @@ START_TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 	story_expect_nothing(&st);
 	script_close(&other);
 }
-END_TEST
 
-START_TEST(free__a_waiter_is_blocked__waits_until_it_left)
+TEST(free__a_waiter_is_blocked__waits_until_it_left)
 {
 	struct waiter w;
 
@@ -243,7 +234,6 @@ START_TEST(free__a_waiter_is_blocked__waits_until_it_left)
 	ck_assert(!st.dev.evd.waiting);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 }
-END_TEST
 
 static void *
 free_thread(void *arg)
@@ -266,7 +256,7 @@ begin_threaded(enum script_channel channel)
 }
 
 /* clause: c.14.26 */
-START_TEST(free__upcall_runs_elsewhere__waits_for_its_return)
+TEST(free__upcall_runs_elsewhere__waits_for_its_return)
 {
 	pthread_t thread;
 
@@ -284,18 +274,16 @@ START_TEST(free__upcall_runs_elsewhere__waits_for_its_return)
 	ck_assert_int_eq(st.dev.destroyed, 1);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
 }
-END_TEST
 
-START_TEST(free__private_channel_in_the_loop__removed_before_it_is_closed)
+TEST(free__private_channel_in_the_loop__removed_before_it_is_closed)
 {
 	begin_threaded(SCRIPT_PRIVATE);
 	for (int i = 1; i <= 20; i++)
 		script_complete(&st.dev, (uint64_t)i);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 }
-END_TEST
 
-START_TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps)
+TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	bool freed = false;
@@ -326,7 +314,6 @@ START_TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sle
 	loop_free(opt.pool);
 	ck_assert_int_lt(busy, CLOCKS_PER_SEC / 50);
 }
-END_TEST
 
 static void
 effect_outlasts(struct script *s, uint64_t id)
@@ -355,7 +342,7 @@ dequeue_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(free__a_dequeue_runs_an_effect__waits_for_it)
+TEST(free__a_dequeue_runs_an_effect__waits_for_it)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 	pthread_t thread;
@@ -370,7 +357,6 @@ START_TEST(free__a_dequeue_runs_an_effect__waits_for_it)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 static void
 tear_down_twice_and_free(struct tape *tape, uint64_t id)
@@ -386,7 +372,7 @@ tear_down_twice_and_free(struct tape *tape, uint64_t id)
 	must(evd->exempt == 1 && tape->dev->destroyed == 0);
 }
 
-START_TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys)
+TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys)
 {
 	st.tape.then = tear_down_twice_and_free;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -394,7 +380,6 @@ START_TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_retur
 	story_upcall(&st, 100);
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
-END_TEST
 
 static int detained; /* 1: a thread that was woken is kept; 2: it may go */
 
@@ -430,7 +415,7 @@ await(const int *what, int value)
 	}
 }
 
-START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
+TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 {
 	pthread_t tearing, freeing;
 
@@ -456,9 +441,8 @@ START_TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 	pthread_join(freeing, NULL);
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
-END_TEST
 
-START_TEST(slot__never_opened__dead)
+TEST(slot__never_opened__dead)
 {
 	static struct evd slot;
 	DAT_EVENT event;
@@ -467,35 +451,4 @@ START_TEST(slot__never_opened__dead)
 	ck_assert(!script_evd_is(&slot, DAT_HANDLE_NULL));
 	ck_assert_int_eq(evd_dequeue(evd_self(&slot), &event), -ENODEV);
 	ck_assert_int_eq(evd_free(evd_self(&slot)), -ENODEV);
-}
-END_TEST
-
-Suite *
-evd_free_suite(void)
-{
-	Suite *s = suite_create("evd_free");
-	TCase *tc = runner_tcase(s, "free");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, free__idle__destroyed_once_and_then_dead);
-	tcase_add_test(tc, free__slot_used_again__nothing_of_the_old_one_left);
-	tcase_add_test(tc, free__notifications_unread__is_not_delayed_by_them);
-	tcase_add_test(tc, free__notifications_read_but_unacknowledged__acknowledged_first);
-	tcase_add_test(tc, free__notification_read_but_not_booked__acknowledged_by_its_reader);
-	tcase_add_test(tc, free__run_queued__unlinked_and_never_run);
-	tcase_add_test(tc, free__run_delayed_by_a_fault__unlinked);
-	tcase_add_test(tc, free__from_own_upcall__the_return_destroys);
-	tcase_add_test(tc, free__from_own_upcall__handle_dead_inside_object_alive);
-	tcase_add_test(tc, free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait);
-	tcase_add_test(tc, free__a_waiter_is_blocked__waits_until_it_left);
-	tcase_add_test(tc, free__upcall_runs_elsewhere__waits_for_its_return);
-	tcase_add_test(tc, free__private_channel_in_the_loop__removed_before_it_is_closed);
-	tcase_add_test(
-	    tc, free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps);
-	tcase_add_test(tc, free__a_dequeue_runs_an_effect__waits_for_it);
-	tcase_add_test(
-	    tc, free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys);
-	tcase_add_test(tc, free__a_teardown_is_late_to_leave__waits_for_it);
-	tcase_add_test(tc, slot__never_opened__dead);
-	return s;
 }

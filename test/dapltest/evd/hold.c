@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Receives held until their connection is established, barriers, purges and deferred effects. */
 #include "story.h"
-#include "suites.h"
 
 static struct evd_hold hold;
 
@@ -39,8 +38,10 @@ post_disconnected(void)
 	    evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
 }
 
+CASE("evd_hold:order", setup, teardown);
+
 /* origin: peer.29 */
-START_TEST(hold__receive_before_established__held_and_follows_it)
+TEST(hold__receive_before_established__held_and_follows_it)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
@@ -56,9 +57,8 @@ START_TEST(hold__receive_before_established__held_and_follows_it)
 	story_dequeues(&st, 13);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold__held_receives__released_into_upcalls_after_established)
+TEST(hold__held_receives__released_into_upcalls_after_established)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -70,9 +70,8 @@ START_TEST(hold__held_receives__released_into_upcalls_after_established)
 	story_upcall(&st, 11);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(hold__held_receives__not_reported_until_released)
+TEST(hold__held_receives__not_reported_until_released)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
@@ -83,9 +82,8 @@ START_TEST(hold__held_receives__not_reported_until_released)
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(hold__held_receives__wake_a_waiter_only_when_released)
+TEST(hold__held_receives__wake_a_waiter_only_when_released)
 {
 	struct waiter w;
 
@@ -99,9 +97,8 @@ START_TEST(hold__held_receives__wake_a_waiter_only_when_released)
 	ck_assert_uint_eq(waiter_id(&w), 800);
 	ck_assert_int_eq(w.nmore, 1);
 }
-END_TEST
 
-START_TEST(hold__any_outcome_releases__even_when_its_event_finds_no_room)
+TEST(hold__any_outcome_releases__even_when_its_event_finds_no_room)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
@@ -115,19 +112,17 @@ START_TEST(hold__any_outcome_releases__even_when_its_event_finds_no_room)
 	script_complete_on(&st.dev, 1, 12);
 	story_dequeues(&st, 12);
 }
-END_TEST
 
-START_TEST(hold__held_receive__not_pending_for_enable_new)
+TEST(hold__held_receive__not_pending_for_enable_new)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* origin: peer.29 */
-START_TEST(hold__disconnected__after_completions_still_landing)
+TEST(hold__disconnected__after_completions_still_landing)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete_on(&st.dev, 1, 11);
@@ -139,9 +134,8 @@ START_TEST(hold__disconnected__after_completions_still_landing)
 	(void)script_deliver(&st.dev);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
+TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(post_disconnected(), 0);
@@ -149,9 +143,8 @@ START_TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
 	story_expect_nothing(&st);
 	story_dequeues(&st, 900);
 }
-END_TEST
 
-START_TEST(hold__arrival_of_a_completion__is_its_first_poll)
+TEST(hold__arrival_of_a_completion__is_its_first_poll)
 {
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -164,7 +157,6 @@ START_TEST(hold__arrival_of_a_completion__is_its_first_poll)
 	story_dequeues(&st, 2);
 	story_dequeues(&st, 102);
 }
-END_TEST
 
 static bool
 record_of(const struct evd_record *queued, const void *key)
@@ -182,7 +174,7 @@ event_of(const DAT_EVENT *event, const void *key)
 }
 
 /* origin: race.D6 */
-START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
+TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 {
 	const uint32_t ep = 1;
 
@@ -206,7 +198,6 @@ START_TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 	story_dequeues(&st, 22);
 	story_empty(&st);
 }
-END_TEST
 
 static bool
 is_disconnected(const DAT_EVENT *event, const void *key)
@@ -236,7 +227,7 @@ begin_full(void)
 	story_expect_nothing(&st);
 }
 
-START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
+TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 {
 	begin_full();
 	ck_assert_int_eq(post_established(), 0); /* of the same endpoint */
@@ -248,7 +239,6 @@ START_TEST(hold__purge_opens_what_a_barrier_kept__the_sink_is_notified)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 800);
 }
-END_TEST
 
 /* An event of the endpoint of script_barrier that wakes no sink. */
 static int
@@ -264,7 +254,7 @@ post_unsignalled(bool barrier)
 }
 
 /* origin: out35.P2 */
-START_TEST(hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified)
+TEST_LOOP(hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified, 2)
 {
 	begin_full();
 	ck_assert_int_eq(post_unsignalled(false), 0); /* behind the barrier */
@@ -277,10 +267,9 @@ START_TEST(hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 700);
 }
-END_TEST
 
 /* origin: out35.P2 */
-START_TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified)
+TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified)
 {
 	begin_full();
 	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
@@ -291,10 +280,9 @@ START_TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified
 		story_dequeues(&st, i);
 	story_upcall(&st, TAPE_REPORT); /* what the device held back, and the barrier */
 }
-END_TEST
 
 /* origin: out35.P2 */
-START_TEST(hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified)
+TEST(hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(post_unsignalled(true), 0);
@@ -302,7 +290,6 @@ START_TEST(hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified)
 	story_dequeues(&st, 700);
 	story_empty(&st);
 }
-END_TEST
 
 static void
 post_to_self(struct script *s, uint64_t id)
@@ -311,7 +298,7 @@ post_to_self(struct script *s, uint64_t id)
 	must(evd_set_waitable(evd_self(&s->evd), true) == 0); /* no lock is held */
 }
 
-START_TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
+TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 
@@ -325,13 +312,12 @@ START_TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 	script_decide(&st.dev);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /*
  * As many receives are held as can be posted.  A device that completes more is broken, and said to
  * be.
  */
-START_TEST(hold__hold_full__the_device_has_failed)
+TEST(hold__hold_full__the_device_has_failed)
 {
 	DAT_EVENT event;
 
@@ -346,9 +332,8 @@ START_TEST(hold__hold_full__the_device_has_failed)
 		story_dequeues(&st, i);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
+TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 {
 	struct evd_status status;
 
@@ -361,9 +346,8 @@ START_TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 	story_dequeues(&st, 900);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold__purge_finds_nothing__is_not_reported)
+TEST(hold__purge_finds_nothing__is_not_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -372,9 +356,8 @@ START_TEST(hold__purge_finds_nothing__is_not_reported)
 	story_expect_nothing(&st); /* told of what is queued already */
 	story_dequeues(&st, 100);
 }
-END_TEST
 
-START_TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
+TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	st.dev.gone[1] = true;
@@ -383,9 +366,8 @@ START_TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
 	story_expect_nothing(&st);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
+TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 {
 	const uint32_t ep = 1;
 
@@ -402,36 +384,4 @@ START_TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 	story_upcall(&st, TAPE_REPORT);
 	story_dequeues(&st, 21);
 	story_empty(&st);
-}
-END_TEST
-
-Suite *
-evd_hold_suite(void)
-{
-	Suite *s = suite_create("evd_hold");
-	TCase *tc = runner_tcase(s, "order");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, hold__receive_before_established__held_and_follows_it);
-	tcase_add_test(tc, hold__held_receives__released_into_upcalls_after_established);
-	tcase_add_test(tc, hold__held_receives__not_reported_until_released);
-	tcase_add_test(tc, hold__held_receives__wake_a_waiter_only_when_released);
-	tcase_add_test(tc, hold__any_outcome_releases__even_when_its_event_finds_no_room);
-	tcase_add_test(tc, hold__held_receive__not_pending_for_enable_new);
-	tcase_add_test(tc, hold__disconnected__after_completions_still_landing);
-	tcase_add_test(tc, hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken);
-	tcase_add_test(tc, hold__arrival_of_a_completion__is_its_first_poll);
-	tcase_add_test(tc, hold__endpoint_freed__its_ring_held_and_posted_go);
-	tcase_add_test(tc, hold__purge_opens_what_a_barrier_kept__the_sink_is_notified);
-	tcase_add_loop_test(
-	    tc, hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified, 0, 2);
-	tcase_add_test(tc, hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified);
-	tcase_add_test(tc, hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified);
-	tcase_add_test(tc, hold__effect_of_a_dequeue__unlocked_and_never_a_call_out);
-	tcase_add_test(tc, hold__hold_full__the_device_has_failed);
-	tcase_add_test(tc, hold__purge_finds_nothing__the_barrier_stays_closed);
-	tcase_add_test(tc, hold__purge_finds_nothing__is_not_reported);
-	tcase_add_test(tc, hold__completion_of_a_freed_endpoint__is_not_reported);
-	tcase_add_test(tc, hold__purge_makes_room_for_what_the_device_held_back__reported);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Blocking calls from inside an upcall: only this thread reads the channels of the loop. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct script other;
 static struct tape other_tape;
@@ -71,7 +70,9 @@ wait_other(struct tape *tape, uint64_t id)
 	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 2, &got, &nmore);
 }
 
-START_TEST(wait_in_upcall__notifications_of_this_loop__are_read)
+CASE("evd_inside:inside", setup, teardown);
+
+TEST(wait_in_upcall__notifications_of_this_loop__are_read)
 {
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
@@ -81,9 +82,8 @@ START_TEST(wait_in_upcall__notifications_of_this_loop__are_read)
 	ck_assert_int_eq(result, 0);
 	ck_assert_uint_eq(script_id(&got), 1);
 }
-END_TEST
 
-START_TEST(wait_in_upcall__private_channel_and_posts__wake_it)
+TEST(wait_in_upcall__private_channel_and_posts__wake_it)
 {
 	struct script_options opt = st.dev.opt;
 
@@ -97,7 +97,6 @@ START_TEST(wait_in_upcall__private_channel_and_posts__wake_it)
 	await_return();
 	ck_assert_int_eq(result, 0);
 }
-END_TEST
 
 static void
 disable_and_wait(struct tape *tape, uint64_t id)
@@ -113,7 +112,7 @@ disable_and_wait(struct tape *tape, uint64_t id)
 		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
-START_TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
+TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
 {
 	inside_upcall(disable_and_wait);
 	await_waiting(&st.dev.evd);
@@ -125,7 +124,6 @@ START_TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
 	tape_await(&st.tape, 2);
 	ck_assert_uint_eq(st.tape.id[1], 2);
 }
-END_TEST
 
 static void
 wait_cno(struct tape *tape, uint64_t id)
@@ -135,7 +133,7 @@ wait_cno(struct tape *tape, uint64_t id)
 	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
 }
 
-START_TEST(cno_wait_in_upcall__evds_of_this_loop__trigger_it)
+TEST(cno_wait_in_upcall__evds_of_this_loop__trigger_it)
 {
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(wait_cno);
@@ -145,7 +143,6 @@ START_TEST(cno_wait_in_upcall__evds_of_this_loop__trigger_it)
 	ck_assert_int_eq(result, 0);
 	ck_assert_ptr_eq(handle, &other);
 }
-END_TEST
 
 static void
 post_and_wait_cno(struct tape *tape, uint64_t id)
@@ -154,16 +151,15 @@ post_and_wait_cno(struct tape *tape, uint64_t id)
 	wait_cno(tape, id);
 }
 
-START_TEST(cno_wait_in_upcall__triggered_from_the_same_upcall__returns)
+TEST(cno_wait_in_upcall__triggered_from_the_same_upcall__returns)
 {
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(post_and_wait_cno);
 	await_return();
 	ck_assert_int_eq(result, 0);
 }
-END_TEST
 
-START_TEST(cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified)
+TEST(cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 
@@ -182,7 +178,6 @@ START_TEST(cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified)
 	ck_assert_int_eq(result, 0);
 	ck_assert_int_eq(tape_count(&other_tape), 0);
 }
-END_TEST
 
 static void
 hand_over_and_wait_cno(struct tape *tape, uint64_t id)
@@ -193,7 +188,7 @@ hand_over_and_wait_cno(struct tape *tape, uint64_t id)
 }
 
 /* clause: c.14.31 */
-START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__notified)
+TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__notified)
 {
 	inside_upcall(hand_over_and_wait_cno);
 	script_sleep_ms(10);
@@ -203,9 +198,8 @@ START_TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__notified)
 	story_dequeues(&st, 101);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 }
-END_TEST
 
-START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return)
+TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 	struct script third;
@@ -232,7 +226,6 @@ START_TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return
 	tape_await_inside(&other_tape, 0);
 	script_close(&third);
 }
-END_TEST
 
 static void
 post_two_to_other(struct tape *tape, uint64_t id)
@@ -243,7 +236,7 @@ post_two_to_other(struct tape *tape, uint64_t id)
 	must(script_post(&other, 201) == 0);
 }
 
-START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
+TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 {
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
 	struct script_options opt = st.dev.opt;
@@ -270,7 +263,6 @@ START_TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 	script_close(&third);
 	loop_free(opt.pool);
 }
-END_TEST
 
 static int agent_calls;
 
@@ -289,7 +281,7 @@ wait_and_count_agents(struct tape *tape, uint64_t id)
 	must(__atomic_load_n(&agent_calls, __ATOMIC_SEQ_CST) == 0);
 }
 
-START_TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
+TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, count_agent };
 	struct script third;
@@ -309,7 +301,6 @@ START_TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
 		script_sleep_ms(1);
 	script_close(&third);
 }
-END_TEST
 
 static void
 free_other(struct tape *tape, uint64_t id)
@@ -319,7 +310,7 @@ free_other(struct tape *tape, uint64_t id)
 	result = evd_free(evd_self(&other.evd));
 }
 
-START_TEST(free_in_upcall__the_other_has_a_blocked_waiter__ends)
+TEST(free_in_upcall__the_other_has_a_blocked_waiter__ends)
 {
 	struct waiter w;
 
@@ -329,7 +320,6 @@ START_TEST(free_in_upcall__the_other_has_a_blocked_waiter__ends)
 	ck_assert_int_eq(result, 0);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 }
-END_TEST
 
 static void
 tear_own_down(struct tape *tape, uint64_t id)
@@ -340,7 +330,7 @@ tear_own_down(struct tape *tape, uint64_t id)
 }
 
 /* clause: c.14.13 */
-START_TEST(teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself)
+TEST(teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself)
 {
 	inside_upcall(tear_own_down);
 	await_return();
@@ -349,7 +339,6 @@ START_TEST(teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself)
 	script_sleep_ms(5);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
 }
-END_TEST
 
 static void
 step_by_hand(struct tape *tape, uint64_t id)
@@ -359,7 +348,7 @@ step_by_hand(struct tape *tape, uint64_t id)
 }
 
 /* clause: c.14.13 */
-START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
+TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 {
 	struct script_options opt = { .channel = SCRIPT_BY_HAND };
 	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
@@ -389,7 +378,6 @@ START_TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 	script_close(&third);
 	loop_free(opt.loop);
 }
-END_TEST
 
 static void
 wait_cno_for_a_while(struct tape *tape, uint64_t id)
@@ -402,35 +390,10 @@ wait_cno_for_a_while(struct tape *tape, uint64_t id)
 	must(os_clock_ns() - before >= 10000000u);
 }
 
-START_TEST(timed_wait_in_upcall__nothing_comes__ends_in_time)
+TEST(timed_wait_in_upcall__nothing_comes__ends_in_time)
 {
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
 	inside_upcall(wait_cno_for_a_while);
 	await_return();
 	ck_assert_int_eq(result, -ETIMEDOUT);
-}
-END_TEST
-
-Suite *
-evd_inside_suite(void)
-{
-	Suite *s = suite_create("evd_inside");
-	TCase *tc = runner_tcase(s, "inside");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, wait_in_upcall__notifications_of_this_loop__are_read);
-	tcase_add_test(tc, wait_in_upcall__private_channel_and_posts__wake_it);
-	tcase_add_test(tc, wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on);
-	tcase_add_test(tc, cno_wait_in_upcall__evds_of_this_loop__trigger_it);
-	tcase_add_test(tc, cno_wait_in_upcall__triggered_from_the_same_upcall__returns);
-	tcase_add_test(tc, cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified);
-	tcase_add_test(tc, cno_wait_in_upcall__on_its_own_evd_disabled_before__notified);
-	tcase_add_test(tc, wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return);
-	tcase_add_test(tc, wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it);
-	tcase_add_test(tc, wait_in_upcall__an_agent_is_due__called_after_the_return);
-	tcase_add_test(tc, free_in_upcall__the_other_has_a_blocked_waiter__ends);
-	tcase_add_test(tc, teardown_in_upcall__of_its_own_evd__does_not_wait_for_itself);
-	tcase_add_test(tc, teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone);
-	tcase_add_test(tc, timed_wait_in_upcall__nothing_comes__ends_in_time);
-	return s;
 }

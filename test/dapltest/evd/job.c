@@ -8,7 +8,6 @@
 #include "evd/park.h"
 
 #include "script.h"
-#include "suites.h"
 
 static struct loop *loop;
 
@@ -59,7 +58,9 @@ destroy(void)
 	park_close_self();
 }
 
-START_TEST(jobs__ready__each_once_in_order_and_unready_takes_off)
+CASE("evd_job:job", stepped, destroy);
+
+TEST(jobs__ready__each_once_in_order_and_unready_takes_off)
 {
 	struct work w[3] = { { .runs = 0 } };
 
@@ -75,7 +76,6 @@ START_TEST(jobs__ready__each_once_in_order_and_unready_takes_off)
 	ck_assert_uint_le(w[0].at, w[2].at);
 	ck_assert(!loop_unready(&w[0].job));
 }
-END_TEST
 
 static void
 again(struct work *w)
@@ -83,7 +83,7 @@ again(struct work *w)
 	loop_ready(w->target, &w->job);
 }
 
-START_TEST(job_that_becomes_ready_again__one_run_a_turn)
+TEST(job_that_becomes_ready_again__one_run_a_turn)
 {
 	struct work w = { .job = { .run = run }, .then = again, .target = loop };
 
@@ -94,9 +94,8 @@ START_TEST(job_that_becomes_ready_again__one_run_a_turn)
 	}
 	ck_assert(loop_unready(&w.job));
 }
-END_TEST
 
-START_TEST(delayed_job__not_before_its_time_and_hastened_at_once)
+TEST(delayed_job__not_before_its_time_and_hastened_at_once)
 {
 	struct work w = { .job = { .run = run } };
 	uint64_t before = os_clock_ns();
@@ -115,9 +114,8 @@ START_TEST(delayed_job__not_before_its_time_and_hastened_at_once)
 	ck_assert(loop_unready(&w.job));
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 }
-END_TEST
 
-START_TEST(doorbell__sleeping_thread__woken_for_jobs_and_delays)
+TEST(doorbell__sleeping_thread__woken_for_jobs_and_delays)
 {
 	struct work w = { .job = { .run = run } };
 
@@ -130,9 +128,8 @@ START_TEST(doorbell__sleeping_thread__woken_for_jobs_and_delays)
 	loop_ready_later(loop, &w.job, 5000000u);
 	await_runs(&w, 201);
 }
-END_TEST
 
-START_TEST(doorbell__idle_afterwards__the_thread_sleeps)
+TEST(doorbell__idle_afterwards__the_thread_sleeps)
 {
 	struct work w = { .job = { .run = run } };
 	clock_t busy;
@@ -149,7 +146,6 @@ START_TEST(doorbell__idle_afterwards__the_thread_sleeps)
 	script_sleep_ms(50);
 	ck_assert_int_lt(clock() - busy, CLOCKS_PER_SEC / 50);
 }
-END_TEST
 
 static void
 meet(struct work *w)
@@ -170,7 +166,7 @@ look_at_signals(struct work *w)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
 }
 
-START_TEST(thread__blocks_every_signal__its_maker_none)
+TEST(thread__blocks_every_signal__its_maker_none)
 {
 	struct work w = { .job = { .run = run }, .then = look_at_signals };
 	sigset_t before, after;
@@ -188,9 +184,8 @@ START_TEST(thread__blocks_every_signal__its_maker_none)
 	loop_free(loop);
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 }
-END_TEST
 
-START_TEST(pool__as_many_jobs_at_once_as_threads)
+TEST(pool__as_many_jobs_at_once_as_threads)
 {
 	pthread_barrier_t barrier;
 	struct work w[4];
@@ -208,7 +203,6 @@ START_TEST(pool__as_many_jobs_at_once_as_threads)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	pthread_barrier_destroy(&barrier);
 }
-END_TEST
 
 static void
 destroy_own(struct work *w)
@@ -218,7 +212,7 @@ destroy_own(struct work *w)
 }
 
 /* origin: race.X6 */
-START_TEST(destroy__from_its_own_thread__ends_after_the_job)
+TEST(destroy__from_its_own_thread__ends_after_the_job)
 {
 	static struct work w[2];
 	struct loop *own;
@@ -231,9 +225,8 @@ START_TEST(destroy__from_its_own_thread__ends_after_the_job)
 	}
 	/* The runner checks that neither thread nor descriptor stays. */
 }
-END_TEST
 
-START_TEST(hasten__neither_delayed_nor_put_off__left_alone)
+TEST(hasten__neither_delayed_nor_put_off__left_alone)
 {
 	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
 
@@ -261,9 +254,8 @@ START_TEST(hasten__neither_delayed_nor_put_off__left_alone)
 	ck_assert_int_eq(loop_step(loop, 0), 2);
 	ck_assert_uint_le(w[0].at, w[1].at);
 }
-END_TEST
 
-START_TEST(delayed_jobs__each_in_its_time_whatever_the_order)
+TEST(delayed_jobs__each_in_its_time_whatever_the_order)
 {
 	static const uint64_t delays[2][3] = { { 4, 8, 12 }, { 12, 8, 4 } };
 	struct work w[3];
@@ -281,9 +273,8 @@ START_TEST(delayed_jobs__each_in_its_time_whatever_the_order)
 			ck_assert_uint_ge(w[i].at - before, delays[order][i] * 1000000u);
 	}
 }
-END_TEST
 
-START_TEST(delayed_job__due_while_the_loop_is_about_to_sleep__runs)
+TEST(delayed_job__due_while_the_loop_is_about_to_sleep__runs)
 {
 	struct work w = { .job = { .run = run } };
 
@@ -295,9 +286,8 @@ START_TEST(delayed_job__due_while_the_loop_is_about_to_sleep__runs)
 	}
 	ck_assert_int_eq(runs(&w), 1000);
 }
-END_TEST
 
-START_TEST(rest__a_job_that_may_run__there_is_something_to_pump)
+TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 {
 	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
 	uint64_t until;
@@ -318,7 +308,6 @@ START_TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 }
-END_TEST
 
 static long
 mapped_pages(void)
@@ -331,7 +320,7 @@ mapped_pages(void)
 	return pages;
 }
 
-START_TEST(destroy__from_its_own_thread_again_and_again__no_stack_stays)
+TEST(destroy__from_its_own_thread_again_and_again__no_stack_stays)
 {
 	static struct work w[24];
 	pthread_attr_t attr;
@@ -356,9 +345,8 @@ START_TEST(destroy__from_its_own_thread_again_and_again__no_stack_stays)
 	}
 	ck_assert_int_lt((mapped_pages() - before) * sysconf(_SC_PAGESIZE), 8 * (long)stack);
 }
-END_TEST
 
-START_TEST(delayed_job__its_time_ends_the_sleep__runs_in_that_turn)
+TEST(delayed_job__its_time_ends_the_sleep__runs_in_that_turn)
 {
 	struct work w = { .job = { .run = run } };
 
@@ -366,7 +354,6 @@ START_TEST(delayed_job__its_time_ends_the_sleep__runs_in_that_turn)
 	ck_assert_int_eq(loop_step(loop, 60000), 1);
 	ck_assert_int_eq(runs(&w), 1);
 }
-END_TEST
 
 static struct loop *pumped;
 
@@ -377,7 +364,7 @@ look_what_to_pump(struct work *w)
 	pumped = loop_to_pump();
 }
 
-START_TEST(pump__on_a_loop_its_own_on_a_pool_none)
+TEST(pump__on_a_loop_its_own_on_a_pool_none)
 {
 	struct work w = { .job = { .run = run }, .then = look_what_to_pump };
 	struct loop *pool;
@@ -391,30 +378,4 @@ START_TEST(pump__on_a_loop_its_own_on_a_pool_none)
 	await_runs(&w, 2);
 	ck_assert_ptr_null(pumped); /* others serve it */
 	loop_free(pool);
-}
-END_TEST
-
-Suite *
-evd_job_suite(void)
-{
-	Suite *s = suite_create("evd_job");
-	TCase *tc = runner_tcase(s, "job");
-
-	tcase_add_checked_fixture(tc, stepped, destroy);
-	tcase_add_test(tc, jobs__ready__each_once_in_order_and_unready_takes_off);
-	tcase_add_test(tc, job_that_becomes_ready_again__one_run_a_turn);
-	tcase_add_test(tc, delayed_job__not_before_its_time_and_hastened_at_once);
-	tcase_add_test(tc, doorbell__sleeping_thread__woken_for_jobs_and_delays);
-	tcase_add_test(tc, doorbell__idle_afterwards__the_thread_sleeps);
-	tcase_add_test(tc, thread__blocks_every_signal__its_maker_none);
-	tcase_add_test(tc, pool__as_many_jobs_at_once_as_threads);
-	tcase_add_test(tc, destroy__from_its_own_thread__ends_after_the_job);
-	tcase_add_test(tc, hasten__neither_delayed_nor_put_off__left_alone);
-	tcase_add_test(tc, delayed_jobs__each_in_its_time_whatever_the_order);
-	tcase_add_test(tc, delayed_job__due_while_the_loop_is_about_to_sleep__runs);
-	tcase_add_test(tc, rest__a_job_that_may_run__there_is_something_to_pump);
-	tcase_add_test(tc, destroy__from_its_own_thread_again_and_again__no_stack_stays);
-	tcase_add_test(tc, delayed_job__its_time_ends_the_sleep__runs_in_that_turn);
-	tcase_add_test(tc, pump__on_a_loop_its_own_on_a_pool_none);
-	return s;
 }

@@ -9,7 +9,6 @@
 #include "evd/fast.h"
 #include "evd/loop_body.h"
 
-#include "suites.h"
 #include "script.h"
 #include "window.h"
 
@@ -165,7 +164,9 @@ every_event(const DAT_EVENT *event, const void *key)
 	return true;
 }
 
-START_TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
+CASE("evd_late:late", setup, teardown);
+
+TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
 {
 	open_slot(1, -1);
 	late = evd_self(&slot);
@@ -181,10 +182,9 @@ START_TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
 	ck_assert(!evd_is_direct_last(late));
 	evd_unlock(&slot);
 }
-END_TEST
 
 /* origin: attack.C2 */
-START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
+TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 {
 	struct dat_rearm_evd_counters counters;
 	struct evd_calls made;
@@ -236,7 +236,6 @@ START_TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 	ck_assert_int_eq(gone, 1);
 	check_successor();
 }
-END_TEST
 
 static int
 resize(void)
@@ -265,7 +264,7 @@ static int (*const in_sections[])(void) = { resize, drain, post_first };
  * Calls that drop the lock for a while to allocate: the ring is full, so that a drain does, and
  * there is no room for posted events, so that a post does.
  */
-START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched)
+TEST_LOOP(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, SECTIONS)
 {
 	int window = 0;
 
@@ -282,10 +281,9 @@ START_TEST(call_in_several_sections__freed_in_a_window__is_refused_and_nothing_t
 	}
 	ck_assert_int_gt(window, 2);
 }
-END_TEST
 
 /* origin: attack.C1 */
-START_TEST(late_handler__slot_serves_another__reads_no_channel)
+TEST(late_handler__slot_serves_another__reads_no_channel)
 {
 	int fd = os_event_open(false), window = 0;
 
@@ -312,7 +310,6 @@ START_TEST(late_handler__slot_serves_another__reads_no_channel)
 	ck_assert_int_gt(window, 2);
 	os_close(fd);
 }
-END_TEST
 
 static void
 agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
@@ -330,7 +327,7 @@ cno_destroyed(struct cno *cno)
 }
 
 /* origin: attack.C2 */
-START_TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
+TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
 {
 	static struct cno cno;
 	struct cno_config config = {
@@ -371,10 +368,9 @@ START_TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touch
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 	ck_assert_int_eq(gone, 2);
 }
-END_TEST
 
 /* What closes an adapter asks this of objects whose free another thread has ended. */
-START_TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
+TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
 {
 	static struct cno cno;
 	const struct cno_config config = { .serial = 1, .loop = loop, .destroyed = cno_destroyed };
@@ -391,7 +387,6 @@ START_TEST(end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for)
 	ck_assert(!cno_is_left_to_closer(cno_self(&cno)));
 	open_slot(2, -1);
 }
-END_TEST
 
 static uint64_t ran_for;
 
@@ -411,7 +406,7 @@ use_the_job_again(void)
 	job = (struct loop_job){ .run = remember_life, .serial = 2 };
 }
 
-START_TEST(late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for)
+TEST(late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for)
 {
 	open_slot(1, -1);
 	job = (struct loop_job){ .run = remember_life, .serial = 1 };
@@ -422,7 +417,6 @@ START_TEST(late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_
 	ck_assert(!window_missed());
 	ck_assert_uint_eq(ran_for, 1);
 }
-END_TEST
 
 /* Queued before the slot's own job, on the loop whose upcalls these are. */
 static void
@@ -434,7 +428,7 @@ run_for_the_first(struct loop_job *of_the_first, uint64_t serial)
 	must(slot.job_state == EVD_JOB_READY);
 }
 
-START_TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
+TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
 {
 	struct loop_job of_the_first = { .run = run_for_the_first, .serial = 1 };
 
@@ -448,9 +442,8 @@ START_TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
 	ck_assert_int_eq(loop_step(loop, 0), 2);
 	ck_assert_int_eq(calls, 1);
 }
-END_TEST
 
-START_TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent)
+TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent)
 {
 	static struct cno cno;
 	struct cno_config config = {
@@ -473,27 +466,4 @@ START_TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent
 	ck_assert_int_eq(calls, 1);
 	ck_assert_int_eq(evd_set_listener(evd_self(&slot), NULL, DAT_HANDLE_NULL), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
-}
-END_TEST
-
-Suite *
-evd_late_suite(void)
-{
-	Suite *s = suite_create("evd_late");
-	TCase *tc = runner_tcase(s, "late");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, late_dequeue__slot_serves_another_with_completions__is_not_direct);
-	tcase_add_test(tc, late_call__slot_serves_another__is_refused_and_nothing_touched);
-	tcase_add_loop_test(tc,
-	    call_in_several_sections__freed_in_a_window__is_refused_and_nothing_touched, 0,
-	    SECTIONS);
-	tcase_add_test(tc, end_of_an_adapter__freed_and_nothing_runs__nothing_to_wait_for);
-	tcase_add_test(tc, late_handler__slot_serves_another__reads_no_channel);
-	tcase_add_test(tc, late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched);
-	tcase_add_test(
-	    tc, late_job__its_memory_serves_another__runs_for_the_life_it_was_queued_for);
-	tcase_add_test(tc, late_run__slot_serves_another_with_an_event__begins_nothing);
-	tcase_add_test(tc, late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent);
-	return s;
 }

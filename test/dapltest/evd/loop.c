@@ -7,7 +7,6 @@
 #include "evd/park.h"
 
 #include "script.h"
-#include "suites.h"
 
 static struct loop *loop;
 
@@ -66,7 +65,9 @@ destroy(void)
 	park_close_self();
 }
 
-START_TEST(step__nothing_to_do__returns_zero_and_keeps_time)
+CASE("evd_loop:loop", stepped, destroy);
+
+TEST(step__nothing_to_do__returns_zero_and_keeps_time)
 {
 	uint64_t before = os_clock_ns();
 
@@ -75,9 +76,8 @@ START_TEST(step__nothing_to_do__returns_zero_and_keeps_time)
 	ck_assert_uint_ge(os_clock_ns() - before, 19000000u);
 	ck_assert_ptr_null(loop_current());
 }
-END_TEST
 
-START_TEST(step__readable_source__handler_entered_inside_the_loop)
+TEST(step__readable_source__handler_entered_inside_the_loop)
 {
 	struct source s;
 
@@ -88,7 +88,6 @@ START_TEST(step__readable_source__handler_entered_inside_the_loop)
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 	source_close(&s);
 }
-END_TEST
 
 static void
 end_of_pipe(void *arg, uint64_t serial)
@@ -104,7 +103,7 @@ end_of_pipe(void *arg, uint64_t serial)
 
 /* A descriptor that reports more than data, here a hang-up, reaches its handler: nothing spins. */
 /* origin: peer.34 */
-START_TEST(step__source_readable_and_hung_up__handler_entered)
+TEST(step__source_readable_and_hung_up__handler_entered)
 {
 	struct source s = { .fd = -1 };
 	int fds[2];
@@ -120,9 +119,8 @@ START_TEST(step__source_readable_and_hung_up__handler_entered)
 	loop_remove(loop, &s.ticket);
 	close(fds[0]);
 }
-END_TEST
 
-START_TEST(watch__off_and_on__level_triggered)
+TEST(watch__off_and_on__level_triggered)
 {
 	struct source s;
 
@@ -135,9 +133,8 @@ START_TEST(watch__off_and_on__level_triggered)
 	source_close(&s);
 	loop_watch(loop, &s.ticket, true); /* a stale ticket: nothing */
 }
-END_TEST
 
-START_TEST(add__many_sources__all_served_and_slots_used_again)
+TEST(add__many_sources__all_served_and_slots_used_again)
 {
 	struct source s[40];
 
@@ -154,18 +151,16 @@ START_TEST(add__many_sources__all_served_and_slots_used_again)
 		}
 	}
 }
-END_TEST
 
-START_TEST(add__bad_descriptor__refused_and_ticket_untouched)
+TEST(add__bad_descriptor__refused_and_ticket_untouched)
 {
 	struct loop_ticket ticket = { .id = 77 };
 
 	ck_assert_int_eq(loop_add(loop, -1, readable, NULL, 0, &ticket), -EBADF);
 	ck_assert_uint_eq(ticket.id, 77);
 }
-END_TEST
 
-START_TEST(add__descriptor_0__is_one_like_any_other)
+TEST(add__descriptor_0__is_one_like_any_other)
 {
 	struct source s = { .fd = 0 }, other;
 	int fd = os_event_open(false), before = dup(0);
@@ -189,7 +184,6 @@ START_TEST(add__descriptor_0__is_one_like_any_other)
 		os_close(before);
 	}
 }
-END_TEST
 
 static void
 remove_other_and_reuse(struct source *s)
@@ -200,7 +194,7 @@ remove_other_and_reuse(struct source *s)
 }
 
 /* origin: race.X5 */
-START_TEST(remove__in_a_batch_already_fetched__the_successor_is_not_entered)
+TEST(remove__in_a_batch_already_fetched__the_successor_is_not_entered)
 {
 	struct source a, b;
 
@@ -217,7 +211,6 @@ START_TEST(remove__in_a_batch_already_fetched__the_successor_is_not_entered)
 	source_close(&a);
 	source_close(&b);
 }
-END_TEST
 
 static void
 remove_self(struct source *s)
@@ -231,7 +224,7 @@ remove_other(struct source *s)
 	loop_remove(loop, &s->other->ticket);
 }
 
-START_TEST(remove__in_a_batch_already_fetched__not_entered)
+TEST(remove__in_a_batch_already_fetched__not_entered)
 {
 	struct source a, b;
 
@@ -246,9 +239,8 @@ START_TEST(remove__in_a_batch_already_fetched__not_entered)
 	source_close(&a);
 	source_close(&b);
 }
-END_TEST
 
-START_TEST(remove__from_its_own_handler__does_not_wait)
+TEST(remove__from_its_own_handler__does_not_wait)
 {
 	struct source s;
 
@@ -260,9 +252,8 @@ START_TEST(remove__from_its_own_handler__does_not_wait)
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 	os_close(s.fd);
 }
-END_TEST
 
-START_TEST(remove__descriptor_open_and_readable__the_loop_sleeps)
+TEST(remove__descriptor_open_and_readable__the_loop_sleeps)
 {
 	uint64_t before;
 	struct source s;
@@ -275,7 +266,6 @@ START_TEST(remove__descriptor_open_and_readable__the_loop_sleeps)
 	ck_assert_uint_ge(os_clock_ns() - before, 9000000u);
 	os_close(s.fd);
 }
-END_TEST
 
 static void
 park_and_be_readable(struct source *s)
@@ -288,7 +278,7 @@ park_and_be_readable(struct source *s)
 	s->then = NULL;
 }
 
-START_TEST(handler_that_sleeps__its_source_readable__not_entered_again)
+TEST(handler_that_sleeps__its_source_readable__not_entered_again)
 {
 	struct source s;
 
@@ -300,7 +290,6 @@ START_TEST(handler_that_sleeps__its_source_readable__not_entered_again)
 	ck_assert_int_eq(s.entered, 2);
 	source_close(&s);
 }
-END_TEST
 
 static int dawdled;
 
@@ -312,7 +301,7 @@ dawdle(struct source *s)
 	__atomic_store_n(&dawdled, 1, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(remove__handler_runs_elsewhere__waits_for_it)
+TEST(remove__handler_runs_elsewhere__waits_for_it)
 {
 	struct source s;
 
@@ -326,15 +315,13 @@ START_TEST(remove__handler_runs_elsewhere__waits_for_it)
 	ck_assert_int_eq(__atomic_load_n(&dawdled, __ATOMIC_SEQ_CST), 1);
 	os_close(s.fd);
 }
-END_TEST
 
-START_TEST(destroy__null__nothing)
+TEST(destroy__null__nothing)
 {
 	loop_free(NULL);
 }
-END_TEST
 
-START_TEST(remove__twice_or_never_added__nothing)
+TEST(remove__twice_or_never_added__nothing)
 {
 	struct loop_ticket none = { 0 };
 	struct source s;
@@ -350,9 +337,8 @@ START_TEST(remove__twice_or_never_added__nothing)
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 	os_close(s.fd);
 }
-END_TEST
 
-START_TEST(create__descriptor_0_is_free__taken_like_any_other)
+TEST(create__descriptor_0_is_free__taken_like_any_other)
 {
 	struct loop *own;
 	int before = dup(0);
@@ -366,9 +352,8 @@ START_TEST(create__descriptor_0_is_free__taken_like_any_other)
 		os_close(before);
 	}
 }
-END_TEST
 
-START_TEST(create__stepped__no_thread_whatever_is_asked_for)
+TEST(create__stepped__no_thread_whatever_is_asked_for)
 {
 	int before = runner_count_threads();
 	struct loop *own;
@@ -377,7 +362,6 @@ START_TEST(create__stepped__no_thread_whatever_is_asked_for)
 	ck_assert_int_eq(runner_await_threads(before), before);
 	loop_free(own);
 }
-END_TEST
 
 /* ---- how much a handler reads at once ---- */
 
@@ -397,7 +381,7 @@ read_notification(void *arg)
 	return 1;
 }
 
-START_TEST(read_some__one_at_a_time__hardly_ever_a_vain_read)
+TEST(read_some__one_at_a_time__hardly_ever_a_vain_read)
 {
 	struct loop_pace pace = { 0 };
 	struct notifications n = { 0 };
@@ -409,9 +393,8 @@ START_TEST(read_some__one_at_a_time__hardly_ever_a_vain_read)
 	}
 	ck_assert_int_le(n.reads, 1000 + 1000 / LOOP_SINGLES + 6);
 }
-END_TEST
 
-START_TEST(read_some__many_each_time__read_together)
+TEST(read_some__many_each_time__read_together)
 {
 	struct loop_pace pace = { 0 };
 	struct notifications n = { 0 };
@@ -423,9 +406,8 @@ START_TEST(read_some__many_each_time__read_together)
 	ck_assert_int_eq(turns, 100);
 	ck_assert_int_eq(n.reads, 100 * 21);
 }
-END_TEST
 
-START_TEST(read_some__first_few_and_then_many__notices_it)
+TEST(read_some__first_few_and_then_many__notices_it)
 {
 	struct loop_pace pace = { 0 };
 	struct notifications n = { 0 };
@@ -439,9 +421,8 @@ START_TEST(read_some__first_few_and_then_many__notices_it)
 		(void)loop_read_some(&pace, read_notification, &n);
 	ck_assert_int_le(turns, LOOP_SINGLES + 1000 / LOOP_READS + 2);
 }
-END_TEST
 
-START_TEST(read_some__error__returned)
+TEST(read_some__error__returned)
 {
 	struct loop_pace pace = { 0 };
 	struct notifications n = { .error = -EIO };
@@ -451,7 +432,6 @@ START_TEST(read_some__error__returned)
 	ck_assert_int_eq(loop_read_some(&pace, read_notification, &n), -EIO);
 	ck_assert_int_eq(n.left, 0);
 }
-END_TEST
 
 /* ---- jobs of a pool ---- */
 
@@ -475,7 +455,7 @@ await_second(struct loop_job *job, uint64_t serial)
 }
 
 /* Both become ready before a thread wakes, mostly, so that one wake-up stands for both. */
-START_TEST(pool__a_job_blocks__another_thread_takes_the_next)
+TEST(pool__a_job_blocks__another_thread_takes_the_next)
 {
 	struct loop *pool;
 
@@ -492,7 +472,6 @@ START_TEST(pool__a_job_blocks__another_thread_takes_the_next)
 	}
 	loop_free(pool);
 }
-END_TEST
 
 /* ---- a job with an owner ---- */
 
@@ -518,7 +497,7 @@ run_owned(struct loop_job *job, uint64_t serial)
  * The thread of the loop moves the job to the ready list under its own lock alone: it may touch
  * nothing that the owner reads without that.  Only the thread sanitizer sees it.
  */
-START_TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
+TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
 {
 	struct loop *own;
 
@@ -541,38 +520,4 @@ START_TEST(job__becomes_due_while_its_owner_moves_it__they_share_nothing)
 	os_unlock(&owner.lock);
 	loop_free(own);
 	os_mutex_fini(&owner.lock);
-}
-END_TEST
-
-Suite *
-evd_loop_suite(void)
-{
-	Suite *s = suite_create("evd_loop");
-	TCase *tc = runner_tcase(s, "loop");
-
-	tcase_add_checked_fixture(tc, stepped, destroy);
-	tcase_add_test(tc, step__nothing_to_do__returns_zero_and_keeps_time);
-	tcase_add_test(tc, step__readable_source__handler_entered_inside_the_loop);
-	tcase_add_test(tc, step__source_readable_and_hung_up__handler_entered);
-	tcase_add_test(tc, watch__off_and_on__level_triggered);
-	tcase_add_test(tc, add__many_sources__all_served_and_slots_used_again);
-	tcase_add_test(tc, add__bad_descriptor__refused_and_ticket_untouched);
-	tcase_add_test(tc, add__descriptor_0__is_one_like_any_other);
-	tcase_add_test(tc, remove__in_a_batch_already_fetched__the_successor_is_not_entered);
-	tcase_add_test(tc, remove__in_a_batch_already_fetched__not_entered);
-	tcase_add_test(tc, remove__from_its_own_handler__does_not_wait);
-	tcase_add_test(tc, remove__descriptor_open_and_readable__the_loop_sleeps);
-	tcase_add_test(tc, handler_that_sleeps__its_source_readable__not_entered_again);
-	tcase_add_test(tc, remove__handler_runs_elsewhere__waits_for_it);
-	tcase_add_test(tc, destroy__null__nothing);
-	tcase_add_test(tc, remove__twice_or_never_added__nothing);
-	tcase_add_test(tc, create__descriptor_0_is_free__taken_like_any_other);
-	tcase_add_test(tc, create__stepped__no_thread_whatever_is_asked_for);
-	tcase_add_test(tc, read_some__one_at_a_time__hardly_ever_a_vain_read);
-	tcase_add_test(tc, read_some__many_each_time__read_together);
-	tcase_add_test(tc, read_some__first_few_and_then_many__notices_it);
-	tcase_add_test(tc, read_some__error__returned);
-	tcase_add_test(tc, pool__a_job_blocks__another_thread_takes_the_next);
-	tcase_add_test(tc, job__becomes_due_while_its_owner_moves_it__they_share_nothing);
-	return s;
 }

@@ -5,7 +5,6 @@
 #include "cno/cno.h"
 
 #include "story.h"
-#include "suites.h"
 
 #define POOL_THREADS 4
 
@@ -39,8 +38,10 @@ complete(uint64_t first, int n)
 		script_complete(&st.dev, first + (uint64_t)i);
 }
 
+CASE("evd_many:many", setup, teardown);
+
 /* clause: c.14.9 */
-START_TEST(many__burst__the_oldest_four_at_once)
+TEST(many__burst__the_oldest_four_at_once)
 {
 	uint64_t sum = 0;
 
@@ -58,9 +59,8 @@ START_TEST(many__burst__the_oldest_four_at_once)
 	ck_assert_int_eq(tape_count(&st.tape), 2 * POOL_THREADS);
 	ck_assert_int_eq(st.tape.most_inside, POOL_THREADS);
 }
-END_TEST
 
-START_TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
+TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
@@ -72,9 +72,8 @@ START_TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 	for (int i = 0; i < POOL_THREADS; i++)
 		ck_assert_uint_eq(st.tape.id[i], (uint64_t)i + 1);
 }
-END_TEST
 
-START_TEST(many__more_events_than_threads__all_come)
+TEST(many__more_events_than_threads__all_come)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	for (int i = 0; i < 50; i++)
@@ -83,9 +82,8 @@ START_TEST(many__more_events_than_threads__all_come)
 	tape_await_inside(&st.tape, 0);
 	ck_assert_int_eq(tape_count(&st.tape), 200);
 }
-END_TEST
 
-START_TEST(many__posted_while_all_block__called_when_one_returns)
+TEST(many__posted_while_all_block__called_when_one_returns)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
@@ -97,9 +95,8 @@ START_TEST(many__posted_while_all_block__called_when_one_returns)
 	tape_release(&st.tape);
 	tape_await(&st.tape, POOL_THREADS + 3);
 }
-END_TEST
 
-START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
+TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
@@ -114,10 +111,9 @@ START_TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 	tape_await(&st.tape, 4);
 	ck_assert_int_eq(st.tape.most_inside, 2);
 }
-END_TEST
 
 /* clause: c.14.9, c.14.18 */
-START_TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
+TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -136,10 +132,9 @@ START_TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_w
 	tape_await(&st.tape, 4);
 	ck_assert_uint_eq(st.tape.id[3], 103);
 }
-END_TEST
 
 /* clause: c.14.12 */
-START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
+TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
@@ -153,7 +148,6 @@ START_TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 	ck_assert_int_eq(tape_count(&st.tape), 3);
 	story_dequeues(&st, 10);
 }
-END_TEST
 
 static pthread_barrier_t all_inside;
 
@@ -175,7 +169,7 @@ tear_down_and_meet(struct tape *tape, uint64_t id)
 	pthread_barrier_wait(&all_inside);
 }
 
-START_TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
+TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
 {
 	pthread_barrier_init(&all_inside, NULL, 2);
 	st.tape.then = tear_down_and_meet;
@@ -187,9 +181,8 @@ START_TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
 	tape_await_inside(&st.tape, 0);
 	pthread_barrier_destroy(&all_inside);
 }
-END_TEST
 
-START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
+TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 {
 	pthread_barrier_init(&all_inside, NULL, POOL_THREADS);
 	st.tape.then = meet_and_tear_down;
@@ -200,10 +193,9 @@ START_TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 	ck_assert_int_eq(st.tape.inside, 0);
 	pthread_barrier_destroy(&all_inside);
 }
-END_TEST
 
 /* clause: c.14.13 */
-START_TEST(many__teardown_inside_one__waits_for_the_others)
+TEST(many__teardown_inside_one__waits_for_the_others)
 {
 	/* One upcall tears down while another is held: it must not return before that one. */
 	static struct tape other;
@@ -239,9 +231,8 @@ START_TEST(many__teardown_inside_one__waits_for_the_others)
 	tape_await_inside(&other, 0);
 	pthread_barrier_destroy(&all_inside);
 }
-END_TEST
 
-START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
+TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 {
 	pthread_barrier_init(&all_inside, NULL, 1);
 	tape_hold(&st.tape);
@@ -255,7 +246,6 @@ START_TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 	script_open(&st.dev, &st.dev.opt); /* the slot lives on, for the teardown */
 	pthread_barrier_destroy(&all_inside);
 }
-END_TEST
 
 static void
 free_own(struct tape *tape, uint64_t id)
@@ -276,7 +266,7 @@ times_destroyed(void)
 }
 
 /* clause: c.14.25 */
-START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
+TEST(many__freed_inside_one__does_not_wait_for_the_others)
 {
 	static struct tape other;
 	DAT_UPCALL_OBJECT object = tape_object(&other);
@@ -300,9 +290,8 @@ START_TEST(many__freed_inside_one__does_not_wait_for_the_others)
 		script_sleep_ms(1);
 	script_open(&st.dev, &st.dev.opt);
 }
-END_TEST
 
-START_TEST(many__pool_given_later__used_from_then_on)
+TEST(many__pool_given_later__used_from_then_on)
 {
 	struct script_options opt = st.dev.opt;
 
@@ -316,9 +305,8 @@ START_TEST(many__pool_given_later__used_from_then_on)
 	tape_await_inside(&st.tape, POOL_THREADS);
 	tape_release(&st.tape);
 }
-END_TEST
 
-START_TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
+TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
 {
 	const struct cno_config config = { .loop = st.loop };
 	DAT_EVD_HANDLE handle;
@@ -338,7 +326,6 @@ START_TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	tape_release(&st.tape);
 }
-END_TEST
 
 static void *
 turn_once(void *unused)
@@ -358,6 +345,8 @@ static const DAT_UPCALL_POLICY detours[][4] = {
 };
 #define DETOURS ((int)(sizeof detours / sizeof detours[0]))
 
+CASE("evd_many:detour");
+
 /*
  * Two stepped loops: an upcall runs on the first, the job moves to the second and finds nothing
  * that it may do there.  The thread that returns from the upcall must then handle the queued
@@ -365,7 +354,7 @@ static const DAT_UPCALL_POLICY detours[][4] = {
  */
 /* clause: c.14.9 */
 /* origin: outside.03 */
-START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called)
+TEST_LOOP(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, DETOURS)
 {
 	const DAT_UPCALL_POLICY *detour = detours[_i];
 	struct script_options opt = { .qlen = 16 };
@@ -397,7 +386,6 @@ START_TEST(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_i
 	loop_free(opt.pool);
 	story_end(&st);
 }
-END_TEST
 
 /* ---- notifications for solicited completions only; the loop is stepped ---- */
 
@@ -411,10 +399,12 @@ complete_more(struct tape *tape, uint64_t id)
 		script_complete(&st.dev, i);
 }
 
+STORY_CASE("evd_many:solicited");
+
 /*
  * The first upcall causes further completions, which raise no notification: its thread finds them.
  */
-START_TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
+TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
 {
 	const struct script_record solicited = { .id = 1, .flags = SCRIPT_SOLICITED };
 
@@ -430,10 +420,9 @@ START_TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_be
 		story_upcall(&st, i);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* A dequeue finds more than it takes: the rest is for the upcalls. */
-START_TEST(solicited__dequeue_polls_unsolicited_completions__the_rest_is_called)
+TEST(solicited__dequeue_polls_unsolicited_completions__the_rest_is_called)
 {
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -446,38 +435,4 @@ START_TEST(solicited__dequeue_polls_unsolicited_completions__the_rest_is_called)
 	story_upcall(&st, 2);
 	story_upcall(&st, 3);
 	story_expect_nothing(&st);
-}
-END_TEST
-
-Suite *
-evd_many_suite(void)
-{
-	Suite *s = suite_create("evd_many");
-	TCase *tc = runner_tcase(s, "many");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, many__burst__the_oldest_four_at_once);
-	tcase_add_test(tc, many__one_by_one_while_the_first_blocks__each_gets_a_thread);
-	tcase_add_test(tc, many__more_events_than_threads__all_come);
-	tcase_add_test(tc, many__posted_while_all_block__called_when_one_returns);
-	tcase_add_test(tc, many_to_single__upcalls_in_progress__one_at_a_time_from_then_on);
-	tcase_add_test(
-	    tc, single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits);
-	tcase_add_test(tc, many__teardown_from_outside__waits_for_all_and_none_starts_after);
-	tcase_add_test(tc, many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken);
-	tcase_add_test(tc, many__every_upcall_tears_down_its_own_evd__none_waits_for_ever);
-	tcase_add_test(tc, many__teardown_inside_one__waits_for_the_others);
-	tcase_add_test(tc, many__freed_while_upcalls_run__waits_and_destroys_once);
-	tcase_add_test(tc, many__freed_inside_one__does_not_wait_for_the_others);
-	tcase_add_test(tc, many__pool_given_later__used_from_then_on);
-	tcase_add_test(tc, many_to_cno__the_pool_is_busy__notified_by_the_loop);
-	tc = story_tcase(s, "solicited");
-	tcase_add_test(
-	    tc, many_solicited__series_polls_unsolicited_completions__none_is_left_behind);
-	tcase_add_test(tc, solicited__dequeue_polls_unsolicited_completions__the_rest_is_called);
-	tc = runner_tcase(s, "detour");
-	tcase_add_loop_test(tc,
-	    single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, 0,
-	    DETOURS);
-	return s;
 }

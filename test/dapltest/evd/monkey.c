@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "cno_story.h"
-#include "suites.h"
 
 #define STEPS 15000
 #define MAX_ID 60000
@@ -243,7 +242,9 @@ step(void)
 	story_check_rest(&st.dev);
 }
 
-START_TEST(random_steps__every_event_once_and_nothing_stranded)
+CASE("evd_monkey:monkey");
+
+TEST_LOOP(random_steps__every_event_once_and_nothing_stranded, 24)
 {
 	const struct script_options opt = {
 		.qlen = 8 + _i, .exact = _i % 2, .posted_on_demand = _i % 3 == 0
@@ -279,15 +280,4 @@ START_TEST(random_steps__every_event_once_and_nothing_stranded)
 	evd_purge(evd_self(&st.dev.evd), &hold, NULL, NULL, NULL);
 	evd_hold_fini(&hold);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_monkey_suite(void)
-{
-	Suite *s = suite_create("evd_monkey");
-	TCase *tc = runner_tcase(s, "monkey");
-
-	tcase_add_loop_test(tc, random_steps__every_event_once_and_nothing_stranded, 0, 24);
-	return s;
 }

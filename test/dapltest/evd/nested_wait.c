@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waits inside upcalls and agents, and wake-ups that come between a poll and a sleep. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct script other;
 static struct cno cno;
@@ -50,7 +49,9 @@ complete_and_wait(struct tape *tape, uint64_t id)
 	must(evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
 }
 
-START_TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
+CASE("evd_nested_wait:threads", setup, teardown);
+
+TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -58,7 +59,6 @@ START_TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void *
 complete_later(void *arg)
@@ -82,7 +82,7 @@ wait_for_later(struct tape *tape, uint64_t id)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps)
+TEST(nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps)
 {
 	st.tape.then = wait_for_later;
 	result = 1;
@@ -91,7 +91,6 @@ START_TEST(nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleep
 	story_upcall(&st, 100);
 	ck_assert_int_eq(result, 0);
 }
-END_TEST
 
 static void
 complete_and_cno_wait(struct tape *tape, uint64_t id)
@@ -102,7 +101,7 @@ complete_and_cno_wait(struct tape *tape, uint64_t id)
 	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
 }
 
-START_TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
+TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_cno_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -112,7 +111,6 @@ START_TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
 	ck_assert_ptr_eq(handle, &other);
 	cno_story_drains(&other, 1);
 }
-END_TEST
 
 static int agent_calls;
 
@@ -128,7 +126,7 @@ cno_wait_in_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0);
 }
 
-START_TEST(nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop)
+TEST(nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop)
 {
 	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, cno_wait_in_agent };
 
@@ -139,9 +137,8 @@ START_TEST(nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop)
 	ck_assert_ptr_eq(handle, &other);
 	cno_story_drains(&other, 2);
 }
-END_TEST
 
-START_TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
+TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
 {
 	struct waiter w;
 
@@ -154,9 +151,8 @@ START_TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
 		ck_assert_uint_eq(waiter_id(&w), 100 + i);
 	}
 }
-END_TEST
 
-START_TEST(nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep)
+TEST(nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep)
 {
 	struct waiter w;
 
@@ -171,10 +167,9 @@ START_TEST(nested_wait__a_notification_read_but_nothing_wanted__armed_again_befo
 			break;
 	ck_assert_int_eq(waiter_join(&w), 0);
 }
-END_TEST
 
 /* origin: race.A2, race.A11 */
-START_TEST(nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten)
+TEST(nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten)
 {
 	struct cno_story cs;
 
@@ -188,24 +183,4 @@ START_TEST(nested_wait__two_fire_before_the_wait__one_drained__the_other_not_for
 	cno_story_drains(&cs.dev[1], 1);
 	cno_story_untriggered(&cs);
 	cno_story_end(&cs);
-}
-END_TEST
-
-Suite *
-evd_nested_wait_suite(void)
-{
-	Suite *s = suite_create("evd_nested_wait");
-	TCase *tc = runner_tcase(s, "threads");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop);
-	tcase_add_test(tc, nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps);
-	tcase_add_test(tc, nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop);
-	tcase_add_test(tc, nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop);
-	tcase_add_test(tc, nested_wait__wake_between_the_poll_and_the_sleep__kept);
-	tcase_add_test(
-	    tc, nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the_sleep);
-	tcase_add_test(
-	    tc, nested_wait__two_fire_before_the_wait__one_drained__the_other_not_forgotten);
-	return s;
 }

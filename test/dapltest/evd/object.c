@@ -4,7 +4,6 @@
  * instance of one object, even if the EVD gets another in between.
  */
 #include "story.h"
-#include "suites.h"
 #include "window.h"
 
 struct user {
@@ -112,9 +111,11 @@ change_at(int n, DAT_UPCALL_POLICY policy)
 	return came;
 }
 
+CASE("evd_object:object");
+
 /* clause: c.14.18 */
 /* origin: outside.05 */
-START_TEST(object__changed_in_any_window__upcall_keeps_the_one_it_was_claimed_under)
+TEST_LOOP(object__changed_in_any_window__upcall_keeps_the_one_it_was_claimed_under, BEFORE *CHANGES)
 {
 	int n = 1;
 
@@ -122,17 +123,4 @@ START_TEST(object__changed_in_any_window__upcall_keeps_the_one_it_was_claimed_un
 	while (change_at(n, before[_i / CHANGES]))
 		n++;
 	ck_assert_int_ge(n, 8); /* it met windows */
-}
-END_TEST
-
-Suite *
-evd_object_suite(void)
-{
-	Suite *s = suite_create("evd_object");
-	TCase *tc = runner_tcase(s, "object");
-
-	tcase_add_loop_test(tc,
-	    object__changed_in_any_window__upcall_keeps_the_one_it_was_claimed_under, 0,
-	    BEFORE * CHANGES);
-	return s;
 }

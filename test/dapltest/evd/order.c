@@ -4,7 +4,6 @@
  * software events.
  */
 #include "story.h"
-#include "suites.h"
 
 #define QLEN 4
 
@@ -67,8 +66,10 @@ fill(int ep, uint64_t first, int n)
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 }
 
+CASE("evd_order:order", setup, teardown);
+
 /* origin: attack.C3 */
-START_TEST(established__barrier_of_another_endpoint_closed__not_behind_it)
+TEST(established__barrier_of_another_endpoint_closed__not_behind_it)
 {
 	connecting(2);
 	script_complete_on(&st.dev, 2, 21);
@@ -83,9 +84,8 @@ START_TEST(established__barrier_of_another_endpoint_closed__not_behind_it)
 	story_dequeues(&st, 900);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(software_event__barrier_closed__not_behind_it)
+TEST(software_event__barrier_closed__not_behind_it)
 {
 	fill(1, 11, QLEN + 1);
 	disconnected(1, 900);
@@ -97,9 +97,8 @@ START_TEST(software_event__barrier_closed__not_behind_it)
 	story_dequeues(&st, 900);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(established__its_own_barrier_closed__behind_it_and_the_hold_goes_on)
+TEST(established__its_own_barrier_closed__behind_it_and_the_hold_goes_on)
 {
 	fill(1, 11, QLEN + 1);
 	disconnected(1, 900);
@@ -114,9 +113,8 @@ START_TEST(established__its_own_barrier_closed__behind_it_and_the_hold_goes_on)
 	story_dequeues(&st, 11 + QLEN);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(barriers_of_two_endpoints__each_with_what_follows_it)
+TEST(barriers_of_two_endpoints__each_with_what_follows_it)
 {
 	fill(1, 11, QLEN + 1);
 	disconnected(1, 900);
@@ -130,9 +128,8 @@ START_TEST(barriers_of_two_endpoints__each_with_what_follows_it)
 	story_dequeues(&st, 801);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold_of_one_endpoint__receives_of_another_leave)
+TEST(hold_of_one_endpoint__receives_of_another_leave)
 {
 	connecting(1);
 	script_complete_on(&st.dev, 1, 11);
@@ -148,9 +145,8 @@ START_TEST(hold_of_one_endpoint__receives_of_another_leave)
 	story_dequeues(&st, 12);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
+TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
 {
 	fill(1, 11, QLEN + 1);
 	disconnected(1, 900);
@@ -165,10 +161,9 @@ START_TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
 	ck_assert(hold[1].active);
 	story_empty(&st);
 }
-END_TEST
 
 /* The queue has room for QLEN posted events, open and closed together. */
-START_TEST(closed_events__count_against_the_length)
+TEST(closed_events__count_against_the_length)
 {
 	DAT_EVENT event = script_event(1);
 
@@ -190,7 +185,6 @@ START_TEST(closed_events__count_against_the_length)
 		story_dequeues(&st, 900 + (uint64_t)ep);
 	story_empty(&st);
 }
-END_TEST
 
 static void
 flushed(int ep, uint64_t id, DAT_EVENT_NUMBER number)
@@ -204,7 +198,7 @@ flushed(int ep, uint64_t id, DAT_EVENT_NUMBER number)
 }
 
 /* Of one endpoint, with one number, open and closed; what waited for one of them can be taken. */
-START_TEST(purge_endpoint__removes_its_events_with_that_number_and_no_others)
+TEST(purge_endpoint__removes_its_events_with_that_number_and_no_others)
 {
 	const DAT_EVENT_NUMBER bind = DAT_RMR_BIND_COMPLETION_EVENT;
 	DAT_EVENT event;
@@ -233,10 +227,9 @@ START_TEST(purge_endpoint__removes_its_events_with_that_number_and_no_others)
 	story_dequeues(&st, 6);
 	story_empty(&st);
 }
-END_TEST
 
 /* origin: attack.C9 */
-START_TEST(batches__after_the_queue_was_empty__are_whole_again)
+TEST(batches__after_the_queue_was_empty__are_whole_again)
 {
 	enum { LENGTH = 64, MANY = 1000 };
 	const struct script_options opt = { .qlen = LENGTH };
@@ -256,24 +249,4 @@ START_TEST(batches__after_the_queue_was_empty__are_whole_again)
 	ck_assert_int_eq(evd_dequeue(evd_self(&own.dev.evd), &event), -EAGAIN);
 	ck_assert_uint_le(own.dev.polls - polls, MANY / 32 + 1);
 	story_end(&own);
-}
-END_TEST
-
-Suite *
-evd_order_suite(void)
-{
-	Suite *s = suite_create("evd_order");
-	TCase *tc = runner_tcase(s, "order");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, established__barrier_of_another_endpoint_closed__not_behind_it);
-	tcase_add_test(tc, software_event__barrier_closed__not_behind_it);
-	tcase_add_test(tc, established__its_own_barrier_closed__behind_it_and_the_hold_goes_on);
-	tcase_add_test(tc, barriers_of_two_endpoints__each_with_what_follows_it);
-	tcase_add_test(tc, hold_of_one_endpoint__receives_of_another_leave);
-	tcase_add_test(tc, hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone);
-	tcase_add_test(tc, closed_events__count_against_the_length);
-	tcase_add_test(tc, purge_endpoint__removes_its_events_with_that_number_and_no_others);
-	tcase_add_test(tc, batches__after_the_queue_was_empty__are_whole_again);
-	return s;
 }

@@ -8,7 +8,6 @@
 #include "evd/loop.h"
 
 #include "script.h"
-#include "suites.h"
 
 static struct park *park;
 static struct park_list list;
@@ -30,11 +29,12 @@ teardown(void)
 	park_close_self();
 }
 
-START_TEST(self__one_park_a_thread)
+CASE("evd_park:park", setup, teardown);
+
+TEST(self__one_park_a_thread)
 {
 	ck_assert_ptr_eq(park_self(), park);
 }
-END_TEST
 
 static void *
 wake_body(void *first)
@@ -55,7 +55,7 @@ wake_from_elsewhere(bool first)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(sleep__woken_before__the_wake_is_kept)
+TEST(sleep__woken_before__the_wake_is_kept)
 {
 	park_reset(park);
 	wake_from_elsewhere(false); /* between the check and the sleep */
@@ -63,9 +63,8 @@ START_TEST(sleep__woken_before__the_wake_is_kept)
 	park_reset(park);
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(sleep__woken_twice__one_wake)
+TEST(sleep__woken_twice__one_wake)
 {
 	wake_from_elsewhere(false);
 	wake_from_elsewhere(true);
@@ -73,17 +72,15 @@ START_TEST(sleep__woken_twice__one_wake)
 	park_reset(park);
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(sleep__woken_by_itself__no_need)
+TEST(sleep__woken_by_itself__no_need)
 {
 	park_list_wake_all(&list);
 	ck_assert(park_list_wake_first(&list));
 	ck_assert_int_eq(park_sleep(park, os_clock_ns() + 5000000u, -1, NULL), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(sleep__deadline__absolute_and_not_early)
+TEST(sleep__deadline__absolute_and_not_early)
 {
 	uint64_t deadline = os_clock_ns() + 10000000u;
 
@@ -92,9 +89,8 @@ START_TEST(sleep__deadline__absolute_and_not_early)
 	ck_assert_int_eq(park_sleep(park, deadline, -1, NULL), -ETIMEDOUT);
 	ck_assert_int_eq(park_sleep(park, 0, -1, NULL), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(sleep__descriptor_readable__said_so)
+TEST(sleep__descriptor_readable__said_so)
 {
 	int fd = os_event_open(false);
 	bool ready = true;
@@ -106,9 +102,8 @@ START_TEST(sleep__descriptor_readable__said_so)
 	ck_assert(ready);
 	os_close(fd);
 }
-END_TEST
 
-START_TEST(sleep__no_park__naps_and_lets_the_caller_check)
+TEST(sleep__no_park__naps_and_lets_the_caller_check)
 {
 	uint64_t before = os_clock_ns();
 
@@ -117,7 +112,6 @@ START_TEST(sleep__no_park__naps_and_lets_the_caller_check)
 	ck_assert_uint_lt(os_clock_ns() - before, 1000000000u);
 	ck_assert_int_eq(park_sleep(NULL, before, -1, NULL), -ETIMEDOUT);
 }
-END_TEST
 
 static void
 on_signal(int number)
@@ -133,7 +127,7 @@ interrupt(void *arg)
 	return NULL;
 }
 
-START_TEST(sleep__signal_handler_ran__interrupted)
+TEST(sleep__signal_handler_ran__interrupted)
 {
 	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	pthread_t self = pthread_self(), thread;
@@ -143,7 +137,6 @@ START_TEST(sleep__signal_handler_ran__interrupted)
 	ck_assert_int_eq(park_sleep(park, PARK_FOREVER, -1, NULL), -EINTR);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 static int handled;
 
@@ -168,7 +161,7 @@ sleep_in_job(struct loop_job *job, uint64_t serial)
 	ck_assert_int_eq(handled, 1);
 }
 
-START_TEST(sleep__on_a_loops_thread__its_sources_are_read)
+TEST(sleep__on_a_loops_thread__its_sources_are_read)
 {
 	struct loop_job job = { .run = sleep_in_job };
 	struct loop_ticket ticket;
@@ -183,7 +176,6 @@ START_TEST(sleep__on_a_loops_thread__its_sources_are_read)
 	os_close(source_fd);
 	loop_free(loop);
 }
-END_TEST
 
 static int jobs;
 
@@ -219,7 +211,7 @@ ready_other_and_sleep(struct loop_job *job, uint64_t serial)
 	must(!loop_is_pumping());
 }
 
-START_TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
+TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
 {
 	struct loop_job job = { .run = ready_other_and_sleep };
 	struct loop *loop;
@@ -229,9 +221,8 @@ START_TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
+TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
 {
 	struct loop_job first = { .run = count_job }, second = { .run = count_job };
 	struct loop *loop;
@@ -248,9 +239,8 @@ START_TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
 	ck_assert(loop_unready(&second));
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(wake_first__only_the_first)
+TEST(wake_first__only_the_first)
 {
 	struct park_entry second;
 
@@ -264,7 +254,6 @@ START_TEST(wake_first__only_the_first)
 	park_list_remove(&list, &second);
 	park_list_remove(&list, &second);
 }
-END_TEST
 
 static void *
 park_and_end(void *arg)
@@ -274,7 +263,7 @@ park_and_end(void *arg)
 	return NULL;
 }
 
-START_TEST(thread_ends__its_descriptor_is_closed)
+TEST(thread_ends__its_descriptor_is_closed)
 {
 	int before = runner_count_fds();
 	pthread_t thread;
@@ -285,9 +274,8 @@ START_TEST(thread_ends__its_descriptor_is_closed)
 	}
 	ck_assert_int_eq(runner_count_fds(), before);
 }
-END_TEST
 
-START_TEST(sleep__no_park_but_a_descriptor__readable_said_so)
+TEST(sleep__no_park_but_a_descriptor__readable_said_so)
 {
 	int fd = os_event_open(false);
 	bool ready = false;
@@ -297,9 +285,8 @@ START_TEST(sleep__no_park_but_a_descriptor__readable_said_so)
 	ck_assert(ready);
 	os_close(fd);
 }
-END_TEST
 
-START_TEST(sleep__descriptor_0__is_one_like_any_other)
+TEST(sleep__descriptor_0__is_one_like_any_other)
 {
 	int fd = os_event_open(false), before = dup(0);
 	bool ready = false;
@@ -315,7 +302,6 @@ START_TEST(sleep__descriptor_0__is_one_like_any_other)
 		os_close(before);
 	}
 }
-END_TEST
 
 static void *
 park_on_descriptor_0(void *arg)
@@ -327,7 +313,7 @@ park_on_descriptor_0(void *arg)
 	return arg;
 }
 
-START_TEST(self__descriptor_0_is_free__taken_like_any_other)
+TEST(self__descriptor_0_is_free__taken_like_any_other)
 {
 	int before = dup(0);
 	pthread_t thread;
@@ -338,31 +324,4 @@ START_TEST(self__descriptor_0_is_free__taken_like_any_other)
 		ck_assert_int_eq(dup2(before, 0), 0);
 		os_close(before);
 	}
-}
-END_TEST
-
-Suite *
-evd_park_suite(void)
-{
-	Suite *s = suite_create("evd_park");
-	TCase *tc = runner_tcase(s, "park");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, self__one_park_a_thread);
-	tcase_add_test(tc, sleep__woken_before__the_wake_is_kept);
-	tcase_add_test(tc, sleep__woken_twice__one_wake);
-	tcase_add_test(tc, sleep__woken_by_itself__no_need);
-	tcase_add_test(tc, sleep__deadline__absolute_and_not_early);
-	tcase_add_test(tc, sleep__descriptor_readable__said_so);
-	tcase_add_test(tc, sleep__no_park__naps_and_lets_the_caller_check);
-	tcase_add_test(tc, sleep__signal_handler_ran__interrupted);
-	tcase_add_test(tc, sleep__on_a_loops_thread__its_sources_are_read);
-	tcase_add_test(tc, sleep__on_a_loops_thread__its_jobs_are_pumped);
-	tcase_add_test(tc, rest__ready_job_behind_one_that_was_put_off__does_not_rest);
-	tcase_add_test(tc, wake_first__only_the_first);
-	tcase_add_test(tc, thread_ends__its_descriptor_is_closed);
-	tcase_add_test(tc, sleep__no_park_but_a_descriptor__readable_said_so);
-	tcase_add_test(tc, sleep__descriptor_0__is_one_like_any_other);
-	tcase_add_test(tc, self__descriptor_0_is_free__taken_like_any_other);
-	return s;
 }

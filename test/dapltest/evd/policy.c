@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What each upcall policy promises; doc/upcall-policy.md has the reasons. */
 #include "story.h"
-#include "suites.h"
 
 static void
 disable_then_arrivals(struct tape *tape, uint64_t id)
@@ -17,7 +16,9 @@ disable_then_arrivals(struct tape *tape, uint64_t id)
 		;
 }
 
-START_TEST(policy__disabled_inside_the_upcall__not_entered_again)
+STORY_CASE("evd_policy:policy");
+
+TEST(policy__disabled_inside_the_upcall__not_entered_again)
 {
 	st.tape.then = disable_then_arrivals;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -28,9 +29,8 @@ START_TEST(policy__disabled_inside_the_upcall__not_entered_again)
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 2);
 }
-END_TEST
 
-START_TEST(policy__many__reentered_by_several_threads_where_single_is_not)
+TEST(policy__many__reentered_by_several_threads_where_single_is_not)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 
@@ -60,9 +60,8 @@ START_TEST(policy__many__reentered_by_several_threads_where_single_is_not)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	loop_free(opt.pool);
 }
-END_TEST
 
-START_TEST(policy__one_shot_notifications__upcalls_persist)
+TEST(policy__one_shot_notifications__upcalls_persist)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 1; i <= 100; i++) {
@@ -77,7 +76,6 @@ START_TEST(policy__one_shot_notifications__upcalls_persist)
 	story_expect_nothing(&st);
 	story_dequeues(&st, 101);
 }
-END_TEST
 
 static void
 insert(struct script *s, void *arg)
@@ -86,7 +84,7 @@ insert(struct script *s, void *arg)
 }
 
 /* origin: race.A8 */
-START_TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
+TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 {
 	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)1 };
 	ck_assert_int_eq(
@@ -100,9 +98,8 @@ START_TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(policy__completion_right_after_the_arm__not_lost)
+TEST(policy__completion_right_after_the_arm__not_lost)
 {
 	int r;
 
@@ -115,9 +112,8 @@ START_TEST(policy__completion_right_after_the_arm__not_lost)
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
+TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -137,10 +133,9 @@ START_TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 	(void)script_deliver(&st.dev);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* origin: peer.38 */
-START_TEST(policy__no_sink__never_armed)
+TEST(policy__no_sink__never_armed)
 {
 	struct evd_status status;
 
@@ -160,7 +155,6 @@ START_TEST(policy__no_sink__never_armed)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
-END_TEST
 
 static struct tape second;
 
@@ -174,7 +168,7 @@ replace_the_object(struct tape *tape, uint64_t id)
 			 &object, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
-START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
+TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 {
 	tape_init(&second, &st.dev);
 	st.tape.then = replace_the_object;
@@ -196,7 +190,6 @@ START_TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 	story_upcall(&st, 3);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void *
 tear_down(void *arg)
@@ -208,7 +201,7 @@ tear_down(void *arg)
 	return NULL;
 }
 
-START_TEST(policy__teardown__returns_after_the_upcall_did)
+TEST(policy__teardown__returns_after_the_upcall_did)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 	bool tearing = false;
@@ -239,23 +232,4 @@ START_TEST(policy__teardown__returns_after_the_upcall_did)
 	ck_assert_int_eq(st.dev.evd.in_progress, 0);
 	st.tape.read = 1;
 	story_dequeues(&st, 2);
-}
-END_TEST
-
-Suite *
-evd_policy_suite(void)
-{
-	Suite *s = suite_create("evd_policy");
-	TCase *tc = story_tcase(s, "policy");
-
-	tcase_add_test(tc, policy__disabled_inside_the_upcall__not_entered_again);
-	tcase_add_test(tc, policy__many__reentered_by_several_threads_where_single_is_not);
-	tcase_add_test(tc, policy__one_shot_notifications__upcalls_persist);
-	tcase_add_test(tc, policy__completion_between_count_and_arm__enable_new_still_refuses);
-	tcase_add_test(tc, policy__completion_right_after_the_arm__not_lost);
-	tcase_add_test(tc, policy__pending__counts_the_device_as_well_as_the_software_queue);
-	tcase_add_test(tc, policy__no_sink__never_armed);
-	tcase_add_test(tc, policy__object_replaced_inside_an_upcall__in_force_from_the_next);
-	tcase_add_test(tc, policy__teardown__returns_after_the_upcall_did);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A poll that fails: the queue is lost, or a batch has more receives than were posted. */
 #include "story.h"
-#include "suites.h"
 
 #define POSTED 4 /* receives of an endpoint, so its hold has room for as many */
 
@@ -11,7 +10,9 @@ refresh(void)
 	return evd_refresh(evd_self(&st.dev.evd));
 }
 
-START_TEST(poll__queue_is_lost__is_an_overflow)
+STORY_CASE("evd_poll:poll");
+
+TEST(poll__queue_is_lost__is_an_overflow)
 {
 	DAT_EVENT event;
 
@@ -28,15 +29,13 @@ START_TEST(poll__queue_is_lost__is_an_overflow)
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(st.dev.last_fault, -EOVERFLOW);
 }
-END_TEST
 
-START_TEST(poll__fails_with_any_other_error__is_the_devices_failure)
+TEST(poll__fails_with_any_other_error__is_the_devices_failure)
 {
 	st.dev.poll_error = -EOVERFLOW; /* as an errno it means what the device likes */
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(refresh(), -EIO);
 }
-END_TEST
 
 /* The story with a hold for the receives of endpoint 1. */
 static struct evd_hold hold;
@@ -76,11 +75,13 @@ complete_too_many(void)
 		script_complete_on(&st.dev, 1, 800 + i);
 }
 
+CASE("evd_poll:batch", setup, teardown);
+
 /*
  * The batch is full, so the device may have more.  A poll for no sink leaves the error to the next
  * call.
  */
-START_TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call)
+TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call)
 {
 	DAT_EVENT event;
 
@@ -94,9 +95,8 @@ START_TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(dequeue__event_and_too_many_receives__event_then_error_once)
+TEST(dequeue__event_and_too_many_receives__event_then_error_once)
 {
 	DAT_EVENT event;
 
@@ -105,9 +105,8 @@ START_TEST(dequeue__event_and_too_many_receives__event_then_error_once)
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
+TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	DAT_EVENT events[8];
@@ -118,9 +117,8 @@ START_TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
 	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), -EIO);
 	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), -EAGAIN);
 }
-END_TEST
 
-START_TEST(wait__event_and_too_many_receives__event_then_error_once)
+TEST(wait__event_and_too_many_receives__event_then_error_once)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	DAT_EVENT event;
@@ -132,9 +130,8 @@ START_TEST(wait__event_and_too_many_receives__event_then_error_once)
 	ck_assert_int_eq(evd_wait(ref, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EIO);
 	ck_assert_int_eq(evd_wait(ref, 0, 1, &event, &nmore), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(enable__too_many_receives__fails_once)
+TEST(enable__too_many_receives__fails_once)
 {
 	complete_too_many();
 	story_dequeues(&st, 1);
@@ -144,13 +141,12 @@ START_TEST(enable__too_many_receives__fails_once)
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 0);
 }
-END_TEST
 
 /*
  * The arm proves that the queue is empty; the enable polls all the same, and finds what an earlier
  * poll refused.
  */
-START_TEST(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once)
+TEST_LOOP(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once, 2)
 {
 	const struct script_options opt = { .qlen = 2 * EVD_BATCH, .exact = true };
 
@@ -163,10 +159,9 @@ START_TEST(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_on
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 }
-END_TEST
 
 /* The overflow comes after the refusal, or before it: what the device still has can be taken. */
-START_TEST(overflow__beside_too_many_receives__the_next_completion_is_taken)
+TEST_LOOP(overflow__beside_too_many_receives__the_next_completion_is_taken, 2)
 {
 	DAT_EVENT event;
 
@@ -181,12 +176,12 @@ START_TEST(overflow__beside_too_many_receives__the_next_completion_is_taken)
 	story_dequeues(&st, 2);
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EOVERFLOW);
 }
-END_TEST
 
 static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
 
 /* The run that claims the event straight from the poll reports the failure as well. */
-START_TEST(upcall__event_and_too_many_receives__event_then_fault_once)
+TEST_LOOP(upcall__event_and_too_many_receives__event_then_fault_once,
+    sizeof policies / sizeof policies[0])
 {
 	ck_assert_int_eq(story_enable(&st, policies[_i]), 0);
 	complete_too_many();
@@ -202,7 +197,6 @@ START_TEST(upcall__event_and_too_many_receives__event_then_fault_once)
 	story_upcall(&st, 2);
 	ck_assert_int_eq(st.dev.faults, 1);
 }
-END_TEST
 
 /* A whole batch of completions of an endpoint that is gone. */
 static void
@@ -214,7 +208,7 @@ complete_dropped(void)
 	script_complete(&st.dev, 1);
 }
 
-START_TEST(dequeue_n__whole_batch_is_dropped__takes_the_event_behind)
+TEST(dequeue_n__whole_batch_is_dropped__takes_the_event_behind)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	DAT_EVENT events[EVD_BATCH];
@@ -224,41 +218,13 @@ START_TEST(dequeue_n__whole_batch_is_dropped__takes_the_event_behind)
 	ck_assert_uint_eq(script_id(&events[0]), 1);
 	ck_assert_int_eq(evd_dequeue_several(ref, EVD_BATCH, events), -EAGAIN);
 }
-END_TEST
 
-START_TEST(upcall__whole_batch_is_dropped__gets_the_event_behind)
+TEST_LOOP(
+    upcall__whole_batch_is_dropped__gets_the_event_behind, sizeof policies / sizeof policies[0])
 {
 	ck_assert_int_eq(story_enable(&st, policies[_i]), 0);
 	complete_dropped();
 	story_settle(&st);
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
-}
-END_TEST
-
-Suite *
-evd_poll_suite(void)
-{
-	Suite *s = suite_create("evd_poll");
-	TCase *tc = story_tcase(s, "poll");
-	TCase *own = runner_tcase(s, "batch");
-	const int n = sizeof policies / sizeof policies[0];
-
-	tcase_add_checked_fixture(own, setup, teardown);
-	tcase_add_test(tc, poll__queue_is_lost__is_an_overflow);
-	tcase_add_test(tc, poll__fails_with_any_other_error__is_the_devices_failure);
-	tcase_add_test(own,
-	    refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call);
-	tcase_add_test(own, dequeue__event_and_too_many_receives__event_then_error_once);
-	tcase_add_test(own, dequeue_n__event_and_too_many_receives__event_then_error_once);
-	tcase_add_test(own, wait__event_and_too_many_receives__event_then_error_once);
-	tcase_add_test(own, enable__too_many_receives__fails_once);
-	tcase_add_loop_test(
-	    own, enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_once, 0, 2);
-	tcase_add_loop_test(
-	    own, overflow__beside_too_many_receives__the_next_completion_is_taken, 0, 2);
-	tcase_add_loop_test(own, upcall__event_and_too_many_receives__event_then_fault_once, 0, n);
-	tcase_add_test(own, dequeue_n__whole_batch_is_dropped__takes_the_event_behind);
-	tcase_add_loop_test(own, upcall__whole_batch_is_dropped__gets_the_event_behind, 0, n);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Polling, arming and polling again: no event is lost, and none is counted twice. */
 #include "story.h"
-#include "suites.h"
 
 static void
 begin(const struct script_options *opt)
@@ -15,8 +14,10 @@ insert(struct script *s, void *arg)
 	script_complete(s, (uint64_t)(uintptr_t)arg);
 }
 
+CASE("evd_poll_and_arm:arm");
+
 /* origin: race.A5 */
-START_TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
+TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
 {
 	const struct script_options opt = { .qlen = 128 };
 	struct waiter w;
@@ -32,9 +33,8 @@ START_TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
 	ck_assert_int_eq(w.nmore, 2 * EVD_BATCH - 1); /* the rest was not polled yet */
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
+TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 {
 	const struct script_options opt = { .qlen = 128 };
 	DAT_EVENT event = script_event(900);
@@ -51,9 +51,8 @@ START_TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
+TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 {
 	DAT_EVENT event = script_event(900);
 
@@ -70,7 +69,6 @@ START_TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
 static void
 take_what_was_reported(DAT_UPCALL_POLICY policy)
@@ -88,7 +86,7 @@ take_what_was_reported(DAT_UPCALL_POLICY policy)
 		story_dequeues(&st, i);
 }
 
-START_TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room)
+TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room)
 {
 	take_what_was_reported(DAT_UPCALL_NORIFY);
 	story_upcall(&st, TAPE_REPORT);
@@ -97,9 +95,8 @@ START_TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_wh
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same)
+TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -113,9 +110,8 @@ START_TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_
 	ck_assert_int_eq(nmore, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__exact_hint_maybe__polled_again)
+TEST(poll_and_arm__exact_hint_maybe__polled_again)
 {
 	const struct script_options opt = { .exact = true };
 
@@ -130,9 +126,8 @@ START_TEST(poll_and_arm__exact_hint_maybe__polled_again)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
+TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
 {
 	const struct script_options opt = { .exact = true };
 	unsigned int polls;
@@ -148,19 +143,17 @@ START_TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted)
+TEST(poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_uint_eq(st.dev.polls, 2);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: race.A8 */
-START_TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
+TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 {
 	const struct script_options opt = { .exact = true, .qlen = 64 };
 
@@ -180,9 +173,8 @@ START_TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 	ck_assert_uint_eq(st.dev.arms, 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__arm_fails__not_silent_for_ever)
+TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -200,9 +192,8 @@ START_TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 	ck_assert_int_eq(st.dev.faults, 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events)
+TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events)
 {
 	DAT_EVENT event;
 
@@ -220,9 +211,8 @@ START_TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_w
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
+TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 {
 	struct script_options opt = { .qlen = 256 };
 	DAT_UPCALL_OBJECT object;
@@ -254,9 +244,8 @@ START_TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 	script_close(&other);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
+TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -269,30 +258,4 @@ START_TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_poll_and_arm_suite(void)
-{
-	Suite *s = suite_create("evd_poll_and_arm");
-	TCase *tc = runner_tcase(s, "arm");
-
-	tcase_add_test(tc, poll_and_arm__threshold_and_nmore__beyond_one_batch);
-	tcase_add_test(tc, poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last);
-	tcase_add_test(tc, poll_and_arm__device_queue_grew__disconnected_still_comes_last);
-	tcase_add_test(tc,
-	    poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room);
-	tcase_add_test(
-	    tc, poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same);
-	tcase_add_test(tc, poll_and_arm__exact_hint_maybe__polled_again);
-	tcase_add_test(tc, poll_and_arm__exact_hint_empty__the_second_poll_is_saved);
-	tcase_add_test(tc, poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted);
-	tcase_add_test(tc, poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten);
-	tcase_add_test(tc, poll_and_arm__arm_fails__not_silent_for_ever);
-	tcase_add_test(
-	    tc, poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events);
-	tcase_add_test(tc, poll_and_arm__a_long_burst__the_neighbours_get_their_turn);
-	tcase_add_test(tc, poll_and_arm__second_event_for_one_arm__nothing_lost);
-	return s;
 }

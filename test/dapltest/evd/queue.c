@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "script.h"
-#include "suites.h"
 
 #define QLEN 4
 
@@ -145,14 +144,15 @@ event_is(const DAT_EVENT *event, const void *key)
 	return script_id(event) == *(const uint64_t *)key;
 }
 
-START_TEST(take__empty__none)
+CASE("evd_queue:queue", setup, teardown);
+
+TEST(take__empty__none)
 {
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
 	ck_assert_uint_eq(taken(), 0);
 }
-END_TEST
 
-START_TEST(take__posted_and_polled__in_order_of_entry)
+TEST(take__posted_and_polled__in_order_of_entry)
 {
 	polled(1, 1, true);
 	ck_assert_int_eq(posted(100, false), 0);
@@ -166,9 +166,8 @@ START_TEST(take__posted_and_polled__in_order_of_entry)
 	ck_assert_uint_eq(taken(), 101);
 	ck_assert_uint_eq(taken(), 0);
 }
-END_TEST
 
-START_TEST(both_rings__wrap_many_times__order_kept)
+TEST(both_rings__wrap_many_times__order_kept)
 {
 	for (uint64_t i = 1; i < 50; i++) {
 		/* The ring offers contiguous room only: up to its end. */
@@ -183,18 +182,16 @@ START_TEST(both_rings__wrap_many_times__order_kept)
 	}
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
 }
-END_TEST
 
-START_TEST(room__ring_full__zero)
+TEST(room__ring_full__zero)
 {
 	polled(1, QLEN, true);
 	ck_assert_uint_eq(room(32), 0);
 	ck_assert_uint_eq(taken(), 1);
 	ck_assert_uint_eq(room(32), 1);
 }
-END_TEST
 
-START_TEST(post__qlen_queued__refused_and_nothing_lost)
+TEST(post__qlen_queued__refused_and_nothing_lost)
 {
 	for (uint64_t i = 0; i < QLEN; i++)
 		ck_assert_int_eq(posted(100 + i, false), 0);
@@ -207,9 +204,8 @@ START_TEST(post__qlen_queued__refused_and_nothing_lost)
 		ck_assert_uint_eq(taken(), 1 + i);
 	ck_assert_uint_eq(taken(), 201);
 }
-END_TEST
 
-START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
+TEST(keep__some_of_a_batch_dropped__the_gap_closes)
 {
 	struct evd_batch batch;
 
@@ -225,9 +221,8 @@ START_TEST(keep__some_of_a_batch_dropped__the_gap_closes)
 	ck_assert_uint_eq(taken(), 2);
 	ck_assert_uint_eq(taken(), 4);
 }
-END_TEST
 
-START_TEST(barrier__device_not_seen_empty__does_not_count)
+TEST(barrier__device_not_seen_empty__does_not_count)
 {
 	polled(1, 1, false);
 	ck_assert_int_eq(posted(100, true), 0);
@@ -242,9 +237,8 @@ START_TEST(barrier__device_not_seen_empty__does_not_count)
 	ck_assert_uint_eq(taken(), 3);
 	ck_assert_uint_eq(taken(), 100);
 }
-END_TEST
 
-START_TEST(barrier__empty_seen_before_it_came__must_be_seen_again)
+TEST(barrier__empty_seen_before_it_came__must_be_seen_again)
 {
 	polled(1, 1, true);
 	ck_assert_int_eq(posted(100, true), 0);
@@ -253,9 +247,8 @@ START_TEST(barrier__empty_seen_before_it_came__must_be_seen_again)
 	dropped(0, true);
 	ck_assert_uint_eq(taken(), 100);
 }
-END_TEST
 
-START_TEST(barrier__device_never_empty__opens_after_qlen_completions)
+TEST(barrier__device_never_empty__opens_after_qlen_completions)
 {
 	ck_assert_int_eq(posted(100, true), 0);
 	for (uint64_t i = 1; i < QLEN; i++) {
@@ -267,9 +260,8 @@ START_TEST(barrier__device_never_empty__opens_after_qlen_completions)
 	ck_assert_uint_eq(taken(), QLEN);
 	ck_assert_uint_eq(taken(), 100);
 }
-END_TEST
 
-START_TEST(barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold)
+TEST(barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold)
 {
 	q.depth = 3 * QLEN;
 	ck_assert_int_eq(posted(100, true), 0);
@@ -280,9 +272,8 @@ START_TEST(barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold)
 	}
 	ck_assert_uint_eq(taken(), 100);
 }
-END_TEST
 
-START_TEST(barrier__what_is_posted_after_it__waits_behind_it)
+TEST(barrier__what_is_posted_after_it__waits_behind_it)
 {
 	ck_assert_int_eq(posted(100, true), 0);
 	ck_assert_int_eq(posted(101, false), 0);
@@ -295,17 +286,15 @@ START_TEST(barrier__what_is_posted_after_it__waits_behind_it)
 	ck_assert_uint_eq(taken(), 101);
 	ck_assert_uint_eq(taken(), 102);
 }
-END_TEST
 
-START_TEST(barrier__dropped_completions__count_as_polled)
+TEST(barrier__dropped_completions__count_as_polled)
 {
 	ck_assert_int_eq(posted(100, true), 0);
 	dropped(QLEN, false);
 	ck_assert_uint_eq(taken(), 100);
 }
-END_TEST
 
-START_TEST(barrier__no_device__is_an_ordinary_event)
+TEST(barrier__no_device__is_an_ordinary_event)
 {
 	struct evd_queue soft;
 	DAT_EVENT event = script_event(7);
@@ -315,9 +304,8 @@ START_TEST(barrier__no_device__is_an_ordinary_event)
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	evd_queue_fini(&soft);
 }
-END_TEST
 
-START_TEST(hold__until_released__does_not_count)
+TEST(hold__until_released__does_not_count)
 {
 	const uint64_t held = 50;
 
@@ -335,9 +323,8 @@ START_TEST(hold__until_released__does_not_count)
 	ck_assert_uint_eq(taken(), 50);
 	ck_assert_uint_eq(taken(), 2);
 }
-END_TEST
 
-START_TEST(hold__full__refused)
+TEST(hold__full__refused)
 {
 	const uint64_t held = 50;
 
@@ -345,9 +332,8 @@ START_TEST(hold__full__refused)
 		ck_assert(held_in(&hold, held));
 	ck_assert(!held_in(&hold, held));
 }
-END_TEST
 
-START_TEST(holds_of_two_endpoints__released_in_turn__order_of_release)
+TEST(holds_of_two_endpoints__released_in_turn__order_of_release)
 {
 	struct evd_hold other;
 	uint64_t id;
@@ -367,9 +353,8 @@ START_TEST(holds_of_two_endpoints__released_in_turn__order_of_release)
 	ck_assert_uint_eq(taken(), 0);
 	evd_hold_fini(&other);
 }
-END_TEST
 
-START_TEST(hold__used_again_after_release__wraps)
+TEST(hold__used_again_after_release__wraps)
 {
 	for (uint64_t i = 1; i < 20; i++) {
 		ck_assert(held_in(&hold, i));
@@ -378,9 +363,8 @@ START_TEST(hold__used_again_after_release__wraps)
 	}
 	ck_assert(!hold.listed);
 }
-END_TEST
 
-START_TEST(purge__ring__keeps_the_order_of_the_rest)
+TEST(purge__ring__keeps_the_order_of_the_rest)
 {
 	uint64_t key = 2;
 
@@ -396,9 +380,8 @@ START_TEST(purge__ring__keeps_the_order_of_the_rest)
 	ck_assert_uint_eq(taken(), 4);
 	ck_assert_uint_eq(taken(), 0);
 }
-END_TEST
 
-START_TEST(purge__posted__keeps_the_order_of_the_rest)
+TEST(purge__posted__keeps_the_order_of_the_rest)
 {
 	uint64_t key = 101;
 
@@ -410,9 +393,8 @@ START_TEST(purge__posted__keeps_the_order_of_the_rest)
 	ck_assert_uint_eq(taken(), 103);
 	ck_assert_uint_eq(taken(), 0);
 }
-END_TEST
 
-START_TEST(purge__closed_barrier__frees_what_stood_behind_it)
+TEST(purge__closed_barrier__frees_what_stood_behind_it)
 {
 	uint64_t key = 100;
 
@@ -423,9 +405,8 @@ START_TEST(purge__closed_barrier__frees_what_stood_behind_it)
 	ck_assert_uint_eq(evd_queue_count(&q), 1);
 	ck_assert_uint_eq(taken(), 101);
 }
-END_TEST
 
-START_TEST(purge__held_and_released__both_go)
+TEST(purge__held_and_released__both_go)
 {
 	const uint64_t held[2] = { 50, 51 };
 
@@ -439,7 +420,6 @@ START_TEST(purge__held_and_released__both_go)
 	ck_assert_uint_eq(taken(), 0);
 	ck_assert_uint_eq(hold.count, 0);
 }
-END_TEST
 
 static bool
 any_record(const struct evd_record *record, const void *key)
@@ -449,7 +429,7 @@ any_record(const struct evd_record *record, const void *key)
 	return true;
 }
 
-START_TEST(purge__whole_ring__a_whole_batch_has_room)
+TEST(purge__whole_ring__a_whole_batch_has_room)
 {
 	polled(1, 3, true);
 	ck_assert_uint_eq(taken(), 1);
@@ -457,10 +437,9 @@ START_TEST(purge__whole_ring__a_whole_batch_has_room)
 	ck_assert_uint_eq(evd_queue_count(&q), 0);
 	ck_assert_uint_eq(room(QLEN), QLEN);
 }
-END_TEST
 
 /* An endpoint that is reset keeps the events of its last attempt. */
-START_TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
+TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
 {
 	const uint64_t held = 50;
 
@@ -478,9 +457,8 @@ START_TEST(purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on)
 	ck_assert_uint_eq(taken(), 102);
 	ck_assert_uint_eq(taken(), 50);
 }
-END_TEST
 
-START_TEST(max_depth__is_the_high_water_mark)
+TEST(max_depth__is_the_high_water_mark)
 {
 	polled(1, 3, true);
 	ck_assert_int_eq(posted(100, false), 0);
@@ -489,9 +467,8 @@ START_TEST(max_depth__is_the_high_water_mark)
 	polled(4, 1, true);
 	ck_assert_uint_eq(q.max_depth, 4);
 }
-END_TEST
 
-START_TEST(hold_released_again_while_others_wait__order_of_release)
+TEST(hold_released_again_while_others_wait__order_of_release)
 {
 	struct evd_hold other;
 	uint64_t id = 50;
@@ -511,9 +488,8 @@ START_TEST(hold_released_again_while_others_wait__order_of_release)
 	ck_assert_uint_eq(taken(), 0);
 	evd_hold_fini(&other);
 }
-END_TEST
 
-START_TEST(purge__no_device__posted_events_alone_go)
+TEST(purge__no_device__posted_events_alone_go)
 {
 	struct evd_queue soft;
 	DAT_EVENT event = script_event(7);
@@ -528,9 +504,8 @@ START_TEST(purge__no_device__posted_events_alone_go)
 	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
 	evd_queue_fini(&soft);
 }
-END_TEST
 
-START_TEST(max_depth__counts_what_is_polled_posted_and_released)
+TEST(max_depth__counts_what_is_polled_posted_and_released)
 {
 	const uint64_t held = 50;
 
@@ -546,9 +521,8 @@ START_TEST(max_depth__counts_what_is_polled_posted_and_released)
 		;
 	ck_assert_uint_eq(q.max_depth, 3);
 }
-END_TEST
 
-START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
+TEST(move__held_completions_and_barriers__go_on_where_they_were)
 {
 	const uint64_t held = 50;
 	struct evd_queue longer, old;
@@ -571,43 +545,4 @@ START_TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	ck_assert_uint_eq(taken(), 0);
 	dropped(0, true);
 	ck_assert_uint_eq(taken(), 100);
-}
-END_TEST
-
-Suite *
-evd_queue_suite(void)
-{
-	Suite *s = suite_create("evd_queue");
-	TCase *tc = runner_tcase(s, "queue");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, take__empty__none);
-	tcase_add_test(tc, take__posted_and_polled__in_order_of_entry);
-	tcase_add_test(tc, both_rings__wrap_many_times__order_kept);
-	tcase_add_test(tc, room__ring_full__zero);
-	tcase_add_test(tc, post__qlen_queued__refused_and_nothing_lost);
-	tcase_add_test(tc, keep__some_of_a_batch_dropped__the_gap_closes);
-	tcase_add_test(tc, barrier__device_not_seen_empty__does_not_count);
-	tcase_add_test(tc, barrier__empty_seen_before_it_came__must_be_seen_again);
-	tcase_add_test(tc, barrier__device_never_empty__opens_after_qlen_completions);
-	tcase_add_test(tc, barrier__device_deeper_than_the_queue__waits_for_what_that_can_hold);
-	tcase_add_test(tc, barrier__what_is_posted_after_it__waits_behind_it);
-	tcase_add_test(tc, barrier__dropped_completions__count_as_polled);
-	tcase_add_test(tc, barrier__no_device__is_an_ordinary_event);
-	tcase_add_test(tc, hold__until_released__does_not_count);
-	tcase_add_test(tc, hold__full__refused);
-	tcase_add_test(tc, holds_of_two_endpoints__released_in_turn__order_of_release);
-	tcase_add_test(tc, hold__used_again_after_release__wraps);
-	tcase_add_test(tc, purge__ring__keeps_the_order_of_the_rest);
-	tcase_add_test(tc, purge__posted__keeps_the_order_of_the_rest);
-	tcase_add_test(tc, purge__closed_barrier__frees_what_stood_behind_it);
-	tcase_add_test(tc, purge__held_and_released__both_go);
-	tcase_add_test(tc, purge__whole_ring__a_whole_batch_has_room);
-	tcase_add_test(tc, purge__event_of_the_last_attempt_opens_later__the_next_hold_goes_on);
-	tcase_add_test(tc, max_depth__is_the_high_water_mark);
-	tcase_add_test(tc, hold_released_again_while_others_wait__order_of_release);
-	tcase_add_test(tc, purge__no_device__posted_events_alone_go);
-	tcase_add_test(tc, max_depth__counts_what_is_polled_posted_and_released);
-	tcase_add_test(tc, move__held_completions_and_barriers__go_on_where_they_were);
-	return s;
 }

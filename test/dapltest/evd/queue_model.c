@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "script.h"
-#include "suites.h"
 
 #define QLEN 5
 #define OPS 20000
@@ -240,7 +239,9 @@ op_purge(void)
 	model_open(false);
 }
 
-START_TEST(random_operations__agree_with_the_model)
+CASE("evd_queue_model:model");
+
+TEST_LOOP(random_operations__agree_with_the_model, 8)
 {
 	srand((unsigned int)_i + 1);
 	length = 0;
@@ -271,15 +272,4 @@ START_TEST(random_operations__agree_with_the_model)
 	for (int i = 0; i < EPS; i++)
 		evd_hold_fini(&hold[i]);
 	evd_queue_fini(&q);
-}
-END_TEST
-
-Suite *
-evd_queue_model_suite(void)
-{
-	Suite *s = suite_create("evd_queue_model");
-	TCase *tc = runner_tcase(s, "model");
-
-	tcase_add_loop_test(tc, random_operations__agree_with_the_model, 0, 8);
-	return s;
 }

@@ -4,7 +4,6 @@
  * episode ends when no posted event is left: completions do not prolong it.
  */
 #include "story.h"
-#include "suites.h"
 
 #define QLEN 4
 
@@ -104,8 +103,10 @@ static void (*const leave[])(void) = {
 };
 #define LEAVE ((int)(sizeof leave / sizeof leave[0]))
 
+CASE("evd_refusal:refusal");
+
 /* origin: outside.06 */
-START_TEST(requests_taken__completions_are_left__next_episode_is_reported)
+TEST_LOOP(requests_taken__completions_are_left__next_episode_is_reported, LEAVE)
 {
 	begin();
 	for (int episode = 0; episode < 3; episode++) {
@@ -116,10 +117,9 @@ START_TEST(requests_taken__completions_are_left__next_episode_is_reported)
 	}
 	end();
 }
-END_TEST
 
 /* origin: outside.06 */
-START_TEST(requests_taken__one_is_left__is_still_the_same_episode)
+TEST_LOOP(requests_taken__one_is_left__is_still_the_same_episode, LEAVE)
 {
 	begin();
 	ck_assert(flood());
@@ -130,10 +130,9 @@ START_TEST(requests_taken__one_is_left__is_still_the_same_episode)
 	ck_assert(flood());
 	end();
 }
-END_TEST
 
 /* origin: outside.06 */
-START_TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episode)
+TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episode)
 {
 	DAT_EVENT event;
 
@@ -150,7 +149,6 @@ START_TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episo
 	ck_assert(flood());
 	end();
 }
-END_TEST
 
 static bool
 is_request(const DAT_EVENT *event, const void *key)
@@ -160,7 +158,7 @@ is_request(const DAT_EVENT *event, const void *key)
 }
 
 /* origin: outside.06 */
-START_TEST(requests_purged__completions_are_left__next_episode_is_reported)
+TEST_LOOP(requests_purged__completions_are_left__next_episode_is_reported, LEAVE)
 {
 	begin();
 	ck_assert(flood());
@@ -170,10 +168,9 @@ START_TEST(requests_purged__completions_are_left__next_episode_is_reported)
 	ck_assert(!flood());
 	end();
 }
-END_TEST
 
 /* origin: outside.06 */
-START_TEST(evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh)
+TEST(evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh)
 {
 	begin();
 	ck_assert(flood());
@@ -182,21 +179,4 @@ START_TEST(evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh)
 	ck_assert(flood());
 	ck_assert(!flood());
 	end();
-}
-END_TEST
-
-Suite *
-evd_refusal_suite(void)
-{
-	Suite *s = suite_create("evd_refusal");
-	TCase *tc = runner_tcase(s, "refusal");
-
-	tcase_add_loop_test(
-	    tc, requests_taken__completions_are_left__next_episode_is_reported, 0, LEAVE);
-	tcase_add_loop_test(tc, requests_taken__one_is_left__is_still_the_same_episode, 0, LEAVE);
-	tcase_add_test(tc, requests_taken__another_posted_event_is_left__is_still_the_same_episode);
-	tcase_add_loop_test(
-	    tc, requests_purged__completions_are_left__next_episode_is_reported, 0, LEAVE);
-	tcase_add_test(tc, evd_freed_while_it_refuses__the_next_of_its_slot_begins_afresh);
-	return s;
 }

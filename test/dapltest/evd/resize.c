@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A queue in use gets another length: no event is lost or moved, and no waiter is forgotten. */
 #include "cno_story.h"
-#include "suites.h"
 
 static void
 begin(int qlen)
@@ -26,7 +25,9 @@ qlen(void)
 	return status.qlen;
 }
 
-START_TEST(longer__rings_that_wrapped__keep_their_order)
+CASE("evd_resize:resize");
+
+TEST(longer__rings_that_wrapped__keep_their_order)
 {
 	begin(4);
 	for (uint64_t i = 1; i <= 3; i++)
@@ -57,9 +58,8 @@ START_TEST(longer__rings_that_wrapped__keep_their_order)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(shorter__just_fits__keeps_all_and_holds_no_more)
+TEST(shorter__just_fits__keeps_all_and_holds_no_more)
 {
 	begin(8);
 	script_complete(&st.dev, 1);
@@ -80,9 +80,8 @@ START_TEST(shorter__just_fits__keeps_all_and_holds_no_more)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(shorter__full_of_software_events__moves_just_these)
+TEST(shorter__full_of_software_events__moves_just_these)
 {
 	begin(8);
 	for (uint64_t i = 100; i < 103; i++)
@@ -93,9 +92,8 @@ START_TEST(shorter__full_of_software_events__moves_just_these)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(shorter__what_the_device_holds__counts_as_queued)
+TEST(shorter__what_the_device_holds__counts_as_queued)
 {
 	begin(8);
 	for (uint64_t i = 1; i <= 5; i++)
@@ -107,7 +105,6 @@ START_TEST(shorter__what_the_device_holds__counts_as_queued)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
 static int
 resize_to_six(void)
@@ -115,15 +112,14 @@ resize_to_six(void)
 	return resize(6);
 }
 
-START_TEST(longer__ring_was_full__what_stayed_in_the_device_is_reported)
+TEST(longer__ring_was_full__what_stayed_in_the_device_is_reported)
 {
 	begin(2);
 	cno_story_refill(&st, resize_to_six);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__upcalls_stand__every_event_makes_one)
+TEST(resize__upcalls_stand__every_event_makes_one)
 {
 	begin(4);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -139,9 +135,8 @@ START_TEST(resize__upcalls_stand__every_event_makes_one)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
+TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
 {
 	struct waiter w;
 
@@ -154,9 +149,8 @@ START_TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
 	ck_assert_uint_eq(waiter_id(&w), 100);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
+TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
 {
 	DAT_EVENT event = script_event(900);
 
@@ -178,7 +172,6 @@ START_TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
 static bool
 is_900(const DAT_EVENT *event, const void *key)
@@ -187,7 +180,7 @@ is_900(const DAT_EVENT *event, const void *key)
 	return script_id(event) == 900;
 }
 
-START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting)
+TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting)
 {
 	DAT_EVENT event;
 
@@ -211,9 +204,8 @@ START_TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
+TEST(resize__receives_are_held__they_stay_held_and_in_order)
 {
 	DAT_EVENT event = script_event(900);
 	struct evd_hold hold;
@@ -241,9 +233,8 @@ START_TEST(resize__receives_are_held__they_stay_held_and_in_order)
 	evd_hold_fini(&hold);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(resize__the_device_fails__reported_unless_the_evd_is_over)
+TEST(resize__the_device_fails__reported_unless_the_evd_is_over)
 {
 	begin(4);
 	st.dev.fail_polls = 1;
@@ -257,26 +248,4 @@ START_TEST(resize__the_device_fails__reported_unless_the_evd_is_over)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(resize(8), -ENODEV);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_resize_suite(void)
-{
-	Suite *s = suite_create("evd_resize");
-	TCase *tc = runner_tcase(s, "resize");
-
-	tcase_add_test(tc, longer__rings_that_wrapped__keep_their_order);
-	tcase_add_test(tc, shorter__just_fits__keeps_all_and_holds_no_more);
-	tcase_add_test(tc, shorter__full_of_software_events__moves_just_these);
-	tcase_add_test(tc, shorter__what_the_device_holds__counts_as_queued);
-	tcase_add_test(tc, longer__ring_was_full__what_stayed_in_the_device_is_reported);
-	tcase_add_test(tc, resize__upcalls_stand__every_event_makes_one);
-	tcase_add_test(tc, resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting);
-	tcase_add_test(tc, resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it);
-	tcase_add_test(
-	    tc, resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting);
-	tcase_add_test(tc, resize__receives_are_held__they_stay_held_and_in_order);
-	tcase_add_test(tc, resize__the_device_fails__reported_unless_the_evd_is_over);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which sink gets an event: an upcall, a waiter or the CNO, and when the sink changes. */
 #include "cno_story.h"
-#include "suites.h"
 
 static bool
 owned(void)
@@ -14,7 +13,9 @@ owned(void)
 	return is;
 }
 
-START_TEST(sink__post_to_a_blocked_waiter__wakes_it)
+STORY_CASE("evd_sink:sink");
+
+TEST(sink__post_to_a_blocked_waiter__wakes_it)
 {
 	struct waiter w;
 
@@ -25,9 +26,8 @@ START_TEST(sink__post_to_a_blocked_waiter__wakes_it)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_int_eq(story_turn(&st), 0);
 }
-END_TEST
 
-START_TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
+TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
 {
 	struct waiter w;
 
@@ -46,7 +46,6 @@ START_TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
 	ck_assert(!owned());
 	story_dequeues(&st, 1);
 }
-END_TEST
 
 static void *
 post_soon(void *arg)
@@ -78,7 +77,7 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	pthread_join(thread, NULL);
 }
 
-START_TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
+TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
 {
 	st.tape.then = disable_and_wait;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -86,7 +85,6 @@ START_TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void
 disable_and_let_others_enable(struct tape *tape, uint64_t id)
@@ -103,7 +101,7 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
 }
 
-START_TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
+TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 {
 	st.tape.then = disable_and_let_others_enable;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -117,9 +115,8 @@ START_TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
+TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t i = 100; i < 110; i++) {
@@ -129,9 +126,8 @@ START_TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 	}
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
-END_TEST
 
-START_TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
+TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -145,10 +141,9 @@ START_TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* origin: race.A10 */
-START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
+TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 {
 	for (int i = 0; i < 5; i++) {
 		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -158,14 +153,13 @@ START_TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 	}
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
-END_TEST
 
 /*
  * The event was raised and is unread when the next sink is set: the sink needs no other
  * notification.
  */
 /* origin: race.A3 */
-START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
+TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -179,9 +173,8 @@ START_TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(sink__waiter_takes_one_and_leaves__the_cno_gets_the_next)
+TEST(sink__waiter_takes_one_and_leaves__the_cno_gets_the_next)
 {
 	struct cno_story cs;
 	struct waiter w;
@@ -199,9 +192,8 @@ START_TEST(sink__waiter_takes_one_and_leaves__the_cno_gets_the_next)
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
 }
-END_TEST
 
-START_TEST(sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again)
+TEST(sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again)
 {
 	struct cno_story cs;
 	struct waiter w;
@@ -218,9 +210,8 @@ START_TEST(sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
 }
-END_TEST
 
-START_TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
+TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
 {
 	struct cno_story cs;
 	struct tape tape;
@@ -242,9 +233,8 @@ START_TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
 }
-END_TEST
 
-START_TEST(sink__one_event_below_the_threshold__does_not_spin)
+TEST(sink__one_event_below_the_threshold__does_not_spin)
 {
 	struct waiter w;
 	unsigned int polls;
@@ -260,9 +250,8 @@ START_TEST(sink__one_event_below_the_threshold__does_not_spin)
 	ck_assert_uint_le(st.dev.polls, polls + 4);
 	story_dequeues(&st, 1);
 }
-END_TEST
 
-START_TEST(sink__notify_and_cno_take_nothing__notified_once)
+TEST(sink__notify_and_cno_take_nothing__notified_once)
 {
 	struct cno_story cs;
 
@@ -280,9 +269,8 @@ START_TEST(sink__notify_and_cno_take_nothing__notified_once)
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(sink__none__nothing_wakes)
+TEST(sink__none__nothing_wakes)
 {
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_complete(&st.dev, 1);
@@ -290,9 +278,8 @@ START_TEST(sink__none__nothing_wakes)
 	ck_assert(!owned());
 	ck_assert_uint_eq(st.dev.polls, 0);
 }
-END_TEST
 
-START_TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
+TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
 {
 	struct waiter w;
 
@@ -310,29 +297,4 @@ START_TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
 	story_upcall(&st, 102);
 	story_expect_nothing(&st);
-}
-END_TEST
-
-Suite *
-evd_sink_suite(void)
-{
-	Suite *s = suite_create("evd_sink");
-	TCase *tc = story_tcase(s, "sink");
-
-	tcase_add_test(tc, sink__post_to_a_blocked_waiter__wakes_it);
-	tcase_add_test(tc, sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it);
-	tcase_add_test(tc, sink__upcall_disables_itself_and_waits_on_its_own_evd__woken);
-	tcase_add_test(tc, sink__enabled_again_while_the_owner_still_runs__nothing_stranded);
-	tcase_add_test(tc, sink__run_started_by_a_post__does_not_arm_an_armed_device);
-	tcase_add_test(tc, sink__notified_while_disabled__armed_is_cleared_all_the_same);
-	tcase_add_test(tc, sink__disable_and_enable_while_armed__not_armed_twice);
-	tcase_add_test(tc, sink__event_raised_but_unread__the_next_sink_gets_it);
-	tcase_add_test(tc, sink__waiter_takes_one_and_leaves__the_cno_gets_the_next);
-	tcase_add_test(tc, sink__waiter_times_out_below_its_threshold__the_cno_is_notified_again);
-	tcase_add_test(tc, sink__upcall_policy_off_again__the_cno_gets_what_is_queued);
-	tcase_add_test(tc, sink__one_event_below_the_threshold__does_not_spin);
-	tcase_add_test(tc, sink__notify_and_cno_take_nothing__notified_once);
-	tcase_add_test(tc, sink__none__nothing_wakes);
-	tcase_add_test(tc, sink__run_finds_a_waiter__leaves_the_evd_to_it);
-	return s;
 }

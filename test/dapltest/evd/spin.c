@@ -3,7 +3,6 @@
  * A wait that polls for a while before it sleeps.  No test depends on how long that takes: a spin
  * lasts an hour, unless an event comes or it ends for another reason, or a nanosecond.
  */
-#include "suites.h"
 
 #include "story.h"
 
@@ -49,7 +48,9 @@ complete_at_poll(int number)
 	st.dev.before_poll = (struct script_hook){ complete, NULL, number };
 }
 
-START_TEST(spin__completion_comes_meanwhile__neither_arm_nor_sleep)
+CASE("evd_spin:spin");
+
+TEST(spin__completion_comes_meanwhile__neither_arm_nor_sleep)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	complete_at_poll(20);
@@ -61,9 +62,8 @@ START_TEST(spin__completion_comes_meanwhile__neither_arm_nor_sleep)
 	ck_assert_uint_eq(made().spins_served, 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(spin__below_the_threshold__goes_on)
+TEST(spin__below_the_threshold__goes_on)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	script_complete(&st.dev, 6);
@@ -75,7 +75,6 @@ START_TEST(spin__below_the_threshold__goes_on)
 	ck_assert_int_eq(wait_for(0, 1), 0);
 	story_end(&st);
 }
-END_TEST
 
 static void *
 complete_when_armed(void *arg)
@@ -89,7 +88,7 @@ complete_when_armed(void *arg)
 	return arg;
 }
 
-START_TEST(spin__in_vain__arms_and_sleeps)
+TEST(spin__in_vain__arms_and_sleeps)
 {
 	pthread_t thread;
 
@@ -102,10 +101,9 @@ START_TEST(spin__in_vain__arms_and_sleeps)
 	ck_assert_uint_eq(made().spins_served, 0);
 	story_end(&st);
 }
-END_TEST
 
 /* After a spin in vain so many waits do without one: 1, 3, 7, and 63 at most. */
-START_TEST(spin__in_vain_again_and_again__ever_more_rarely)
+TEST(spin__in_vain_again_and_again__ever_more_rarely)
 {
 	unsigned int rest = 0, rests = 0;
 	uint64_t spins = 0;
@@ -125,9 +123,8 @@ START_TEST(spin__in_vain_again_and_again__ever_more_rarely)
 	ck_assert_uint_lt(spins, 12);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(spin__served_after_others_in_vain__the_next_wait_spins)
+TEST(spin__served_after_others_in_vain__the_next_wait_spins)
 {
 	uint64_t spins;
 
@@ -144,9 +141,8 @@ START_TEST(spin__served_after_others_in_vain__the_next_wait_spins)
 	ck_assert_uint_eq(made().spins, spins + 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(spin__off__never)
+TEST(spin__off__never)
 {
 	begin(0, SCRIPT_PRIVATE);
 	for (int i = 0; i < 3; i++)
@@ -154,9 +150,8 @@ START_TEST(spin__off__never)
 	ck_assert_uint_eq(made().spins, 0);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(spin__event_is_there__none)
+TEST(spin__event_is_there__none)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	script_complete(&st.dev, 5);
@@ -165,10 +160,9 @@ START_TEST(spin__event_is_there__none)
 	ck_assert_uint_eq(made().spins, 0);
 	story_end(&st);
 }
-END_TEST
 
 /* A spin has a limit of 100,000 polls, and these cannot be made in a microsecond. */
-START_TEST(spin__timeout_is_shorter__ends_with_it)
+TEST(spin__timeout_is_shorter__ends_with_it)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	ck_assert_int_eq(wait_for(1, 1), -ETIMEDOUT);
@@ -176,7 +170,6 @@ START_TEST(spin__timeout_is_shorter__ends_with_it)
 	ck_assert_uint_lt(st.dev.polls, 50000);
 	story_end(&st);
 }
-END_TEST
 
 enum { POSTS, MAKES_UNWAITABLE, OVERFLOWS, CLOSES, FREES, ENDS };
 static const int results[ENDS] = { 0, -EPERM, -EOVERFLOW, -ECANCELED, -ECANCELED };
@@ -212,7 +205,7 @@ end_the_wait(void *arg)
 }
 
 /* Whether it spins by then, or sleeps. */
-START_TEST(spin__another_thread_ends_the_wait__it_ends)
+TEST_LOOP(spin__another_thread_ends_the_wait__it_ends, ENDS)
 {
 	pthread_t thread;
 	int how = _i;
@@ -223,7 +216,6 @@ START_TEST(spin__another_thread_ends_the_wait__it_ends)
 	pthread_join(thread, NULL);
 	story_end(&st);
 }
-END_TEST
 
 static int in_upcall;
 
@@ -237,7 +229,7 @@ wait_inside(struct tape *tape, uint64_t id)
 	in_upcall = wait_for(1, 1);
 }
 
-START_TEST(spin__thread_has_to_pump_its_loop__none)
+TEST(spin__thread_has_to_pump_its_loop__none)
 {
 	begin(AN_HOUR, SCRIPT_SHARED);
 	st.tape.then = wait_inside;
@@ -247,24 +239,4 @@ START_TEST(spin__thread_has_to_pump_its_loop__none)
 	ck_assert_int_eq(in_upcall, -ETIMEDOUT);
 	ck_assert_uint_eq(made().spins, 0);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_spin_suite(void)
-{
-	Suite *s = suite_create("evd_spin");
-	TCase *tc = runner_tcase(s, "spin");
-
-	tcase_add_test(tc, spin__completion_comes_meanwhile__neither_arm_nor_sleep);
-	tcase_add_test(tc, spin__below_the_threshold__goes_on);
-	tcase_add_test(tc, spin__in_vain__arms_and_sleeps);
-	tcase_add_test(tc, spin__in_vain_again_and_again__ever_more_rarely);
-	tcase_add_test(tc, spin__served_after_others_in_vain__the_next_wait_spins);
-	tcase_add_test(tc, spin__off__never);
-	tcase_add_test(tc, spin__event_is_there__none);
-	tcase_add_test(tc, spin__timeout_is_shorter__ends_with_it);
-	tcase_add_loop_test(tc, spin__another_thread_ends_the_wait__it_ends, 0, ENDS);
-	tcase_add_test(tc, spin__thread_has_to_pump_its_loop__none);
-	return s;
 }

@@ -12,7 +12,6 @@
 
 #include "cno_story.h"
 #include "calls.h"
-#include "suites.h"
 
 void *__real_calloc(size_t count, size_t size);
 void *__wrap_calloc(size_t count, size_t size);
@@ -112,14 +111,15 @@ create_loop(void)
 	return r;
 }
 
-START_TEST(loop_create__anything_missing__nothing_left_behind)
+CASE("evd_starve:starve");
+
+TEST(loop_create__anything_missing__nothing_left_behind)
 {
 	for (threads = 0; threads < 4; threads += 3) {
 		starve(create_loop);
 		loop_free(loop);
 	}
 }
-END_TEST
 
 static struct evd slot;
 
@@ -138,14 +138,13 @@ open_evd(void)
 }
 
 /* clause: c.2.9 */
-START_TEST(evd_open__no_memory__the_slot_stays_dead)
+TEST(evd_open__no_memory__the_slot_stays_dead)
 {
 	evd_slot_init(&slot);
 	starve(open_evd);
 	ck_assert(script_evd_is(&slot, &slot));
 	evd_queue_fini(&slot.queue);
 }
-END_TEST
 
 static struct cno cno;
 
@@ -157,7 +156,7 @@ open_cno(void)
 	return cno_create(&cno, &config);
 }
 
-START_TEST(cno_open__no_descriptor__fails_and_the_slot_stays_dead)
+TEST(cno_open__no_descriptor__fails_and_the_slot_stays_dead)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 
@@ -170,7 +169,6 @@ START_TEST(cno_open__no_descriptor__fails_and_the_slot_stays_dead)
 	ck_assert_int_eq(cno_query(cno_self(&cno), &agent), 0);
 	close(cno_fd(&cno));
 }
-END_TEST
 
 static struct evd_hold hold;
 
@@ -180,12 +178,11 @@ init_hold(void)
 	return evd_hold_init(&hold, 4);
 }
 
-START_TEST(hold_init__no_memory__nothing_left_behind)
+TEST(hold_init__no_memory__nothing_left_behind)
 {
 	starve(init_hold);
 	evd_hold_fini(&hold);
 }
-END_TEST
 
 static void
 ignore(void *arg, uint64_t serial)
@@ -194,7 +191,7 @@ ignore(void *arg, uint64_t serial)
 	(void)os_event_clear(*(int *)arg);
 }
 
-START_TEST(loop_add__no_room__the_others_go_on)
+TEST(loop_add__no_room__the_others_go_on)
 {
 	struct loop_ticket ticket[9], none = { 7 };
 	int fd[9];
@@ -221,9 +218,8 @@ START_TEST(loop_add__no_room__the_others_go_on)
 	}
 	loop_free(loop);
 }
-END_TEST
 
-START_TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
+TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 {
 	struct cno_story cs;
 	DAT_EVD_HANDLE handle;
@@ -252,7 +248,6 @@ START_TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 	cno_story_end(&cs);
 	story_end(&st);
 }
-END_TEST
 
 static int
 enable_single(void)
@@ -276,7 +271,7 @@ attach(void)
 	return r;
 }
 
-START_TEST(sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed)
+TEST(sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	const struct cno_config config = { 0 };
@@ -297,9 +292,8 @@ START_TEST(sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed
 	starve(attach);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
+TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 {
 	struct script_options opt = { .channel = SCRIPT_DIRECT };
 
@@ -319,9 +313,8 @@ START_TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 	st.tape.read = st.tape.n;
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing)
+TEST(wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -337,7 +330,6 @@ START_TEST(wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing)
 	story_dequeues(&st, 1);
 	story_end(&st);
 }
-END_TEST
 
 static int
 make_longer(void)
@@ -350,7 +342,7 @@ make_longer(void)
 	return r;
 }
 
-START_TEST(resize__no_memory__the_queue_stays_as_it_was)
+TEST(resize__no_memory__the_queue_stays_as_it_was)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -358,7 +350,6 @@ START_TEST(resize__no_memory__the_queue_stays_as_it_was)
 	story_dequeues(&st, 100);
 	story_end(&st);
 }
-END_TEST
 
 static int
 post_first(void)
@@ -369,7 +360,7 @@ post_first(void)
 	return r;
 }
 
-START_TEST(first_post__no_memory__refused_and_nothing_changed)
+TEST(first_post__no_memory__refused_and_nothing_changed)
 {
 	const struct script_options opt = { .qlen = 2, .posted_on_demand = true };
 
@@ -388,9 +379,8 @@ START_TEST(first_post__no_memory__refused_and_nothing_changed)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(first_post__no_memory__what_was_held_for_it_is_released)
+TEST(first_post__no_memory__what_was_held_for_it_is_released)
 {
 	const struct script_options opt = { .qlen = 4, .posted_on_demand = true };
 	const DAT_EVENT event = script_event(100);
@@ -414,7 +404,6 @@ START_TEST(first_post__no_memory__what_was_held_for_it_is_released)
 	evd_hold_fini(&held);
 	story_end(&st);
 }
-END_TEST
 
 static int
 empty_the_device(void)
@@ -425,7 +414,7 @@ empty_the_device(void)
 	return r;
 }
 
-START_TEST(drain__no_memory__what_has_no_room_stays_in_the_device)
+TEST(drain__no_memory__what_has_no_room_stays_in_the_device)
 {
 	story_begin(&st, NULL);
 	for (uint64_t i = 0; i < 20; i++)
@@ -436,9 +425,8 @@ START_TEST(drain__no_memory__what_has_no_room_stays_in_the_device)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
+TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	struct waiter w;
@@ -452,28 +440,4 @@ START_TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_starve_suite(void)
-{
-	Suite *s = suite_create("evd_starve");
-	TCase *tc = runner_tcase(s, "starve");
-
-	tcase_add_test(tc, loop_create__anything_missing__nothing_left_behind);
-	tcase_add_test(tc, evd_open__no_memory__the_slot_stays_dead);
-	tcase_add_test(tc, cno_open__no_descriptor__fails_and_the_slot_stays_dead);
-	tcase_add_test(tc, hold_init__no_memory__nothing_left_behind);
-	tcase_add_test(tc, loop_add__no_room__the_others_go_on);
-	tcase_add_test(tc, wait__no_descriptor_to_sleep_on__fails_and_changes_nothing);
-	tcase_add_test(tc, sink_change__loop_cannot_watch_the_channel__error_and_nothing_changed);
-	tcase_add_test(tc, teardown_and_free__no_place_to_sleep__end_all_the_same);
-	tcase_add_test(tc, wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing);
-	tcase_add_test(tc, resize__no_memory__the_queue_stays_as_it_was);
-	tcase_add_test(tc, first_post__no_memory__refused_and_nothing_changed);
-	tcase_add_test(tc, first_post__no_memory__what_was_held_for_it_is_released);
-	tcase_add_test(tc, drain__no_memory__what_has_no_room_stays_in_the_device);
-	tcase_add_test(tc, enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What an EVD reports about itself: state, counters, overflow, solicited completions. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct dat_rearm_evd_counters
 counters(void)
@@ -12,8 +11,10 @@ counters(void)
 	return c;
 }
 
+STORY_CASE("evd_status:status");
+
 /* clause: c.2.1 */
-START_TEST(query__fresh__enabled_and_waitable)
+TEST(query__fresh__enabled_and_waitable)
 {
 	struct evd_status status;
 
@@ -25,10 +26,9 @@ START_TEST(query__fresh__enabled_and_waitable)
 	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
 	ck_assert_int_eq(status.queued, 0);
 }
-END_TEST
 
 /* clause: c.3.1, c.11.1 */
-START_TEST(query__everything_changed__said_so)
+TEST(query__everything_changed__said_so)
 {
 	struct evd_status status;
 	struct evd *evd = &st.dev.evd;
@@ -46,9 +46,8 @@ START_TEST(query__everything_changed__said_so)
 	ck_assert_int_eq(status.queued, 1);
 	story_upcall(&st, TAPE_REPORT);
 }
-END_TEST
 
-START_TEST(counters__streams__counted_apart)
+TEST(counters__streams__counted_apart)
 {
 	DAT_EVENT event = script_event(100);
 	struct evd *evd = &st.dev.evd;
@@ -72,10 +71,9 @@ START_TEST(counters__streams__counted_apart)
 	ck_assert_uint_eq(counters().max_depth, 6);
 	ck_assert_uint_eq(counters().upcalls, 0);
 }
-END_TEST
 
 /* clause: f.2.5 */
-START_TEST(calls__waits_and_dequeues__counted_with_what_they_found)
+TEST(calls__waits_and_dequeues__counted_with_what_they_found)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	struct evd_calls calls;
@@ -115,7 +113,6 @@ START_TEST(calls__waits_and_dequeues__counted_with_what_they_found)
 	ck_assert_int_eq(evd_query_calls(ref, &calls), 0);
 	ck_assert_uint_eq(calls.waits, 5 + EVD_SLEPT_WAITS);
 }
-END_TEST
 
 static void
 insert(struct script *s, void *arg)
@@ -124,7 +121,7 @@ insert(struct script *s, void *arg)
 	script_complete(s, 2);
 }
 
-START_TEST(counters__arms_upcalls_notifications_races)
+TEST(counters__arms_upcalls_notifications_races)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	st.dev.before_arm = (struct script_hook){ .fn = insert };
@@ -152,9 +149,8 @@ START_TEST(counters__arms_upcalls_notifications_races)
 	story_upcall(&st, 100);
 	story_upcall(&st, 101);
 }
-END_TEST
 
-START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
+TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
@@ -165,7 +161,6 @@ START_TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(counters().spurious_notifications, 0);
 }
-END_TEST
 
 static void
 take_several(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
@@ -177,7 +172,7 @@ take_several(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLE
 }
 
 /* By upcalls for one event and for several.  The completions are of an endpoint that is gone. */
-START_TEST(counters__notified_of_completions_without_an_event__not_spurious)
+TEST_LOOP(counters__notified_of_completions_without_an_event__not_spurious, 2)
 {
 	const DAT_UPCALL_ARRAY_OBJECT several = { .upcall_func = take_several, .max_events = 4 };
 	const struct evd_ref evd = evd_self(&st.dev.evd);
@@ -199,19 +194,17 @@ START_TEST(counters__notified_of_completions_without_an_event__not_spurious)
 	story_run(&st);
 	ck_assert_uint_eq(counters().spurious_notifications, 1);
 }
-END_TEST
 
-START_TEST(counters__arm_failures)
+TEST(counters__arm_failures)
 {
 	st.dev.fail_arms = 1;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
 	ck_assert_uint_eq(counters().arm_failures, 1);
 	ck_assert_uint_eq(counters().arms, 0);
 }
-END_TEST
 
 /* clause: d.5.1 */
-START_TEST(overflow__reported_once__queued_events_first_then_the_error)
+TEST(overflow__reported_once__queued_events_first_then_the_error)
 {
 	struct evd *evd = &st.dev.evd;
 	DAT_EVENT event;
@@ -231,10 +224,9 @@ START_TEST(overflow__reported_once__queued_events_first_then_the_error)
 	    evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
 	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -EOVERFLOW);
 }
-END_TEST
 
 /* origin: attack.P8 */
-START_TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
+TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
 {
 	struct evd *evd = &st.dev.evd;
 	const struct evd_ref ref = evd_self(evd);
@@ -260,10 +252,9 @@ START_TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
 	ck_assert_int_eq(evd_free(ref), 0);
 	ck_assert(!evd_mark_refusal(ref));
 }
-END_TEST
 
 /* origin: peer.14, peer.28 */
-START_TEST(overflow__waiter_blocked__released)
+TEST(overflow__waiter_blocked__released)
 {
 	struct waiter w;
 
@@ -271,9 +262,8 @@ START_TEST(overflow__waiter_blocked__released)
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	ck_assert_int_eq(waiter_join(&w), -EOVERFLOW);
 }
-END_TEST
 
-START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
+TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
@@ -282,9 +272,8 @@ START_TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 	(void)script_deliver(&st.dev);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(refresh__polls_the_device_and_wakes_the_sink)
+TEST(refresh__polls_the_device_and_wakes_the_sink)
 {
 	struct evd_status status;
 	struct waiter w;
@@ -305,10 +294,9 @@ START_TEST(refresh__polls_the_device_and_wakes_the_sink)
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), -ENODEV);
 }
-END_TEST
 
 /* clause: e.6.5 */
-START_TEST(solicited__plain_completions_make_no_sound)
+TEST(solicited__plain_completions_make_no_sound)
 {
 	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
 
@@ -323,9 +311,8 @@ START_TEST(solicited__plain_completions_make_no_sound)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(no_device__posted_events_alone__all_faces_work)
+TEST(no_device__posted_events_alone__all_faces_work)
 {
 	const struct script_options opt = { .no_device = true, .qlen = 3 };
 	struct waiter w;
@@ -347,9 +334,8 @@ START_TEST(no_device__posted_events_alone__all_faces_work)
 	story_dequeues(&st, 105);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 }
-END_TEST
 
-START_TEST(refresh__no_room__no_error)
+TEST(refresh__no_room__no_error)
 {
 	DAT_EVENT event;
 
@@ -362,9 +348,8 @@ START_TEST(refresh__no_room__no_error)
 		ck_assert_uint_eq(script_id(&event), i);
 	}
 }
-END_TEST
 
-START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
+TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 {
 	struct evd *evd = &st.dev.evd;
 	DAT_EVENT event = script_event(900);
@@ -385,32 +370,4 @@ START_TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 	ck_assert_int_eq(st.dev.faults, 0);
 	ck_assert_uint_eq(st.dev.arms, arms);
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
-}
-END_TEST
-
-Suite *
-evd_status_suite(void)
-{
-	Suite *s = suite_create("evd_status");
-	TCase *tc = story_tcase(s, "status");
-
-	tcase_add_test(tc, query__fresh__enabled_and_waitable);
-	tcase_add_test(tc, query__everything_changed__said_so);
-	tcase_add_test(tc, counters__streams__counted_apart);
-	tcase_add_test(tc, calls__waits_and_dequeues__counted_with_what_they_found);
-	tcase_add_test(tc, counters__arms_upcalls_notifications_races);
-	tcase_add_test(tc, counters__notified_while_something_else_is_wanted__not_spurious);
-	tcase_add_loop_test(
-	    tc, counters__notified_of_completions_without_an_event__not_spurious, 0, 2);
-	tcase_add_test(tc, counters__arm_failures);
-	tcase_add_test(tc, overflow__reported_once__queued_events_first_then_the_error);
-	tcase_add_test(tc, refusal__first_of_an_episode__which_ends_with_the_last_posted_event);
-	tcase_add_test(tc, overflow__waiter_blocked__released);
-	tcase_add_test(tc, overflow__upcalls_enabled__what_is_queued_still_comes);
-	tcase_add_test(tc, refresh__polls_the_device_and_wakes_the_sink);
-	tcase_add_test(tc, solicited__plain_completions_make_no_sound);
-	tcase_add_test(tc, no_device__posted_events_alone__all_faces_work);
-	tcase_add_test(tc, refresh__no_room__no_error);
-	tcase_add_test(tc, overflow__device_gone__queued_events_come_and_it_is_not_asked_again);
-	return s;
 }

@@ -113,15 +113,6 @@ end(void)
 
 const struct runner_case story_case = { .setup = begin, .teardown = end };
 
-TCase *
-story_tcase(Suite *suite, const char *name)
-{
-	TCase *tcase = runner_tcase(suite, name);
-
-	tcase_add_checked_fixture(tcase, begin, end);
-	return tcase;
-}
-
 void
 story_begin(struct story *story, const struct script_options *opt)
 {

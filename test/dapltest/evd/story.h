@@ -49,7 +49,6 @@ extern struct story st;
 /* A case whose tests find it begun without options. */
 extern const struct runner_case story_case;
 #define STORY_CASE(...) CASE(__VA_ARGS__, .outer = &story_case)
-TCase *story_tcase(Suite *suite, const char *name);
 
 /* opt may be NULL; a loop in it is used in place of a stepped one. */
 void story_begin(struct story *story, const struct script_options *opt);

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "cno_story.h"
-#include "suites.h"
 
 #define EVENTS 4000 /* of each producer */
 #define PRODUCERS 2
@@ -128,7 +127,9 @@ see_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 static const DAT_UPCALL_OBJECT see_object = { .upcall_func = see_upcall };
 
-START_TEST(single__all_seen_once_and_never_two_inside)
+CASE("evd_stress:stress", .seconds = 60);
+
+TEST(single__all_seen_once_and_never_two_inside)
 {
 	begin(SCRIPT_SHARED);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
@@ -140,9 +141,8 @@ START_TEST(single__all_seen_once_and_never_two_inside)
 	ck_assert_int_eq(atomic_load(&worst), 1);
 	end();
 }
-END_TEST
 
-START_TEST(many__all_seen_once)
+TEST(many__all_seen_once)
 {
 	begin(SCRIPT_DIRECT);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_MANY, &see_object,
@@ -153,7 +153,6 @@ START_TEST(many__all_seen_once)
 	await_total();
 	end();
 }
-END_TEST
 
 static void *
 dequeue(void *arg)
@@ -175,7 +174,7 @@ dequeue(void *arg)
 
 /* clause: c.5.6, d.4.5 */
 /* origin: race.D5 */
-START_TEST(many_dequeuers__all_seen_once)
+TEST(many_dequeuers__all_seen_once)
 {
 	pthread_t thread[3];
 
@@ -190,7 +189,6 @@ START_TEST(many_dequeuers__all_seen_once)
 		pthread_join(thread[i], NULL);
 	end();
 }
-END_TEST
 
 static void *
 wait_for_events(void *arg)
@@ -233,17 +231,15 @@ waiters_compete(enum script_channel channel)
 	end();
 }
 
-START_TEST(waiters_on_a_shared_channel__all_seen_once)
+TEST(waiters_on_a_shared_channel__all_seen_once)
 {
 	waiters_compete(SCRIPT_SHARED);
 }
-END_TEST
 
-START_TEST(waiters_on_a_private_channel__all_seen_once)
+TEST(waiters_on_a_private_channel__all_seen_once)
 {
 	waiters_compete(SCRIPT_PRIVATE);
 }
-END_TEST
 
 /* Changes the sink all the time: policies, waiters, dequeuers; each event is seen once. */
 static void *
@@ -265,7 +261,7 @@ control(void *arg)
 }
 
 /* clause: c.8.2 */
-START_TEST(sinks_change_all_the_time__all_seen_once)
+TEST_LOOP(sinks_change_all_the_time__all_seen_once, 2)
 {
 	pthread_t thread[4];
 
@@ -282,7 +278,6 @@ START_TEST(sinks_change_all_the_time__all_seen_once)
 		pthread_join(thread[i], NULL);
 	end();
 }
-END_TEST
 
 static void *
 drain_the_returned(void *arg)
@@ -303,7 +298,7 @@ drain_the_returned(void *arg)
 }
 
 /* origin: race.D2 */
-START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
+TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED, .qlen = 64 };
 	struct cno_config config = { 0 };
@@ -347,7 +342,6 @@ START_TEST(cno__clients_drain_only_the_returned_evd__all_seen_once)
 	loop_free(opt.loop);
 	park_close_self();
 }
-END_TEST
 
 static void *
 complete_for_ever(void *arg)
@@ -370,7 +364,7 @@ ignore_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	(void)more;
 }
 
-START_TEST(free_and_open_again__while_completions_and_posts_come)
+TEST_LOOP(free_and_open_again__while_completions_and_posts_come, 2)
 {
 	static const DAT_UPCALL_OBJECT object = { .upcall_func = ignore_upcall };
 	struct script_options opt;
@@ -394,22 +388,4 @@ START_TEST(free_and_open_again__while_completions_and_posts_come)
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	end();
-}
-END_TEST
-
-Suite *
-evd_stress_suite(void)
-{
-	Suite *s = suite_create("evd_stress");
-	TCase *tc = runner_tcase_timed(s, "stress", 60);
-
-	tcase_add_test(tc, single__all_seen_once_and_never_two_inside);
-	tcase_add_test(tc, many__all_seen_once);
-	tcase_add_test(tc, many_dequeuers__all_seen_once);
-	tcase_add_test(tc, waiters_on_a_shared_channel__all_seen_once);
-	tcase_add_test(tc, waiters_on_a_private_channel__all_seen_once);
-	tcase_add_loop_test(tc, sinks_change_all_the_time__all_seen_once, 0, 2);
-	tcase_add_test(tc, cno__clients_drain_only_the_returned_evd__all_seen_once);
-	tcase_add_loop_test(tc, free_and_open_again__while_completions_and_posts_come, 0, 2);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* TEARDOWN and free: what they wait for, and what late calls and notifications find. */
 #include "cno_story.h"
-#include "suites.h"
 
 static struct loop *pool;
 
@@ -64,7 +63,9 @@ enable_while_torn_down(struct tape *tape, uint64_t id)
 	enabled++;
 }
 
-START_TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
+CASE("evd_teardown:free");
+
+TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
 {
 	begin_threaded(1);
 	st.tape.then = enable_while_torn_down;
@@ -88,7 +89,6 @@ START_TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect
 	tape_await(&st.tape, 2);
 	end_threaded();
 }
-END_TEST
 
 static pthread_barrier_t both;
 
@@ -103,7 +103,7 @@ meet_and_free(struct tape *tape, uint64_t id)
 	must(r == 0 || r == -ENODEV);
 }
 
-START_TEST(teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other)
+TEST(teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other)
 {
 	begin_threaded(2);
 	pthread_barrier_init(&both, NULL, 2);
@@ -119,7 +119,6 @@ START_TEST(teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_o
 	end_threaded();
 	pthread_barrier_destroy(&both);
 }
-END_TEST
 
 static void
 meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
@@ -134,7 +133,7 @@ meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
 	must(r == 0 || (id != 1 && r == -ENODEV));
 }
 
-START_TEST(teardown__one_upcall_frees_another_tears_down__both_return)
+TEST(teardown__one_upcall_frees_another_tears_down__both_return)
 {
 	begin_threaded(2);
 	pthread_barrier_init(&both, NULL, 2);
@@ -150,9 +149,8 @@ START_TEST(teardown__one_upcall_frees_another_tears_down__both_return)
 	end_threaded();
 	pthread_barrier_destroy(&both);
 }
-END_TEST
 
-START_TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
+TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
 {
 	begin_threaded(2);
 	tape_hold(&st.tape);
@@ -170,12 +168,11 @@ START_TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
 	ck_assert_int_eq(st.tape.most_inside, 1);
 	end_threaded();
 }
-END_TEST
 
 /* ---- 25, on a stepped loop ---- */
 
 /* origin: race.X1 */
-START_TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
+TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -185,7 +182,6 @@ START_TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
 	ck_assert_uint_eq(st.dev.acks, 0);
 	story_end(&st); /* destroyed() waits for the balance */
 }
-END_TEST
 
 static void *
 free_thread(void *arg)
@@ -196,7 +192,7 @@ free_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
+TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 {
 	bool alive = true;
 	pthread_t thread;
@@ -216,7 +212,6 @@ START_TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 	ck_assert_int_eq(story_turn(&st), 0); /* and schedules nothing for a corpse */
 	story_end(&st);
 }
-END_TEST
 
 static void
 free_the_other(struct tape *tape, uint64_t id)
@@ -228,7 +223,7 @@ free_the_other(struct tape *tape, uint64_t id)
 	must(other->destroyed == 1);
 }
 
-START_TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
+TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED };
 	DAT_UPCALL_OBJECT object;
@@ -257,9 +252,8 @@ START_TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 	script_close(&other);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(teardown__private_channel__closed_when_its_waiter_is_out_again_and_again)
+TEST(teardown__private_channel__closed_when_its_waiter_is_out_again_and_again)
 {
 	struct script_options opt = { .channel = SCRIPT_PRIVATE };
 	struct waiter w;
@@ -277,9 +271,8 @@ START_TEST(teardown__private_channel__closed_when_its_waiter_is_out_again_and_ag
 	}
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
+TEST(teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 {
 	struct evd_config config = { .qlen = 4, .channel_fd = -1 };
 	int handles[2];
@@ -301,9 +294,8 @@ START_TEST(teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 	evd_queue_fini(&evd.queue);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(teardown__reader_touches_the_slot_after_the_end__harmless)
+TEST(teardown__reader_touches_the_slot_after_the_end__harmless)
 {
 	story_begin(&st, NULL);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -313,26 +305,4 @@ START_TEST(teardown__reader_touches_the_slot_after_the_end__harmless)
 	ck_assert_uint_eq(st.dev.acks, 1);
 	ck_assert_int_eq(story_turn(&st), 0);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_teardown_suite(void)
-{
-	Suite *s = suite_create("evd_teardown");
-	TCase *tc = runner_tcase(s, "free");
-
-	tcase_add_test(tc, teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect);
-	tcase_add_test(
-	    tc, teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other);
-	tcase_add_test(tc, teardown__one_upcall_frees_another_tears_down__both_return);
-	tcase_add_test(tc, teardown__single_after_many__starts_when_the_last_of_many_returned);
-	tcase_add_test(tc, teardown__acks_kept_for_a_batch__given_before_the_end);
-	tcase_add_test(tc, teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once);
-	tcase_add_test(tc, teardown__a_batch_of_events_for_both__all_booked_before_any_upcall);
-	tcase_add_test(
-	    tc, teardown__private_channel__closed_when_its_waiter_is_out_again_and_again);
-	tcase_add_test(tc, teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock);
-	tcase_add_test(tc, teardown__reader_touches_the_slot_after_the_end__harmless);
-	return s;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unsignalled completions, which are queued and wake no thread. */
 #include "cno_story.h"
-#include "suites.h"
 
 static void
 begin(int qlen)
@@ -20,7 +19,9 @@ complete_unsignalled(uint64_t id)
 	script_decide(&st.dev);
 }
 
-START_TEST(wait__unsignalled_alone__times_out_and_counts_it)
+CASE("evd_unsignalled:unsignalled");
+
+TEST(wait__unsignalled_alone__times_out_and_counts_it)
 {
 	DAT_EVENT event;
 	int nmore = -1;
@@ -36,9 +37,8 @@ START_TEST(wait__unsignalled_alone__times_out_and_counts_it)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
+TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
 {
 	DAT_EVENT event;
 	int nmore = -1;
@@ -55,9 +55,8 @@ START_TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
 	story_dequeues(&st, 3);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
+TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 {
 	struct waiter w;
 
@@ -75,9 +74,8 @@ START_TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 	story_dequeues(&st, 100);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
+TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 {
 	begin(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -94,9 +92,8 @@ START_TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 	story_dequeues(&st, 4);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
+TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
 {
 	begin(8);
 	complete_unsignalled(1);
@@ -107,9 +104,8 @@ START_TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
 	story_expect_nothing(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
+TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 {
 	DAT_EVD_HANDLE handle;
 	static struct cno cno;
@@ -161,9 +157,8 @@ START_TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
+TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -177,10 +172,9 @@ START_TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 		story_dequeues(&st, i);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: chance.2 */
-START_TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
+TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 {
 	begin(4);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
@@ -196,7 +190,6 @@ START_TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 	story_dequeues(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
 static bool
 is_two(const struct evd_record *record, const void *key)
@@ -205,7 +198,7 @@ is_two(const struct evd_record *record, const void *key)
 	return ((const struct script_record *)(const void *)record)->id == 2;
 }
 
-START_TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
+TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -227,10 +220,9 @@ START_TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: attack.C7 */
-START_TEST(solicited__request_stands__widened_and_polled_again)
+TEST(solicited__request_stands__widened_and_polled_again)
 {
 	begin(8);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
@@ -250,10 +242,9 @@ START_TEST(solicited__request_stands__widened_and_polled_again)
 	story_upcall(&st, 3);
 	story_end(&st);
 }
-END_TEST
 
 /* origin: attack.C7 */
-START_TEST(solicited__waiter_blocked__its_request_is_widened)
+TEST(solicited__waiter_blocked__its_request_is_widened)
 {
 	struct waiter w;
 
@@ -267,9 +258,8 @@ START_TEST(solicited__waiter_blocked__its_request_is_widened)
 	ck_assert_uint_eq(waiter_id(&w), 1);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(solicited__all_requested_already__not_requested_again)
+TEST(solicited__all_requested_already__not_requested_again)
 {
 	begin(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -282,7 +272,6 @@ START_TEST(solicited__all_requested_already__not_requested_again)
 	story_upcall(&st, 1);
 	story_end(&st);
 }
-END_TEST
 
 #define RING 8
 #define ENTRIES 4
@@ -331,7 +320,7 @@ move(unsigned int first, unsigned int pattern, unsigned int qlen)
 }
 
 /* origin: outside.07 */
-START_TEST(resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_stays_what_it_is)
+TEST(resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_stays_what_it_is)
 {
 	for (unsigned int first = 0; first < RING; first++)
 		for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
@@ -339,7 +328,6 @@ START_TEST(resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_sta
 			move(first, pattern, 2 * RING);
 		}
 }
-END_TEST
 
 static void
 fail_polls(void)
@@ -374,7 +362,7 @@ is_100(const DAT_EVENT *event, const void *key)
 }
 
 /* A posted event may be unsignalled, too. */
-START_TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
+TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
 {
 	DAT_EVENT event;
 	int nmore = -1;
@@ -399,9 +387,8 @@ START_TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
 	story_empty(&st);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
+TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 {
 	DAT_EVENT event;
 	int nmore;
@@ -421,9 +408,8 @@ START_TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 	story_dequeues(&st, 2);
 	story_end(&st);
 }
-END_TEST
 
-START_TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one)
+TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one)
 {
 	begin(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -436,7 +422,6 @@ START_TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_sign
 	story_upcall(&st, 101);
 	story_end(&st);
 }
-END_TEST
 
 static void (*const failures[])(void) = { fail_polls, overflow_evd };
 static const int failed_with[] = { -EIO, -EOVERFLOW };
@@ -446,7 +431,7 @@ static const int failed_with[] = { -EIO, -EOVERFLOW };
  * same.
  */
 /* origin: outside.12 */
-START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
+TEST_LOOP(dequeue__device_fails__all_that_is_queued_comes_first, 2)
 {
 	DAT_EVENT event;
 
@@ -464,33 +449,4 @@ START_TEST(dequeue__device_fails__all_that_is_queued_comes_first)
 		st.dev.fail_polls = 0;
 		story_end(&st);
 	}
-}
-END_TEST
-
-Suite *
-evd_unsignalled_suite(void)
-{
-	Suite *s = suite_create("evd_unsignalled");
-	TCase *tc = runner_tcase(s, "unsignalled");
-
-	tcase_add_test(tc, wait__unsignalled_alone__times_out_and_counts_it);
-	tcase_add_test(tc, wait__a_signalled_one_comes__the_oldest_is_taken);
-	tcase_add_test(tc, waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post);
-	tcase_add_test(tc, upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one);
-	tcase_add_test(tc, enable_new__unsignalled_one_pending__is_pending_like_any);
-	tcase_add_test(tc, cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue);
-	tcase_add_test(tc, waiter__the_queue_is_full_of_unsignalled_ones__wakes);
-	tcase_add_test(tc, resize__the_shorter_queue_is_full_of_unsignalled_ones__reported);
-	tcase_add_test(tc, purge_and_resize__unsignalled_ones_stay_unsignalled);
-	tcase_add_test(tc, posted__unsignalled__wakes_no_thread_and_is_counted);
-	tcase_add_test(tc, posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is);
-	tcase_add_test(
-	    tc, posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one);
-	tcase_add_test(tc, solicited__request_stands__widened_and_polled_again);
-	tcase_add_test(tc, solicited__waiter_blocked__its_request_is_widened);
-	tcase_add_test(tc, solicited__all_requested_already__not_requested_again);
-	tcase_add_test(
-	    tc, resize__unsignalled_and_signalled_ones_anywhere_in_the_ring__each_stays_what_it_is);
-	tcase_add_loop_test(tc, dequeue__device_fails__all_that_is_queued_comes_first, 0, 2);
-	return s;
 }

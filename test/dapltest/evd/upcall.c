@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Upcall policies: DISABLE, SINGLE_INSTANCE, NOTIFY; enabling; the pattern inside an upcall. */
 #include "story.h"
-#include "suites.h"
 
 static void
 complete(uint64_t first, int n)
@@ -10,8 +9,10 @@ complete(uint64_t first, int n)
 		script_complete(&st.dev, first + (uint64_t)i);
 }
 
+STORY_CASE("evd_upcall:upcall");
+
 /* clause: c.14.10 */
-START_TEST(disabled__completion__stays_queued_and_arms_nothing)
+TEST(disabled__completion__stays_queued_and_arms_nothing)
 {
 	complete(1, 1);
 	story_expect_nothing(&st);
@@ -19,10 +20,9 @@ START_TEST(disabled__completion__stays_queued_and_arms_nothing)
 	story_dequeues(&st, 1);
 	story_empty(&st);
 }
-END_TEST
 
 /* clause: c.14.7, c.14.8 */
-START_TEST(single__burst_then_burst__every_event_in_order)
+TEST(single__burst_then_burst__every_event_in_order)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t round = 0; round < 3; round++) {
@@ -35,10 +35,9 @@ START_TEST(single__burst_then_burst__every_event_in_order)
 	}
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
-END_TEST
 
 /* clause: c.14.35 */
-START_TEST(single__posted_events__upcalls_from_the_loop_only)
+TEST(single__posted_events__upcalls_from_the_loop_only)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -48,9 +47,8 @@ START_TEST(single__posted_events__upcalls_from_the_loop_only)
 	story_upcall(&st, 101);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(single__more_than_the_ring_holds__all_come)
+TEST(single__more_than_the_ring_holds__all_come)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 200);
@@ -60,10 +58,9 @@ START_TEST(single__more_than_the_ring_holds__all_come)
 	story_expect_nothing(&st);
 	ck_assert_uint_le(st.dev.arms, 2);
 }
-END_TEST
 
 /* clause: c.14.5 */
-START_TEST(single__more_events__true_if_events_are_known_to_be_queued)
+TEST(single__more_events__true_if_events_are_known_to_be_queued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 2);
@@ -72,9 +69,8 @@ START_TEST(single__more_events__true_if_events_are_known_to_be_queued)
 	ck_assert(!st.tape.more[1]);
 	st.tape.read = 2;
 }
-END_TEST
 
-START_TEST(single__spurious_notification__no_upcall_and_armed_again)
+TEST(single__spurious_notification__no_upcall_and_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_spurious(&st.dev);
@@ -86,10 +82,9 @@ START_TEST(single__spurious_notification__no_upcall_and_armed_again)
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* origin: race.A3 */
-START_TEST(single__late_event_after_its_completion_was_taken__next_one_still_comes)
+TEST(single__late_event_after_its_completion_was_taken__next_one_still_comes)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_show(&st.dev, 1);
@@ -104,9 +99,8 @@ START_TEST(single__late_event_after_its_completion_was_taken__next_one_still_com
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(single__duplicate_notification__nothing_lost)
+TEST(single__duplicate_notification__nothing_lost)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_duplicate(&st.dev);
@@ -116,10 +110,9 @@ START_TEST(single__duplicate_notification__nothing_lost)
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.6 */
-START_TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
+TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	complete(1, 3);
@@ -130,9 +123,8 @@ START_TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
 		story_dequeues(&st, i);
 	story_empty(&st);
 }
-END_TEST
 
-START_TEST(notify__undrained__a_new_arrival_calls_again)
+TEST(notify__undrained__a_new_arrival_calls_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	complete(1, 1);
@@ -146,10 +138,9 @@ START_TEST(notify__undrained__a_new_arrival_calls_again)
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.14 */
-START_TEST(enable_new__empty__takes_effect)
+TEST(enable_new__empty__takes_effect)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
@@ -158,10 +149,9 @@ START_TEST(enable_new__empty__takes_effect)
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.16 */
-START_TEST(enable_new__completion_pending__refused_until_drained)
+TEST(enable_new__completion_pending__refused_until_drained)
 {
 	struct tape other;
 	DAT_UPCALL_OBJECT object = tape_object(&other);
@@ -184,7 +174,6 @@ START_TEST(enable_new__completion_pending__refused_until_drained)
 	ck_assert_int_eq(other.n, 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void
 complete_one(struct script *s, void *arg)
@@ -193,7 +182,7 @@ complete_one(struct script *s, void *arg)
 }
 
 /* clause: c.14.17 */
-START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
+TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
 {
 	struct dat_rearm_evd_counters counters;
 
@@ -206,10 +195,9 @@ START_TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_coun
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.15 */
-START_TEST(enable_any__pending__called_for_what_is_queued)
+TEST(enable_any__pending__called_for_what_is_queued)
 {
 	complete(1, 2);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -221,10 +209,9 @@ START_TEST(enable_any__pending__called_for_what_is_queued)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.20 */
-START_TEST(enable__no_function__refused)
+TEST(enable__no_function__refused)
 {
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 
@@ -236,19 +223,17 @@ START_TEST(enable__no_function__refused)
 	    -EFAULT);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
-END_TEST
 
 /* clause: c.14.21 */
-START_TEST(modify__unknown_policy_or_flag__refused)
+TEST(modify__unknown_policy_or_flag__refused)
 {
 	ck_assert_int_eq(story_policy(&st, (DAT_UPCALL_POLICY)7, DAT_UPCALL_INVOC_ANY), -EINVAL);
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, (DAT_UPCALL_FLAG)2), -ERANGE);
 }
-END_TEST
 
 /* clause: c.14.19 */
-START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
+TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
@@ -259,10 +244,9 @@ START_TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.14.18 */
-START_TEST(enable__other_object__queued_events_go_to_the_new_one)
+TEST(enable__other_object__queued_events_go_to_the_new_one)
 {
 	struct tape other;
 	DAT_UPCALL_OBJECT object = tape_object(&other);
@@ -278,10 +262,9 @@ START_TEST(enable__other_object__queued_events_go_to_the_new_one)
 	ck_assert_int_eq(other.n, 1);
 	ck_assert_uint_eq(other.id[0], 1);
 }
-END_TEST
 
 /* clause: c.14.10 */
-START_TEST(disable__run_scheduled__no_upcall_starts)
+TEST(disable__run_scheduled__no_upcall_starts)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete(1, 2);
@@ -291,10 +274,9 @@ START_TEST(disable__run_scheduled__no_upcall_starts)
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 2);
 }
-END_TEST
 
 /* clause: c.14.11 */
-START_TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
+TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
@@ -308,7 +290,6 @@ START_TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static int late; /* completions that arrive while the consumer drains */
 
@@ -335,7 +316,7 @@ disable_drain_enable(struct tape *tape, uint64_t id)
 }
 
 /* clause: c.14.23 */
-START_TEST(upcall__disable_drain_enable__every_event_once)
+TEST(upcall__disable_drain_enable__every_event_once)
 {
 	late = 2;
 	st.tape.then = disable_drain_enable;
@@ -352,7 +333,6 @@ START_TEST(upcall__disable_drain_enable__every_event_once)
 	story_upcall(&st, 6);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 static void
 post_one(struct tape *tape, uint64_t id)
@@ -361,7 +341,7 @@ post_one(struct tape *tape, uint64_t id)
 		must(script_post(tape->dev, id + 1) == 0);
 }
 
-START_TEST(upcall__posts_to_its_own_evd__no_recursion)
+TEST(upcall__posts_to_its_own_evd__no_recursion)
 {
 	st.tape.then = post_one;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
@@ -371,7 +351,6 @@ START_TEST(upcall__posts_to_its_own_evd__no_recursion)
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.tape.most_inside, 1);
 }
-END_TEST
 
 static int drained;
 
@@ -420,18 +399,16 @@ post_200(void)
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
 }
 
-START_TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
+TEST(upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events)
 {
 	drain_ten_a_call(complete_200);
 }
-END_TEST
 
-START_TEST(upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events)
+TEST(upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events)
 {
 	ck_assert_int_eq(evd_resize(evd_self(&st.dev.evd), 200), 0);
 	drain_ten_a_call(post_200);
 }
-END_TEST
 
 static void
 post_another(struct tape *tape, uint64_t id)
@@ -441,7 +418,7 @@ post_another(struct tape *tape, uint64_t id)
 }
 
 /* Nor to one that takes nothing and is called for a new event each time. */
-START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls)
+TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls)
 {
 	int first_turn;
 
@@ -459,9 +436,8 @@ START_TEST(upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls
 		story_dequeues(&st, 1);
 	story_expect_nothing(&st);
 }
-END_TEST
 
-START_TEST(effect__runs_unlocked_before_the_upcall)
+TEST(effect__runs_unlocked_before_the_upcall)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 
@@ -472,7 +448,6 @@ START_TEST(effect__runs_unlocked_before_the_upcall)
 	story_upcall(&st, 1);
 	ck_assert_int_eq(st.dev.effects, 1);
 }
-END_TEST
 
 struct effects_seen {
 	int upcalls, events;
@@ -491,7 +466,7 @@ see_effects(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEA
 	seen->late |= st.dev.effects != seen->events;
 }
 
-START_TEST(effects__of_events_of_an_array__each_runs_before_its_upcall_and_once)
+TEST(effects__of_events_of_an_array__each_runs_before_its_upcall_and_once)
 {
 	struct effects_seen seen = { 0 };
 	const DAT_UPCALL_ARRAY_OBJECT object = {
@@ -514,7 +489,6 @@ START_TEST(effects__of_events_of_an_array__each_runs_before_its_upcall_and_once)
 	ck_assert_int_eq(st.dev.effects, 3);
 	ck_assert(!seen.late);
 }
-END_TEST
 
 static void
 step_or_tear_down(struct tape *tape, uint64_t id)
@@ -528,7 +502,7 @@ step_or_tear_down(struct tape *tape, uint64_t id)
 }
 
 /* The outer upcall cannot return before the inner one did. */
-START_TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
+TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
 {
 	st.tape.then = step_or_tear_down;
 	complete(1, 3);
@@ -539,44 +513,4 @@ START_TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.evd.exempt, 0);
 	story_dequeues(&st, 3);
-}
-END_TEST
-
-Suite *
-evd_upcall_suite(void)
-{
-	Suite *s = suite_create("evd_upcall");
-	TCase *tc = story_tcase(s, "upcall");
-
-	tcase_add_test(tc, disabled__completion__stays_queued_and_arms_nothing);
-	tcase_add_test(tc, single__burst_then_burst__every_event_in_order);
-	tcase_add_test(tc, single__posted_events__upcalls_from_the_loop_only);
-	tcase_add_test(tc, single__more_than_the_ring_holds__all_come);
-	tcase_add_test(tc, single__more_events__true_if_events_are_known_to_be_queued);
-	tcase_add_test(tc, single__spurious_notification__no_upcall_and_armed_again);
-	tcase_add_test(tc, single__late_event_after_its_completion_was_taken__next_one_still_comes);
-	tcase_add_test(tc, single__duplicate_notification__nothing_lost);
-	tcase_add_test(tc, notify__one_upcall_per_burst_and_nothing_dequeued);
-	tcase_add_test(tc, notify__undrained__a_new_arrival_calls_again);
-	tcase_add_test(tc, enable_new__empty__takes_effect);
-	tcase_add_test(tc, enable_new__completion_pending__refused_until_drained);
-	tcase_add_test(
-	    tc, enable_new__completion_between_the_poll_and_the_arm__refused_and_counted);
-	tcase_add_test(tc, enable_any__pending__called_for_what_is_queued);
-	tcase_add_test(tc, enable__no_function__refused);
-	tcase_add_test(tc, modify__unknown_policy_or_flag__refused);
-	tcase_add_test(tc, modify__object_while_disabled__in_force_at_the_next_enable);
-	tcase_add_test(tc, enable__other_object__queued_events_go_to_the_new_one);
-	tcase_add_test(tc, disable__run_scheduled__no_upcall_starts);
-	tcase_add_test(tc, disabled__notification_comes__acknowledged_and_not_armed_again);
-	tcase_add_test(tc, upcall__disable_drain_enable__every_event_once);
-	tcase_add_test(tc, upcall__posts_to_its_own_evd__no_recursion);
-	tcase_add_test(tc, many__teardown_in_an_upcall_inside_another__waits_for_neither);
-	tcase_add_test(tc, upcall__drains_ten_events_a_call__spends_the_loops_budget_by_events);
-	tcase_add_test(
-	    tc, upcall__drains_ten_posted_events_a_call__spends_the_loops_budget_by_events);
-	tcase_add_test(tc, upcall__takes_nothing_and_posts_one__spends_the_loops_budget_by_calls);
-	tcase_add_test(tc, effect__runs_unlocked_before_the_upcall);
-	tcase_add_test(tc, effects__of_events_of_an_array__each_runs_before_its_upcall_and_once);
-	return s;
 }

@@ -6,7 +6,6 @@
 #include <signal.h>
 
 #include "story.h"
-#include "suites.h"
 
 static void
 setup(void)
@@ -39,8 +38,10 @@ wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
 	return r;
 }
 
+CASE("evd_wait:wait", setup, teardown);
+
 /* clause: c.4.3 */
-START_TEST(wait__events_queued__oldest_at_once_and_nmore_is_what_is_known)
+TEST(wait__events_queued__oldest_at_once_and_nmore_is_what_is_known)
 {
 	uint64_t id;
 	int nmore;
@@ -61,10 +62,9 @@ START_TEST(wait__events_queued__oldest_at_once_and_nmore_is_what_is_known)
 	ck_assert_uint_eq(st.dev.polls, 2);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
-END_TEST
 
 /* clause: c.4.5 */
-START_TEST(wait__timeout_zero__polls_and_does_not_arm)
+TEST(wait__timeout_zero__polls_and_does_not_arm)
 {
 	uint64_t id;
 	int nmore = -1;
@@ -82,9 +82,8 @@ START_TEST(wait__timeout_zero__polls_and_does_not_arm)
 	ck_assert_int_eq(nmore, 1);
 	ck_assert_uint_eq(st.dev.arms, 0);
 }
-END_TEST
 
-START_TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
+TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
 {
 	uint64_t id;
 	int nmore;
@@ -96,11 +95,10 @@ START_TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
 		story_dequeues(&st, i);
 	story_empty(&st);
 }
-END_TEST
 
 /* clause: c.4.8 */
 /* origin: peer.18 */
-START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
+TEST(wait__events_trickle_in__the_deadline_does_not_move)
 {
 	struct waiter w;
 	uint64_t start, trickle;
@@ -122,11 +120,10 @@ START_TEST(wait__events_trickle_in__the_deadline_does_not_move)
 		story_dequeues(&st, i);
 	story_empty(&st);
 }
-END_TEST
 
 /* clause: c.4.8 */
 /* origin: peer.19 */
-START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
+TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 {
 	struct waiter w;
 
@@ -134,11 +131,10 @@ START_TEST(wait__microseconds__neither_early_nor_rounded_to_zero)
 	ck_assert_int_eq(waiter_join(&w), -ETIMEDOUT);
 	ck_assert_uint_ge(w.took_ns, 700000u);
 }
-END_TEST
 
 /* clause: c.4.6 */
 /* origin: peer.20 */
-START_TEST(wait__greatest_finite_timeout__does_not_overflow)
+TEST(wait__greatest_finite_timeout__does_not_overflow)
 {
 	struct waiter w;
 
@@ -147,9 +143,8 @@ START_TEST(wait__greatest_finite_timeout__does_not_overflow)
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 }
-END_TEST
 
-START_TEST(wait__notification__wakes)
+TEST(wait__notification__wakes)
 {
 	struct waiter w;
 
@@ -160,10 +155,9 @@ START_TEST(wait__notification__wakes)
 	ck_assert_uint_eq(waiter_id(&w), 1);
 	ck_assert_int_eq(w.nmore, 0);
 }
-END_TEST
 
 /* origin: peer.1 */
-START_TEST(wait__post_from_another_thread__wakes)
+TEST(wait__post_from_another_thread__wakes)
 {
 	struct waiter w;
 
@@ -172,9 +166,8 @@ START_TEST(wait__post_from_another_thread__wakes)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 100);
 }
-END_TEST
 
-START_TEST(wait__threshold_of_two_streams__counts_both)
+TEST(wait__threshold_of_two_streams__counts_both)
 {
 	struct waiter w;
 
@@ -187,9 +180,8 @@ START_TEST(wait__threshold_of_two_streams__counts_both)
 	ck_assert_uint_eq(waiter_id(&w), 100);
 	ck_assert_int_eq(w.nmore, 2);
 }
-END_TEST
 
-START_TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
+TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 {
 	struct waiter w;
 
@@ -204,10 +196,9 @@ START_TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 	ck_assert_uint_eq(waiter_id(&w), 1);
 	ck_assert_int_eq(w.nmore, 39);
 }
-END_TEST
 
 /* origin: race.W1 */
-START_TEST(wait__spurious_notification__sleeps_on)
+TEST(wait__spurious_notification__sleeps_on)
 {
 	struct dat_rearm_evd_counters counters;
 	struct waiter w;
@@ -220,9 +211,8 @@ START_TEST(wait__spurious_notification__sleeps_on)
 	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &counters), 0);
 	ck_assert_uint_eq(counters.spurious_notifications, 1);
 }
-END_TEST
 
-START_TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
+TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
 {
 	DAT_EVENT event;
 	struct waiter w;
@@ -237,9 +227,8 @@ START_TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_dequeues(&st, 101);
 }
-END_TEST
 
-START_TEST(wait__bad_threshold__refused)
+TEST(wait__bad_threshold__refused)
 {
 	uint64_t id;
 	int nmore;
@@ -248,9 +237,8 @@ START_TEST(wait__bad_threshold__refused)
 	ck_assert_int_eq(wait_here(0, -1, &id, &nmore), -EINVAL);
 	ck_assert_int_eq(wait_here(0, 65, &id, &nmore), -EINVAL);
 }
-END_TEST
 
-START_TEST(wait__upcall_policy_enabled__refused)
+TEST(wait__upcall_policy_enabled__refused)
 {
 	uint64_t id;
 	int nmore;
@@ -260,10 +248,9 @@ START_TEST(wait__upcall_policy_enabled__refused)
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -ETIMEDOUT);
 }
-END_TEST
 
 /* clause: c.14.28 */
-START_TEST(enable__a_waiter_is_blocked__refused)
+TEST(enable__a_waiter_is_blocked__refused)
 {
 	struct waiter w;
 
@@ -273,11 +260,10 @@ START_TEST(enable__a_waiter_is_blocked__refused)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_expect_nothing(&st);
 }
-END_TEST
 
 /* clause: c.4.12 */
 /* origin: peer.2 */
-START_TEST(unwaitable__refused_and_the_blocked_one_released)
+TEST(unwaitable__refused_and_the_blocked_one_released)
 {
 	struct waiter w;
 	uint64_t id;
@@ -293,7 +279,6 @@ START_TEST(unwaitable__refused_and_the_blocked_one_released)
 	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(wait_here(MS, 1, &id, &nmore), -ETIMEDOUT);
 }
-END_TEST
 
 static void
 on_signal(int number)
@@ -302,7 +287,7 @@ on_signal(int number)
 }
 
 /* clause: c.4.13 */
-START_TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
+TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 	struct waiter w;
@@ -314,9 +299,8 @@ START_TEST(wait__signal_handler_ran__interrupted_and_nothing_lost)
 	ck_assert_int_eq(waiter_join(&w), -EINTR);
 	story_dequeues(&st, 100);
 }
-END_TEST
 
-START_TEST(wait__signal_and_event_together__the_event_wins)
+TEST(wait__signal_and_event_together__the_event_wins)
 {
 	const struct sigaction action = { .sa_handler = on_signal };
 	struct waiter w;
@@ -328,9 +312,8 @@ START_TEST(wait__signal_and_event_together__the_event_wins)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 1);
 }
-END_TEST
 
-START_TEST(wait__event_whose_notification_never_comes__found_at_the_deadline)
+TEST(wait__event_whose_notification_never_comes__found_at_the_deadline)
 {
 	struct waiter w;
 
@@ -339,10 +322,9 @@ START_TEST(wait__event_whose_notification_never_comes__found_at_the_deadline)
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 1);
 }
-END_TEST
 
 /* origin: peer.15 */
-START_TEST(wait__freed_meanwhile__cancelled)
+TEST(wait__freed_meanwhile__cancelled)
 {
 	struct waiter w;
 
@@ -351,9 +333,8 @@ START_TEST(wait__freed_meanwhile__cancelled)
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), -ENODEV);
 }
-END_TEST
 
-START_TEST(wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep)
+TEST(wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep)
 {
 	uint64_t id;
 	int nmore;
@@ -362,9 +343,8 @@ START_TEST(wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep)
 	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
 	ck_assert_int_eq(wait_here(5 * MS, 1, &id, &nmore), -ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(wait__device_cannot_be_polled__returns_the_error)
+TEST(wait__device_cannot_be_polled__returns_the_error)
 {
 	uint64_t id;
 	int nmore;
@@ -376,9 +356,8 @@ START_TEST(wait__device_cannot_be_polled__returns_the_error)
 	complete(1, 1);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 }
-END_TEST
 
-START_TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
+TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
 {
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 	uint64_t id;
@@ -388,9 +367,8 @@ START_TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 	ck_assert_int_eq(st.dev.effects, 1);
 }
-END_TEST
 
-START_TEST(dequeue_several__with_effects__each_effect_runs)
+TEST(dequeue_several__with_effects__each_effect_runs)
 {
 	DAT_EVENT events[3];
 	uint64_t taken = 0;
@@ -411,10 +389,9 @@ START_TEST(dequeue_several__with_effects__each_effect_runs)
 		ck_assert_int_eq(st.dev.effects, (int)taken);
 	}
 }
-END_TEST
 
 /* Two batches and a half are of an endpoint that is gone. */
-START_TEST(dequeue_several__completions_without_an_event__finds_the_event_behind_them)
+TEST(dequeue_several__completions_without_an_event__finds_the_event_behind_them)
 {
 	DAT_EVENT events[2];
 
@@ -426,9 +403,8 @@ START_TEST(dequeue_several__completions_without_an_event__finds_the_event_behind
 	ck_assert_uint_eq(events[0].event_data.dto_completion_event_data.user_cookie.as_64, 100);
 	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 2, events), -EAGAIN);
 }
-END_TEST
 
-START_TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
+TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	DAT_EVENT events[3];
@@ -441,42 +417,4 @@ START_TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
 	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EIO);
 	ck_assert_int_eq(evd_dequeue_several(ref, 2, events), 2);
 	ck_assert_int_eq(evd_dequeue_several(ref, 2, events), 1);
-}
-END_TEST
-
-Suite *
-evd_wait_suite(void)
-{
-	Suite *s = suite_create("evd_wait");
-	TCase *tc = runner_tcase(s, "wait");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, wait__events_queued__oldest_at_once_and_nmore_is_what_is_known);
-	tcase_add_test(tc, wait__timeout_zero__polls_and_does_not_arm);
-	tcase_add_test(tc, wait__below_the_threshold__times_out_and_nothing_is_lost);
-	tcase_add_test(tc, wait__events_trickle_in__the_deadline_does_not_move);
-	tcase_add_test(tc, wait__microseconds__neither_early_nor_rounded_to_zero);
-	tcase_add_test(tc, wait__greatest_finite_timeout__does_not_overflow);
-	tcase_add_test(tc, wait__notification__wakes);
-	tcase_add_test(tc, wait__post_from_another_thread__wakes);
-	tcase_add_test(tc, wait__threshold_of_two_streams__counts_both);
-	tcase_add_test(tc, wait__threshold_reached_one_notification_at_a_time__armed_each_time);
-	tcase_add_test(tc, wait__spurious_notification__sleeps_on);
-	tcase_add_test(tc, wait__second_waiter_and_dequeue__refused_while_one_blocks);
-	tcase_add_test(tc, wait__bad_threshold__refused);
-	tcase_add_test(tc, wait__upcall_policy_enabled__refused);
-	tcase_add_test(tc, enable__a_waiter_is_blocked__refused);
-	tcase_add_test(tc, unwaitable__refused_and_the_blocked_one_released);
-	tcase_add_test(tc, wait__signal_handler_ran__interrupted_and_nothing_lost);
-	tcase_add_test(tc, wait__signal_and_event_together__the_event_wins);
-	tcase_add_test(tc, wait__event_whose_notification_never_comes__found_at_the_deadline);
-	tcase_add_test(tc, wait__freed_meanwhile__cancelled);
-	tcase_add_test(tc, wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep);
-	tcase_add_test(tc, wait__device_cannot_be_polled__returns_the_error);
-	tcase_add_test(tc, wait__with_an_effect__runs_before_the_caller_sees_the_event);
-	tcase_add_test(tc, dequeue_several__with_effects__each_effect_runs);
-	tcase_add_test(
-	    tc, dequeue_several__completions_without_an_event__finds_the_event_behind_them);
-	tcase_add_test(tc, dequeue_several__device_fails__error_and_nothing_is_lost);
-	return s;
 }

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cno_story.h"
-#include "suites.h"
 #include "window.h"
 
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
@@ -257,35 +256,32 @@ sweep(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exac
 	ck_assert_int_ge(window, 8); /* it did meet windows */
 }
 
-START_TEST(single__any_intruder_in_any_window__nothing_stranded)
+CASE("evd_window:window");
+
+TEST_LOOP(single__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
 	sweep(DAT_UPCALL_SINGLE_INSTANCE, NULL, false, intruders[_i]);
 }
-END_TEST
 
-START_TEST(single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded)
+TEST_LOOP(single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
 	sweep(DAT_UPCALL_SINGLE_INSTANCE, NULL, true, intruders[_i]);
 }
-END_TEST
 
-START_TEST(many__any_intruder_in_any_window__nothing_stranded)
+TEST_LOOP(many__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
 	sweep(DAT_UPCALL_MANY, NULL, false, intruders[_i]);
 }
-END_TEST
 
-START_TEST(disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded)
+TEST_LOOP(disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
 	sweep(DAT_UPCALL_SINGLE_INSTANCE, disable_after_first, false, intruders[_i]);
 }
-END_TEST
 
-START_TEST(notify__any_event_in_any_window__nothing_stranded)
+TEST_LOOP(notify__any_event_in_any_window__nothing_stranded, 4)
 {
 	sweep(DAT_UPCALL_NORIFY, drain_when_reported, false, intruders[_i]);
 }
-END_TEST
 
 /* ---- TEARDOWN by a thread of its own, since it may have to wait for the upcall ---- */
 
@@ -318,7 +314,7 @@ not_torn_down(struct tape *tape, uint64_t id)
 	must(!__atomic_load_n(&torn_down, __ATOMIC_SEQ_CST)); /* I6 */
 }
 
-START_TEST(teardown_in_any_window__no_upcall_after_it_returned)
+TEST_LOOP(teardown_in_any_window__no_upcall_after_it_returned, 2)
 {
 	const DAT_UPCALL_POLICY policy = _i ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE;
 	bool intruded = true;
@@ -332,7 +328,6 @@ START_TEST(teardown_in_any_window__no_upcall_after_it_returned)
 		reckon(intruded);
 	}
 }
-END_TEST
 
 /* ---- the last window of a wait: between the end of its sleep and its last poll ---- */
 
@@ -365,7 +360,7 @@ trigger_after_the_deadline(void)
 }
 
 /* origin: peer.10 */
-START_TEST(cno_wait__triggered_at_the_deadline__returned)
+TEST(cno_wait__triggered_at_the_deadline__returned)
 {
 	DAT_TIMEOUT timeout;
 
@@ -379,7 +374,6 @@ START_TEST(cno_wait__triggered_at_the_deadline__returned)
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
 }
-END_TEST
 
 static void
 complete_after_the_deadline(void)
@@ -388,7 +382,7 @@ complete_after_the_deadline(void)
 	script_complete(&st.dev, 1);
 }
 
-START_TEST(evd_wait__completion_at_the_deadline__returned)
+TEST(evd_wait__completion_at_the_deadline__returned)
 {
 	DAT_TIMEOUT timeout;
 	DAT_EVENT event;
@@ -403,27 +397,4 @@ START_TEST(evd_wait__completion_at_the_deadline__returned)
 	ck_assert_ptr_null(watched);
 	ck_assert_uint_eq(script_id(&event), 1);
 	story_end(&st);
-}
-END_TEST
-
-Suite *
-evd_window_suite(void)
-{
-	Suite *s = suite_create("evd_window");
-	TCase *tc = runner_tcase(s, "window");
-
-	tcase_add_loop_test(
-	    tc, single__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
-	tcase_add_loop_test(tc,
-	    single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded, 0,
-	    N_INTRUDERS);
-	tcase_add_loop_test(tc, many__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
-	tcase_add_loop_test(tc,
-	    disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded, 0, N_INTRUDERS);
-	/* The first four are events; the others change to a policy that has an event. */
-	tcase_add_loop_test(tc, notify__any_event_in_any_window__nothing_stranded, 0, 4);
-	tcase_add_loop_test(tc, teardown_in_any_window__no_upcall_after_it_returned, 0, 2);
-	tcase_add_test(tc, cno_wait__triggered_at_the_deadline__returned);
-	tcase_add_test(tc, evd_wait__completion_at_the_deadline__returned);
-	return s;
 }

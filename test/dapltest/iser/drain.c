@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fake_dat.h"
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/datamover/watch.h"
@@ -40,7 +39,9 @@ open_watch(void)
 	    watch_open(&watch, &watch, 10, DAT_EVD_SOFTWARE_FLAG, take, &watch), DAT_SUCCESS);
 }
 
-START_TEST(drain__one_event__is_taken_and_upcalls_are_enabled_again)
+CASE("iser-drain:pattern", open_watch);
+
+TEST(drain__one_event__is_taken_and_upcalls_are_enabled_again)
 {
 	queue_one();
 	fake_run();
@@ -49,9 +50,8 @@ START_TEST(drain__one_event__is_taken_and_upcalls_are_enabled_again)
 	ck_assert_int_eq(fake.policy, DAT_UPCALL_SINGLE_INSTANCE);
 	ck_assert_uint_eq(watch.drain.error, DAT_SUCCESS);
 }
-END_TEST
 
-START_TEST(drain__many_events__are_taken_in_one_upcall)
+TEST(drain__many_events__are_taken_in_one_upcall)
 {
 	for (int i = 0; i < 20; i++)
 		queue_one();
@@ -60,7 +60,6 @@ START_TEST(drain__many_events__are_taken_in_one_upcall)
 	ck_assert_int_eq(fake.upcalls, 1);
 	ck_assert_uint_eq(watch.drain.largest, 20);
 }
-END_TEST
 
 static int slips;
 
@@ -71,7 +70,7 @@ slip_in(void)
 		queue_one();
 }
 
-START_TEST(drain__event_between_dequeue_and_enable__is_taken_in_the_same_upcall)
+TEST(drain__event_between_dequeue_and_enable__is_taken_in_the_same_upcall)
 {
 	slips = 3;
 	fake.on_enable = slip_in;
@@ -85,9 +84,8 @@ START_TEST(drain__event_between_dequeue_and_enable__is_taken_in_the_same_upcall)
 	ck_assert_int_eq(fake.policy, DAT_UPCALL_SINGLE_INSTANCE);
 	ck_assert_uint_eq(watch.drain.error, DAT_SUCCESS);
 }
-END_TEST
 
-START_TEST(drain__more_events_than_the_budget__lets_others_have_a_turn)
+TEST(drain__more_events_than_the_budget__lets_others_have_a_turn)
 {
 	for (int i = 0; i < DRAIN_BUDGET + 10; i++)
 		queue_one();
@@ -97,9 +95,8 @@ START_TEST(drain__more_events_than_the_budget__lets_others_have_a_turn)
 	ck_assert_int_eq(fake.any_enables, 1);
 	ck_assert_int_eq(fake.policy, DAT_UPCALL_SINGLE_INSTANCE);
 }
-END_TEST
 
-START_TEST(drain__dequeue_fails__is_remembered_and_reported_when_closed)
+TEST(drain__dequeue_fails__is_remembered_and_reported_when_closed)
 {
 	struct tally tally = { .upcalls = 0 };
 
@@ -112,9 +109,8 @@ START_TEST(drain__dequeue_fails__is_remembered_and_reported_when_closed)
 	ck_assert_str_eq(watch.drain.error_call, "dat_evd_dequeue");
 	ck_assert_int_eq(watch_close(&watch, &tally), 1);
 }
-END_TEST
 
-START_TEST(watch_close__adds_to_the_tally_and_a_second_time_does_nothing)
+TEST(watch_close__adds_to_the_tally_and_a_second_time_does_nothing)
 {
 	struct tally tally = { .upcalls = 5, .largest = 1 };
 
@@ -130,21 +126,4 @@ START_TEST(watch_close__adds_to_the_tally_and_a_second_time_does_nothing)
 	ck_assert_uint_eq(tally.evd.upcalls, 1);
 	ck_assert_int_eq(watch_close(&watch, &tally), 0);
 	ck_assert_uint_eq(tally.upcalls, 6);
-}
-END_TEST
-
-Suite *
-iser_drain_suite(void)
-{
-	Suite *suite = suite_create("iser-drain");
-	TCase *tc = runner_tcase(suite, "pattern");
-
-	tcase_add_checked_fixture(tc, open_watch, NULL);
-	tcase_add_test(tc, drain__one_event__is_taken_and_upcalls_are_enabled_again);
-	tcase_add_test(tc, drain__many_events__are_taken_in_one_upcall);
-	tcase_add_test(tc, drain__event_between_dequeue_and_enable__is_taken_in_the_same_upcall);
-	tcase_add_test(tc, drain__more_events_than_the_budget__lets_others_have_a_turn);
-	tcase_add_test(tc, drain__dequeue_fails__is_remembered_and_reported_when_closed);
-	tcase_add_test(tc, watch_close__adds_to_the_tally_and_a_second_time_does_nothing);
-	return suite;
 }

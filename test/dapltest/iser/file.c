@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/backing.h"
@@ -12,7 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-START_TEST(backing__written_in_pieces__reads_back_and_sums_right)
+CASE("iser-file:files");
+
+TEST(backing__written_in_pieces__reads_back_and_sums_right)
 {
 	struct backing b = BACKING_NONE;
 	struct digest digest;
@@ -35,9 +36,8 @@ START_TEST(backing__written_in_pieces__reads_back_and_sums_right)
 	ck_assert_int_eq(b.fd, -1);
 	backing_close(&b);
 }
-END_TEST
 
-START_TEST(backing__read_behind_the_end__is_an_error)
+TEST(backing__read_behind_the_end__is_an_error)
 {
 	struct backing b = BACKING_NONE;
 	char back[8];
@@ -48,9 +48,8 @@ START_TEST(backing__read_behind_the_end__is_an_error)
 	ck_assert_int_eq(backing_reserve(&b, UINT64_MAX), -EFBIG);
 	backing_close(&b);
 }
-END_TEST
 
-START_TEST(backing_open_source__nothing_to_copy__is_refused)
+TEST(backing_open_source__nothing_to_copy__is_refused)
 {
 	struct backing b = BACKING_NONE;
 
@@ -59,7 +58,6 @@ START_TEST(backing_open_source__nothing_to_copy__is_refused)
 	ck_assert_int_eq(backing_open_source(&b, "/usr"), -EISDIR);
 	ck_assert_int_eq(b.fd, -1);
 }
-END_TEST
 
 static const struct {
 	const char *text;
@@ -86,7 +84,9 @@ static const struct {
 	{ "1.5", 100, -EINVAL, 0 },
 };
 
-START_TEST(options_parse_size__suffixes_and_nonsense)
+CASE("iser-file:text");
+
+TEST_LOOP(options_parse_size__suffixes_and_nonsense, (sizeof sizes / sizeof sizes[0]))
 {
 	uint64_t size = 0;
 
@@ -94,9 +94,8 @@ START_TEST(options_parse_size__suffixes_and_nonsense)
 	    options_parse_size(sizes[_i].text, 1, sizes[_i].limit, &size), sizes[_i].r);
 	ck_assert_uint_eq(size, sizes[_i].size);
 }
-END_TEST
 
-START_TEST(report_duration__from_ns_to_s__keeps_three_digits)
+TEST(report_duration__from_ns_to_s__keeps_three_digits)
 {
 	char text[32];
 
@@ -108,9 +107,8 @@ START_TEST(report_duration__from_ns_to_s__keeps_three_digits)
 	ck_assert_str_eq(report_duration(999600, text, sizeof text), "1.00 ms");
 	ck_assert_str_eq(report_duration(UINT64_C(123000000000), text, sizeof text), "123 s");
 }
-END_TEST
 
-START_TEST(progress_text__none_half_and_all__fills_the_bar)
+TEST(progress_text__none_half_and_all__fills_the_bar)
 {
 	char text[128];
 
@@ -121,7 +119,6 @@ START_TEST(progress_text__none_half_and_all__fills_the_bar)
 	progress_text(text, sizeof text, "read", 10, 10);
 	ck_assert_str_eq(text, "read  [########################################] 100%");
 }
-END_TEST
 
 static void
 render(const struct report *report, void (*print)(const struct report *, FILE *), char *text,
@@ -134,7 +131,7 @@ render(const struct report *report, void (*print)(const struct report *, FILE *)
 	fclose(out);
 }
 
-START_TEST(report__a_sum_that_differs__is_reported)
+TEST(report__a_sum_that_differs__is_reported)
 {
 	static struct histogram latency;
 	struct tally tally = { .upcalls = 3, .events = 9 };
@@ -169,10 +166,9 @@ START_TEST(report__a_sum_that_differs__is_reported)
 	ck_assert_ptr_nonnull(strstr(text, "\"source\":\"a \\\"file\\\"\""));
 	ck_assert_ptr_nonnull(strstr(text, "\"races_closed\":7"));
 }
-END_TEST
 
 /* Names of files have any bytes; JSON has UTF-8. */
-START_TEST(report__a_name_that_is_no_utf_8__is_valid_json)
+TEST_LOOP(report__a_name_that_is_no_utf_8__is_valid_json, 7)
 {
 	static const struct {
 		const char *name, *shown;
@@ -192,7 +188,6 @@ START_TEST(report__a_name_that_is_no_utf_8__is_valid_json)
 	snprintf(want, sizeof want, "{\"source\":\"%s\",", cases[_i].shown);
 	ck_assert_msg(strncmp(text, want, strlen(want)) == 0, "%s is not %s", text, want);
 }
-END_TEST
 
 static uint64_t sum_calls, sum_done;
 
@@ -205,7 +200,9 @@ note_sum(uint64_t done, uint64_t total)
 	sum_calls++;
 }
 
-START_TEST(digest_backing__large_file__reports_how_far_it_is)
+CASE("iser-file:files");
+
+TEST(digest_backing__large_file__reports_how_far_it_is)
 {
 	struct backing b = BACKING_NONE;
 	struct digest digest;
@@ -216,25 +213,4 @@ START_TEST(digest_backing__large_file__reports_how_far_it_is)
 	ck_assert_uint_eq(sum_done, (64 << 20) + 1);
 	ck_assert_uint_eq(sum_calls, 3);
 	backing_close(&b);
-}
-END_TEST
-
-Suite *
-iser_file_suite(void)
-{
-	Suite *suite = suite_create("iser-file");
-	TCase *tc = runner_tcase(suite, "files");
-
-	tcase_add_test(tc, backing__written_in_pieces__reads_back_and_sums_right);
-	tcase_add_test(tc, digest_backing__large_file__reports_how_far_it_is);
-	tcase_add_test(tc, backing__read_behind_the_end__is_an_error);
-	tcase_add_test(tc, backing_open_source__nothing_to_copy__is_refused);
-	tc = runner_tcase(suite, "text");
-	tcase_add_loop_test(tc, options_parse_size__suffixes_and_nonsense, 0,
-	    (int)(sizeof sizes / sizeof sizes[0]));
-	tcase_add_test(tc, report_duration__from_ns_to_s__keeps_three_digits);
-	tcase_add_test(tc, progress_text__none_half_and_all__fills_the_bar);
-	tcase_add_test(tc, report__a_sum_that_differs__is_reported);
-	tcase_add_loop_test(tc, report__a_name_that_is_no_utf_8__is_valid_json, 0, 7);
-	return suite;
 }

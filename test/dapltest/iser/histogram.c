@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/histogram.h"
@@ -35,7 +34,9 @@ sorted_percentile(const uint64_t *sorted, size_t count, double percent)
 	return sorted[rank - 1];
 }
 
-START_TEST(percentile__of_random_values__is_within_a_64th_above_the_sorted_one)
+CASE("iser-histogram:histogram");
+
+TEST_LOOP(percentile__of_random_values__is_within_a_64th_above_the_sorted_one, 10)
 {
 	static const double percents[] = { 0.01, 1, 10, 50, 75, 90, 99, 99.9, 99.99, 100 };
 	static uint64_t values[VALUES];
@@ -60,9 +61,8 @@ START_TEST(percentile__of_random_values__is_within_a_64th_above_the_sorted_one)
 	ck_assert_uint_eq(histogram_percentile(&histogram, 100), values[VALUES - 1]);
 	ck_assert_uint_eq(histogram_percentile(&histogram, 0), values[0]);
 }
-END_TEST
 
-START_TEST(percentile__values_below_128__is_exact)
+TEST(percentile__values_below_128__is_exact)
 {
 	histogram_clear(&histogram);
 	for (uint64_t value = 0; value < 128; value++)
@@ -71,17 +71,15 @@ START_TEST(percentile__values_below_128__is_exact)
 		ck_assert_uint_eq(
 		    histogram_percentile(&histogram, 100.0 * i / 128), (uint64_t)i - 1);
 }
-END_TEST
 
-START_TEST(percentile__of_nothing__is_0)
+TEST(percentile__of_nothing__is_0)
 {
 	histogram_clear(&histogram);
 	ck_assert_uint_eq(histogram_percentile(&histogram, 50), 0);
 	ck_assert_uint_eq(histogram_percentile(&histogram, 100), 0);
 }
-END_TEST
 
-START_TEST(percentile__never_exceeds_the_maximum)
+TEST(percentile__never_exceeds_the_maximum)
 {
 	histogram_clear(&histogram);
 	histogram_add(&histogram, 1000000);
@@ -89,9 +87,8 @@ START_TEST(percentile__never_exceeds_the_maximum)
 	histogram_add(&histogram, UINT64_MAX);
 	ck_assert_uint_eq(histogram_percentile(&histogram, 99.9), UINT64_MAX);
 }
-END_TEST
 
-START_TEST(add__largest_values__stay_inside_the_table)
+TEST(add__largest_values__stay_inside_the_table)
 {
 	histogram_clear(&histogram);
 	for (int shift = 0; shift < 64; shift++) {
@@ -102,9 +99,8 @@ START_TEST(add__largest_values__stay_inside_the_table)
 	ck_assert_uint_eq(histogram.max, UINT64_MAX);
 	ck_assert_uint_eq(histogram.min, 1);
 }
-END_TEST
 
-START_TEST(merge__two_halves__equal_the_whole)
+TEST(merge__two_halves__equal_the_whole)
 {
 	static struct histogram whole;
 
@@ -122,21 +118,4 @@ START_TEST(merge__two_halves__equal_the_whole)
 	}
 	histogram_merge(&histogram, &other);
 	ck_assert_mem_eq(&histogram, &whole, sizeof whole);
-}
-END_TEST
-
-Suite *
-iser_histogram_suite(void)
-{
-	Suite *suite = suite_create("iser-histogram");
-	TCase *tc = runner_tcase(suite, "histogram");
-
-	tcase_add_loop_test(
-	    tc, percentile__of_random_values__is_within_a_64th_above_the_sorted_one, 0, 10);
-	tcase_add_test(tc, percentile__values_below_128__is_exact);
-	tcase_add_test(tc, percentile__of_nothing__is_0);
-	tcase_add_test(tc, percentile__never_exceeds_the_maximum);
-	tcase_add_test(tc, add__largest_values__stay_inside_the_table);
-	tcase_add_test(tc, merge__two_halves__equal_the_whole);
-	return suite;
 }

@@ -146,7 +146,9 @@ teardown(void)
 	unlink(path);
 }
 
-START_TEST(target__random_pdus__end_their_session_and_no_other)
+CASE("iser-hostile:target", setup, teardown);
+
+TEST_LOOP(target__random_pdus__end_their_session_and_no_other, 3)
 {
 	srandom((unsigned int)_i + 1);
 	for (int i = 0; i < ROUNDS; i++)
@@ -157,10 +159,9 @@ START_TEST(target__random_pdus__end_their_session_and_no_other)
 	if (_i > 0)
 		ck_assert_uint_gt(atomic_load(&target.counts.commands), 10 * ROUNDS);
 }
-END_TEST
 
 /* An STag that is none: the RDMA fails, and with it the queue pair, on the target's side too. */
-START_TEST(target__stag_that_is_none__loses_this_session_and_no_other)
+TEST_LOOP(target__stag_that_is_none__loses_this_session_and_no_other, 2)
 {
 	struct mover_order order = { .what = 0 };
 
@@ -175,7 +176,6 @@ START_TEST(target__stag_that_is_none__loses_this_session_and_no_other)
 	ck_assert(enemy_close(&enemies[1]));
 	check_written();
 }
-END_TEST
 
 /* Connects each endpoint, which is refused, and takes all the refusals. */
 static void
@@ -211,7 +211,7 @@ crowd_in(DAT_EP_HANDLE *eps, DAT_EVD_HANDLE connect_evd)
 }
 
 /* origin: attack.P8 */
-START_TEST(target__more_requests_than_it_can_queue__refuses_them_and_serves_on)
+TEST(target__more_requests_than_it_can_queue__refuses_them_and_serves_on)
 {
 	struct dat_rearm_evd_counters counters = { .overflows = 0 };
 	const uint64_t deadline = bell_now() + PATIENCE;
@@ -240,9 +240,8 @@ START_TEST(target__more_requests_than_it_can_queue__refuses_them_and_serves_on)
 		ck_assert_uint_eq(dat_ep_free(eps[i]), DAT_SUCCESS);
 	ck_assert_uint_eq(dat_evd_free(evd), DAT_SUCCESS);
 }
-END_TEST
 
-START_TEST(target__stopped_under_load__ends_every_session)
+TEST(target__stopped_under_load__ends_every_session)
 {
 	for (int i = 0; i < 2; i++)
 		enemy_open(&enemies[i], &adapter, (unsigned int)i, BUSY);
@@ -253,27 +252,4 @@ START_TEST(target__stopped_under_load__ends_every_session)
 	ck_assert_int_eq(itarget_open(&target, &options, &bell, scsi), 0);
 	for (int i = 0; i < 2; i++)
 		(void)enemy_close(&enemies[i]);
-}
-END_TEST
-
-static Suite *
-iser_hostile_suite(void)
-{
-	Suite *suite = suite_create("iser-hostile");
-	TCase *tc = runner_tcase(suite, "target");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, target__random_pdus__end_their_session_and_no_other, 0, 3);
-	tcase_add_loop_test(tc, target__stag_that_is_none__loses_this_session_and_no_other, 0, 2);
-	tcase_add_test(tc, target__more_requests_than_it_can_queue__refuses_them_and_serves_on);
-	tcase_add_test(tc, target__stopped_under_load__ends_every_session);
-	return suite;
-}
-
-int
-main(int argc, char **argv)
-{
-	static const runner_suite_fn suites[] = { iser_hostile_suite, NULL };
-
-	return runner_main(argc, argv, suites);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The login of rearm-iser-target: text, keys, CHAP, and PDUs that mean harm. */
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/iscsi/login.h"
@@ -172,7 +171,9 @@ take(struct login *login, const struct step *step, unsigned char *answer, char *
 	return status;
 }
 
-START_TEST(login__dialogue__is_answered_as_the_standards_say)
+CASE("iser-login:login");
+
+TEST_LOOP(login__dialogue__is_answered_as_the_standards_say, DIALOGUES)
 {
 	const struct dialogue *dialogue = &dialogues[_i];
 	struct chap_secrets *secrets = load_secrets();
@@ -195,7 +196,6 @@ START_TEST(login__dialogue__is_answered_as_the_standards_say)
 	login_fini(&login);
 	chap_free(secrets);
 }
-END_TEST
 
 /* The exchange of CHAP up to its last request: the status of that. */
 static enum login_status
@@ -240,7 +240,7 @@ chap_exchange(
 	return status;
 }
 
-START_TEST(chap__only_who_knows_the_secret__is_let_in)
+TEST(chap__only_who_knows_the_secret__is_let_in)
 {
 	struct chap_secrets *secrets = load_secrets();
 
@@ -251,9 +251,8 @@ START_TEST(chap__only_who_knows_the_secret__is_let_in)
 	ck_assert_uint_eq(chap_exchange(secrets, "5", "stranger", "x"), LOGIN_NOT_AUTHENTICATED);
 	chap_free(secrets);
 }
-END_TEST
 
-START_TEST(login__any_bytes__are_answered_within_bounds_and_let_none_in)
+TEST(login__any_bytes__are_answered_within_bounds_and_let_none_in)
 {
 	struct chap_secrets *secrets = load_secrets();
 	unsigned char pdu[ISCSI_BHS_BYTES + 2048], answer[ISCSI_BHS_BYTES];
@@ -281,7 +280,6 @@ START_TEST(login__any_bytes__are_answered_within_bounds_and_let_none_in)
 	free(data);
 	chap_free(secrets);
 }
-END_TEST
 
 /* clang-format off */
 static const struct {
@@ -295,7 +293,7 @@ static const struct {
 };
 /* clang-format on */
 
-START_TEST(text_binary__hexadecimal_and_base64__are_bytes)
+TEST_LOOP(text_binary__hexadecimal_and_base64__are_bytes, (sizeof binaries / sizeof binaries[0]))
 {
 	unsigned char bytes[8];
 	int n = text_binary(binaries[_i].text, bytes, (size_t)binaries[_i].size);
@@ -304,9 +302,8 @@ START_TEST(text_binary__hexadecimal_and_base64__are_bytes)
 	if (n > 0)
 		ck_assert_uint_eq(bytes[0], binaries[_i].first);
 }
-END_TEST
 
-START_TEST(login__too_much_text__is_refused)
+TEST(login__too_much_text__is_refused)
 {
 	struct step step = { OPS_MORE, NULL, 0, 0, NULL };
 	unsigned char answer[ISCSI_BHS_BYTES];
@@ -332,20 +329,4 @@ START_TEST(login__too_much_text__is_refused)
 		status = take(&login, &step, answer, data, &bytes);
 	ck_assert_int_eq(n, LOGIN_PDUS + 1);
 	login_fini(&login);
-}
-END_TEST
-
-Suite *
-iser_login_suite(void)
-{
-	Suite *suite = suite_create("iser-login");
-	TCase *tc = runner_tcase(suite, "login");
-
-	tcase_add_loop_test(tc, login__dialogue__is_answered_as_the_standards_say, 0, DIALOGUES);
-	tcase_add_test(tc, chap__only_who_knows_the_secret__is_let_in);
-	tcase_add_test(tc, login__any_bytes__are_answered_within_bounds_and_let_none_in);
-	tcase_add_loop_test(tc, text_binary__hexadecimal_and_base64__are_bytes, 0,
-	    (int)(sizeof binaries / sizeof binaries[0]));
-	tcase_add_test(tc, login__too_much_text__is_refused);
-	return suite;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/datamover/mover.h"
@@ -9,7 +8,9 @@ static const struct machine *const machines[] = { &itask_states_machine, &mover_
 
 #define MACHINES ((int)(sizeof machines / sizeof machines[0]))
 
-START_TEST(machine__every_pair__leads_to_a_state_or_never)
+CASE("iser-machine:tables");
+
+TEST_LOOP(machine__every_pair__leads_to_a_state_or_never, MACHINES)
 {
 	const struct machine *m = machines[_i];
 
@@ -22,9 +23,8 @@ START_TEST(machine__every_pair__leads_to_a_state_or_never)
 	ck_assert_int_eq(machine_next(m, m->states, 0), MACHINE_NEVER);
 	ck_assert_int_eq(machine_next(m, 0, m->events), MACHINE_NEVER);
 }
-END_TEST
 
-START_TEST(machine__every_state__is_reached_from_the_first_and_has_a_name)
+TEST_LOOP(machine__every_state__is_reached_from_the_first_and_has_a_name, MACHINES)
 {
 	const struct machine *m = machines[_i];
 	unsigned int reached = 1, before = 0;
@@ -44,10 +44,9 @@ START_TEST(machine__every_state__is_reached_from_the_first_and_has_a_name)
 	ck_assert_str_eq(machine_state(m, m->states), "no such state");
 	ck_assert_str_eq(machine_event(m, m->events), "no such event");
 }
-END_TEST
 
 /* From any state the connection can be ended, and a closed one stays closed. */
-START_TEST(mover_machine__close_and_gone__end_every_state)
+TEST(mover_machine__close_and_gone__end_every_state)
 {
 	for (unsigned int s = MOVER_CONNECTING; s < MOVER_CLOSED; s++) {
 		ck_assert_int_eq(machine_next(&mover_machine, s, MOVER_CLOSE), MOVER_CLOSING);
@@ -56,18 +55,4 @@ START_TEST(mover_machine__close_and_gone__end_every_state)
 	for (unsigned int e = 0; e < MOVER_EVENTS; e++)
 		ck_assert(machine_next(&mover_machine, MOVER_CLOSED, e) == MACHINE_NEVER ||
 			  machine_next(&mover_machine, MOVER_CLOSED, e) == MOVER_CLOSED);
-}
-END_TEST
-
-Suite *
-iser_machine_suite(void)
-{
-	Suite *suite = suite_create("iser-machine");
-	TCase *tc = runner_tcase(suite, "tables");
-
-	tcase_add_loop_test(tc, machine__every_pair__leads_to_a_state_or_never, 0, MACHINES);
-	tcase_add_loop_test(
-	    tc, machine__every_state__is_reached_from_the_first_and_has_a_name, 0, MACHINES);
-	tcase_add_test(tc, mover_machine__close_and_gone__end_every_state);
-	return suite;
 }

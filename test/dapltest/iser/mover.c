@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A connection on a DAT that does what the test says. */
 #include "fake_dat.h"
-#include "suites.h"
 #include "lib/runner.h"
 
 #include "iser/datamover/adapter.h"
@@ -149,7 +148,9 @@ gone(void)
 	ck_assert_int_eq(mover_state(&mover), MOVER_CLOSED);
 }
 
-START_TEST(mover__pdus__arrive_with_their_header_and_leave_with_their_data)
+CASE("iser-mover:connection", setup, teardown);
+
+TEST(mover__pdus__arrive_with_their_header_and_leave_with_their_data)
 {
 	receive(0);
 	ck_assert_uint_eq(controls, 1);
@@ -167,9 +168,8 @@ START_TEST(mover__pdus__arrive_with_their_header_and_leave_with_their_data)
 	gone();
 	ck_assert(mover.clean);
 }
-END_TEST
 
-START_TEST(mover__post_that_fails__ends_the_connection_with_the_reason)
+TEST(mover__post_that_fails__ends_the_connection_with_the_reason)
 {
 	fake.fail_post = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	ck_assert(!send_one());
@@ -179,9 +179,8 @@ START_TEST(mover__post_that_fails__ends_the_connection_with_the_reason)
 	gone();
 	ck_assert(!mover.clean);
 }
-END_TEST
 
-START_TEST(mover__request_that_fails__is_the_reason_and_flushes_are_not)
+TEST(mover__request_that_fails__is_the_reason_and_flushes_are_not)
 {
 	ck_assert(send_one());
 	fake_complete(DAT_DTO_RECEIVE, DAT_DTO_ERR_FLUSHED);
@@ -192,18 +191,16 @@ START_TEST(mover__request_that_fails__is_the_reason_and_flushes_are_not)
 	ck_assert_uint_eq(sents, 0);
 	gone();
 }
-END_TEST
 
-START_TEST(mover__bytes_that_are_no_pdu__end_the_connection)
+TEST(mover__bytes_that_are_no_pdu__end_the_connection)
 {
 	receive(0xff);
 	ck_assert_uint_eq(controls, 0);
 	ck_assert_int_eq(mover_state(&mover), MOVER_CLOSING);
 	gone();
 }
-END_TEST
 
-START_TEST(mover__closed_by_this_side__ignores_what_still_arrives)
+TEST(mover__closed_by_this_side__ignores_what_still_arrives)
 {
 	mover_close(&mover);
 	receive(0);
@@ -213,9 +210,8 @@ START_TEST(mover__closed_by_this_side__ignores_what_still_arrives)
 	ck_assert_int_eq(fake.disconnects, 1);
 	gone();
 }
-END_TEST
 
-START_TEST(mover__peer_that_vanishes__is_finished_when_all_has_completed)
+TEST(mover__peer_that_vanishes__is_finished_when_all_has_completed)
 {
 	struct mover_order order = { .what = 1 };
 
@@ -227,21 +223,4 @@ START_TEST(mover__peer_that_vanishes__is_finished_when_all_has_completed)
 	ck_assert(!mover_is_finished(&mover));
 	fake_run();
 	ck_assert_uint_eq(ordered, 1);
-}
-END_TEST
-
-Suite *
-iser_mover_suite(void)
-{
-	Suite *suite = suite_create("iser-mover");
-	TCase *tc = runner_tcase(suite, "connection");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, mover__pdus__arrive_with_their_header_and_leave_with_their_data);
-	tcase_add_test(tc, mover__post_that_fails__ends_the_connection_with_the_reason);
-	tcase_add_test(tc, mover__request_that_fails__is_the_reason_and_flushes_are_not);
-	tcase_add_test(tc, mover__bytes_that_are_no_pdu__end_the_connection);
-	tcase_add_test(tc, mover__closed_by_this_side__ignores_what_still_arrives);
-	tcase_add_test(tc, mover__peer_that_vanishes__is_finished_when_all_has_completed);
-	return suite;
 }

@@ -3,7 +3,7 @@
  * scsi_block -- what commands do to the file, with either engine
  */
 #include "scsi_call.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -39,7 +39,9 @@ expect(const struct scsi_world *world, unsigned int lba, unsigned int blocks, in
 	free(same);
 }
 
-START_TEST(write__each_form__is_in_the_file)
+CASE("scsi_block:block");
+
+TEST_LOOP(write__each_form__is_in_the_file, ENGINES)
 {
 	static const struct {
 		const char *cdb;
@@ -82,7 +84,6 @@ START_TEST(write__each_form__is_in_the_file)
 		scsi_world_close(&world);
 	}
 }
-END_TEST
 
 #define DEPTH 256
 
@@ -90,7 +91,7 @@ END_TEST
  * Many at a time, of 4 KiB and larger than what the caller's thread copies: each ends once, from
  * the engine.
  */
-START_TEST(transfer__many_at_a_time__all_end_with_their_own_data)
+TEST_LOOP(transfer__many_at_a_time__all_end_with_their_own_data, ENGINES)
 {
 	static struct scsi_call calls[DEPTH];
 	static const uint32_t sizes[] = { 4096, 512, 128 << 10 };
@@ -128,7 +129,6 @@ START_TEST(transfer__many_at_a_time__all_end_with_their_own_data)
 	}
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* The file system has no holes, from when a test says it. */
 static bool no_holes;
@@ -145,7 +145,7 @@ __wrap_fallocate(int fd, int mode, off_t at, off_t length)
 	return -1;
 }
 
-START_TEST(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room)
+TEST_LOOP(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room, 2)
 {
 	struct stat before, after;
 	struct scsi_world world;
@@ -180,7 +180,6 @@ START_TEST(same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room)
 	ck_assert_uint_eq(world.data[20], !no_holes);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* The workers write the first piece alone, and the file system cannot write synchronously. */
 static bool short_writes;
@@ -205,7 +204,7 @@ __wrap_pwritev2(int fd, const struct iovec *iov, int count, off_t at, int flags)
 	return -1;
 }
 
-START_TEST(write__of_which_the_kernel_does_a_part__is_done_to_the_end)
+TEST_LOOP(write__of_which_the_kernel_does_a_part__is_done_to_the_end, 2)
 {
 	static const char *const forms[] = { "2a 00 00 00 01 00 00 00 05",
 		"2a 08 00 00 01 00 00 00 05" };
@@ -220,9 +219,8 @@ START_TEST(write__of_which_the_kernel_does_a_part__is_done_to_the_end)
 	ck_assert_mem_eq(world.data, world.data + 8192, 5 * 512);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(miscompare__any_byte__is_named_and_nothing_is_written)
+TEST(miscompare__any_byte__is_named_and_nothing_is_written)
 {
 	static const unsigned int places[] = { 0, 6, 7, 511, 512, 1000, 1023 };
 	struct scsi_world world;
@@ -252,7 +250,6 @@ START_TEST(miscompare__any_byte__is_named_and_nothing_is_written)
 	expect(&world, 5, 2, 0xee);
 	scsi_world_close(&world);
 }
-END_TEST
 
 #define ADDERS 4
 #define ADDS 100
@@ -292,7 +289,7 @@ add(void *context)
 	return NULL;
 }
 
-START_TEST(compare_and_write__from_threads__counts_without_a_loss)
+TEST_LOOP(compare_and_write__from_threads__counts_without_a_loss, ENGINES)
 {
 	struct adder adders[ADDERS];
 	struct scsi_world world;
@@ -312,9 +309,8 @@ START_TEST(compare_and_write__from_threads__counts_without_a_loss)
 	ck_assert_uint_eq(scsi_get32(world.data), ADDERS * ADDS);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(lun__read_only__refuses_what_changes_it)
+TEST(lun__read_only__refuses_what_changes_it)
 {
 	static const char *const writes[] = {
 		"0a 00 00 01 01",
@@ -343,10 +339,9 @@ START_TEST(lun__read_only__refuses_what_changes_it)
 	GOOD(&world, world.a, "35", 0, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* Without a write cache, without holes, with blocks of 4096 and a smaller limit. */
-START_TEST(lun__other_options__show_in_its_pages_and_its_limits)
+TEST(lun__other_options__show_in_its_pages_and_its_limits)
 {
 	const struct scsi_lun_options options = { .write_through = true,
 		.thick = true,
@@ -392,9 +387,8 @@ START_TEST(lun__other_options__show_in_its_pages_and_its_limits)
 	ck_assert_uint_eq(scsi_target_max_transfer(world.target), 65536);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
+TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
 {
 	static const char *const needing[] = { "00", "25", "28 00 00 00 00 00 00 00 01",
 		"2a 00 00 00 00 00 00 00 01", "35", "9e 10 00 00 00 00 00 00 00 00 00 00 00 20",
@@ -428,9 +422,8 @@ START_TEST(lun__removable__is_ejected_unless_a_nexus_prevents_it)
 	GOOD(&world, world.b, "1b 00 00 00 02", 0, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(file__too_short_or_too_large__is_a_medium_error_or_no_space)
+TEST_LOOP(file__too_short_or_too_large__is_a_medium_error_or_no_space, ENGINES)
 {
 	const struct rlimit small = { 600 * 512, 600 * 512 };
 	struct scsi_world world;
@@ -451,9 +444,8 @@ START_TEST(file__too_short_or_too_large__is_a_medium_error_or_no_space)
 	GOOD(&world, world.a, "2a 00 00 00 02 00 00 00 10", 0, 8192);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(lun_open__what_cannot_be_one__is_refused)
+TEST(lun_open__what_cannot_be_one__is_refused)
 {
 	const struct scsi_target_options target_options = { .port_name = "t" };
 	char path[64] = "/tmp/scsi-XXXXXX", made[80];
@@ -508,28 +500,4 @@ START_TEST(lun_open__what_cannot_be_one__is_refused)
 	scsi_target_close(target);
 	close(fd);
 	unlink(path);
-}
-END_TEST
-
-Suite *
-scsi_block_suite(void)
-{
-	Suite *s = suite_create("scsi_block");
-	TCase *tc = runner_tcase(s, "block");
-
-	tcase_add_loop_test(tc, write__each_form__is_in_the_file, 0, ENGINES);
-	tcase_add_loop_test(tc, transfer__many_at_a_time__all_end_with_their_own_data, 0, ENGINES);
-	tcase_add_loop_test(
-	    tc, same_and_unmap__a_range__reads_as_it_must_and_holes_take_no_room, 0, 2);
-	tcase_add_loop_test(tc, write__of_which_the_kernel_does_a_part__is_done_to_the_end, 0, 2);
-	tcase_add_test(tc, miscompare__any_byte__is_named_and_nothing_is_written);
-	tcase_add_loop_test(tc, compare_and_write__from_threads__counts_without_a_loss, 0, ENGINES);
-	tcase_add_test(tc, lun__read_only__refuses_what_changes_it);
-	tcase_add_test(tc, lun__other_options__show_in_its_pages_and_its_limits);
-	tcase_add_test(tc, lun__removable__is_ejected_unless_a_nexus_prevents_it);
-	tcase_add_loop_test(
-	    tc, file__too_short_or_too_large__is_a_medium_error_or_no_space, 0, ENGINES);
-	tcase_add_test(tc, lun_open__what_cannot_be_one__is_refused);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -3,7 +3,7 @@
  * scsi_reserve -- PERSISTENT RESERVE IN and OUT, RESERVE(6) and RELEASE(6)
  */
 #include "scsi_call.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,7 +147,9 @@ expect_access(struct scsi_world *world, struct scsi_nexus *nexus, bool reads, bo
 	}
 }
 
-START_TEST(reservation__each_type__lets_registrants_and_others_do_what_the_table_says)
+CASE("scsi_reserve:reserve");
+
+TEST_LOOP(reservation__each_type__lets_registrants_and_others_do_what_the_table_says, TYPES)
 {
 	const unsigned int type = types[_i].type;
 	struct scsi_world world;
@@ -178,9 +180,8 @@ START_TEST(reservation__each_type__lets_registrants_and_others_do_what_the_table
 	expect_keys(&world, 3, 11, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(reservation__its_holder_unregisters__ends_unless_all_hold_it)
+TEST_LOOP(reservation__its_holder_unregisters__ends_unless_all_hold_it, TYPES)
 {
 	const unsigned int type = types[_i].type;
 	struct scsi_world world;
@@ -200,9 +201,8 @@ START_TEST(reservation__its_holder_unregisters__ends_unless_all_hold_it)
 	expect_keys(&world, 4, 0, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(release__of_what_registrants_share__is_reported_to_the_others)
+TEST_LOOP(release__of_what_registrants_share__is_reported_to_the_others, TYPES)
 {
 	const unsigned int type = types[_i].type;
 	struct scsi_world world;
@@ -216,9 +216,8 @@ START_TEST(release__of_what_registrants_share__is_reported_to_the_others)
 	expect_attention(&world, world.a, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(register__with_right_and_wrong_keys__counts_generations)
+TEST(register__with_right_and_wrong_keys__counts_generations)
 {
 	struct scsi_world world;
 
@@ -255,9 +254,8 @@ START_TEST(register__with_right_and_wrong_keys__counts_generations)
 	expect_attention(&world, world.a, 0);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(register__more_than_there_is_room_for__is_refused)
+TEST(register__more_than_there_is_room_for__is_refused)
 {
 	struct scsi_nexus *nexuses[65];
 	struct scsi_world world;
@@ -276,9 +274,8 @@ START_TEST(register__more_than_there_is_room_for__is_refused)
 		scsi_nexus_free(nexuses[i]);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(preempt__by_keys__removes_and_takes)
+TEST(preempt__by_keys__removes_and_takes)
 {
 	struct scsi_world world;
 
@@ -308,13 +305,12 @@ START_TEST(preempt__by_keys__removes_and_takes)
 	expect_attention(&world, world.b, SENSE_REGISTRATIONS_PREEMPTED);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /*
  * A reservation that changes its type by PREEMPT is reported to the registrants that had access by
  * the old one.
  */
-START_TEST(preempt__of_a_shared_type__reports_the_release)
+TEST(preempt__of_a_shared_type__reports_the_release)
 {
 	struct scsi_world world;
 
@@ -327,10 +323,9 @@ START_TEST(preempt__of_a_shared_type__reports_the_release)
 	expect_reservation(&world, 3, 11);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* The tasks of the port that is preempted end without a status before that of the command. */
-START_TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
+TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
 {
 	struct scsi_call mine, planned, started, own;
 	struct scsi_world world;
@@ -372,7 +367,6 @@ START_TEST(preempt_and_abort__with_tasks_in_the_set__waits_for_their_end)
 	expect_attention(&world, world.b, SENSE_REGISTRATIONS_PREEMPTED);
 	scsi_world_close(&world);
 }
-END_TEST
 
 #define OTHER_PORT 0x80 /* of the target: there is none */
 
@@ -400,7 +394,7 @@ move(struct scsi_world *world, uint64_t key, uint64_t action_key, uint8_t flags,
 	return scsi_call_sense(&call);
 }
 
-START_TEST(register_and_move__to_another_port__gives_it_the_reservation)
+TEST(register_and_move__to_another_port__gives_it_the_reservation)
 {
 	struct scsi_world world;
 
@@ -438,9 +432,8 @@ START_TEST(register_and_move__to_another_port__gives_it_the_reservation)
 	expect_reservation(&world, 1, 33);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(reserve6__two_nexuses__the_first_has_it_until_it_goes)
+TEST(reserve6__two_nexuses__the_first_has_it_until_it_goes)
 {
 	struct scsi_world world;
 
@@ -473,28 +466,4 @@ START_TEST(reserve6__two_nexuses__the_first_has_it_until_it_goes)
 	PERSIST(world.a, REGISTER, 0, 0, 11);
 	CONFLICTS(&world, world.b, "16", 0, 0);
 	scsi_world_close(&world);
-}
-END_TEST
-
-Suite *
-scsi_reserve_suite(void)
-{
-	Suite *s = suite_create("scsi_reserve");
-	TCase *tc = runner_tcase(s, "reserve");
-
-	tcase_add_loop_test(tc,
-	    reservation__each_type__lets_registrants_and_others_do_what_the_table_says, 0, TYPES);
-	tcase_add_loop_test(
-	    tc, reservation__its_holder_unregisters__ends_unless_all_hold_it, 0, TYPES);
-	tcase_add_loop_test(
-	    tc, release__of_what_registrants_share__is_reported_to_the_others, 0, TYPES);
-	tcase_add_test(tc, register__with_right_and_wrong_keys__counts_generations);
-	tcase_add_test(tc, register__more_than_there_is_room_for__is_refused);
-	tcase_add_test(tc, preempt__by_keys__removes_and_takes);
-	tcase_add_test(tc, preempt__of_a_shared_type__reports_the_release);
-	tcase_add_test(tc, preempt_and_abort__with_tasks_in_the_set__waits_for_their_end);
-	tcase_add_test(tc, register_and_move__to_another_port__gives_it_the_reservation);
-	tcase_add_test(tc, reserve6__two_nexuses__the_first_has_it_until_it_goes);
-	suite_add_tcase(s, tc);
-	return s;
 }

@@ -3,7 +3,7 @@
  * scsi_table -- a command a row: what it gets, and what it gives
  */
 #include "scsi_call.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -252,7 +252,9 @@ check(struct scsi_world *world, const struct row *row)
 	ck_assert(!call.task.aborted);
 }
 
-START_TEST(command__each_of_the_table__gives_status_sense_data_and_residual)
+CASE("scsi_table:table", .seconds = 60);
+
+TEST(command__each_of_the_table__gives_status_sense_data_and_residual)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct scsi_world world;
@@ -262,10 +264,9 @@ START_TEST(command__each_of_the_table__gives_status_sense_data_and_residual)
 		scsi_world_close(&world);
 	}
 }
-END_TEST
 
 /* The sense data name the byte and the bit, of the CDB or of the list. */
-START_TEST(invalid_field__in_a_cdb_or_a_list__is_pointed_at)
+TEST(invalid_field__in_a_cdb_or_a_list__is_pointed_at)
 {
 	static const struct {
 		const char *cdb, *list;
@@ -290,13 +291,12 @@ START_TEST(invalid_field__in_a_cdb_or_a_list__is_pointed_at)
 	}
 	scsi_world_close(&world);
 }
-END_TEST
 
 /*
  * Any bits in the CDBs of the table, and any data: memory (ASan) and what is beyond the last block
  * stay as they are.
  */
-START_TEST(command__random_bits__change_nothing_outside_of_the_unit)
+TEST(command__random_bits__change_nothing_outside_of_the_unit)
 {
 	static const char tail[] = "what is behind the last block";
 	struct scsi_call call;
@@ -342,10 +342,9 @@ START_TEST(command__random_bits__change_nothing_outside_of_the_unit)
 	ck_assert_int_eq(st.st_size, BLOCKS * 512 + 100);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* A LUN that is not there answers three commands. */
-START_TEST(command__for_no_lun__is_refused_but_for_three)
+TEST(command__for_no_lun__is_refused_but_for_three)
 {
 	static const struct {
 		const char *cdb;
@@ -384,13 +383,12 @@ START_TEST(command__for_no_lun__is_refused_but_for_three)
 		}
 	scsi_world_close(&world);
 }
-END_TEST
 
 /*
  * Each command that the target reports is one that it knows, with as many bytes of use as its CDB
  * has.
  */
-START_TEST(opcodes__all_that_are_reported__are_reported_alone_too)
+TEST(opcodes__all_that_are_reported__are_reported_alone_too)
 {
 	struct scsi_world world;
 	struct scsi_call call;
@@ -418,20 +416,4 @@ START_TEST(opcodes__all_that_are_reported__are_reported_alone_too)
 		ck_assert_uint_eq(d[9], 10);
 	}
 	scsi_world_close(&world);
-}
-END_TEST
-
-Suite *
-scsi_table_suite(void)
-{
-	Suite *s = suite_create("scsi_table");
-	TCase *tc = runner_tcase_timed(s, "table", 60);
-
-	tcase_add_test(tc, command__each_of_the_table__gives_status_sense_data_and_residual);
-	tcase_add_test(tc, invalid_field__in_a_cdb_or_a_list__is_pointed_at);
-	tcase_add_test(tc, command__random_bits__change_nothing_outside_of_the_unit);
-	tcase_add_test(tc, command__for_no_lun__is_refused_but_for_three);
-	tcase_add_test(tc, opcodes__all_that_are_reported__are_reported_alone_too);
-	suite_add_tcase(s, tc);
-	return s;
 }

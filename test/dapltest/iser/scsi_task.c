@@ -6,7 +6,7 @@
  * that was started is then a task in flight for as long as a test wants.
  */
 #include "scsi_call.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #include <errno.h>
 #include <string.h>
@@ -113,7 +113,9 @@ start_compare(struct scsi_world *world, struct scsi_call *call, struct scsi_nexu
 	gate_await(1);
 }
 
-START_TEST(compare_and_write__in_flight__others_on_its_blocks_wait)
+CASE("scsi_task:task");
+
+TEST(compare_and_write__in_flight__others_on_its_blocks_wait)
 {
 	struct scsi_call compare, read0, read9, write0, second;
 	struct scsi_world world;
@@ -148,9 +150,8 @@ START_TEST(compare_and_write__in_flight__others_on_its_blocks_wait)
 	ck_assert_uint_eq(world.data[511], 0xee);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(ordered__among_others__waits_for_the_older_and_holds_the_younger)
+TEST(ordered__among_others__waits_for_the_older_and_holds_the_younger)
 {
 	struct scsi_call older, ordered, younger, head;
 	struct scsi_world world;
@@ -170,9 +171,8 @@ START_TEST(ordered__among_others__waits_for_the_older_and_holds_the_younger)
 	ck_assert_uint_eq(ordered.task.status, SCSI_GOOD);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(abort__in_each_state__ends_the_task_aborted)
+TEST(abort__in_each_state__ends_the_task_aborted)
 {
 	struct scsi_call planned, waiting, running, dropped;
 	struct scsi_lun_counts counts;
@@ -210,7 +210,6 @@ START_TEST(abort__in_each_state__ends_the_task_aborted)
 	ck_assert_uint_eq(counts.aborts, 4);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /* What each function does to tasks of two nexuses that are in flight, planned and waiting. */
 static const struct {
@@ -226,7 +225,7 @@ static const struct {
 };
 #define FUNCTIONS (sizeof functions / sizeof functions[0])
 
-START_TEST(function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is_for)
+TEST_LOOP(function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is_for, FUNCTIONS)
 {
 	struct scsi_call running, waiting, of_b, probe;
 	struct drained first, second;
@@ -261,9 +260,8 @@ START_TEST(function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is
 	ck_assert_uint_eq(scsi_call_sense(&probe), functions[_i].told_b);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(function__for_no_lun__is_refused)
+TEST(function__for_no_lun__is_refused)
 {
 	static const uint8_t one[8] = { 0, 1 };
 	struct scsi_drain drain = { .done = drain_done };
@@ -274,7 +272,6 @@ START_TEST(function__for_no_lun__is_refused)
 	ck_assert_int_eq(scsi_abort(world.a, SCSI_ABORT_NEXUS, one, &drain), 1);
 	scsi_world_close(&world);
 }
-END_TEST
 
 /*
  * A drain covers the callbacks: a nexus can be freed when it is done, whether its last task was
@@ -293,7 +290,7 @@ slow_done(struct scsi_task *task)
 	slow_saw_done = slow_drain.done;
 }
 
-START_TEST(drain__a_callback_that_runs__is_waited_for)
+TEST_LOOP(drain__a_callback_that_runs__is_waited_for, 2)
 {
 	struct scsi_call running;
 	struct scsi_world world;
@@ -318,9 +315,8 @@ START_TEST(drain__a_callback_that_runs__is_waited_for)
 	scsi_call_wait(&running);
 	scsi_world_close(&world);
 }
-END_TEST
 
-START_TEST(task_set__full__is_reported_and_tasks_of_many_states_are_freed)
+TEST(task_set__full__is_reported_and_tasks_of_many_states_are_freed)
 {
 	static struct scsi_call calls[4097];
 	struct scsi_world world;
@@ -336,24 +332,4 @@ START_TEST(task_set__full__is_reported_and_tasks_of_many_states_are_freed)
 		if (scsi_call_start(&calls[i], world.data) == SCSI_GOES_ON)
 			scsi_call_wait(&calls[i]);
 	scsi_world_close(&world);
-}
-END_TEST
-
-Suite *
-scsi_task_suite(void)
-{
-	Suite *s = suite_create("scsi_task");
-	TCase *tc = runner_tcase(s, "task");
-
-	tcase_add_test(tc, compare_and_write__in_flight__others_on_its_blocks_wait);
-	tcase_add_test(tc, ordered__among_others__waits_for_the_older_and_holds_the_younger);
-	tcase_add_test(tc, abort__in_each_state__ends_the_task_aborted);
-	tcase_add_loop_test(tc,
-	    function__with_tasks_of_two_nexuses__waits_for_the_end_of_those_it_is_for, 0,
-	    FUNCTIONS);
-	tcase_add_test(tc, function__for_no_lun__is_refused);
-	tcase_add_loop_test(tc, drain__a_callback_that_runs__is_waited_for, 0, 2);
-	tcase_add_test(tc, task_set__full__is_reported_and_tasks_of_many_states_are_freed);
-	suite_add_tcase(s, tc);
-	return s;
 }

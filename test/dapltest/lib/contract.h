@@ -13,8 +13,6 @@
 
 #include "dt.h"
 
-#define in_every_personality(tc, test) tcase_add_loop_test(tc, test, 0, dt_personalities())
-
 /* A side on a device with that personality; a connected pair of them. */
 void contract_side(struct dt_side *side, int i);
 void contract_pair(struct dt_pair *pair, enum dt_evds evds, int i);

@@ -31,13 +31,6 @@ dt_on_soft(const char *why)
 	return false;
 }
 
-void
-dt_only_on_soft(TCase *tcase, const char *why)
-{
-	if (!dt_is_soft())
-		runner_leave_out(tcase, why);
-}
-
 int
 dt_personalities(void)
 {
@@ -185,22 +178,7 @@ teardown(void)
 	rmdir(directory);
 }
 
-TCase *
-dt_tcase_timed(Suite *suite, const char *name, double seconds)
-{
-	TCase *tcase = runner_tcase_timed(suite, name, seconds);
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	return tcase;
-}
-
 const struct runner_case dt_case = { .setup = setup, .teardown = teardown, .seconds = 30 };
-
-TCase *
-dt_tcase(Suite *suite, const char *name)
-{
-	return dt_tcase_timed(suite, name, 30);
-}
 
 /* ---- small things ---- */
 

@@ -24,8 +24,6 @@
  * "faulty" (fault/fault.h), and bad ones. */
 extern const struct runner_case dt_case;
 #define DT_CASE(...) CASE(__VA_ARGS__, .outer = &dt_case)
-TCase *dt_tcase(Suite *suite, const char *name);
-TCase *dt_tcase_timed(Suite *suite, const char *name, double seconds);
 
 /* Whether the device under test is the software one. */
 bool dt_is_soft(void);
@@ -45,7 +43,6 @@ bool dt_on_network(const char *address, int host);
  * The tests that are added from here on need the software device, with faults or with manners that
  * a test chooses: elsewhere they are skipped.
  */
-void dt_only_on_soft(TCase *tcase, const char *why);
 
 /*
  * For a program whose tests load the provider themselves, before the suites are made.  On another

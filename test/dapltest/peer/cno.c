@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* CNOs: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
-#include "suites.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 #define LONG (DT_FOREVER_MS * 1000u)
@@ -31,9 +30,11 @@ cno_expect(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE evd)
 	ck_assert_ptr_eq(triggered, evd);
 }
 
+DT_CASE("peer-cno:cno");
+
 /* origin: peer.6 */
 /* clause: c.4.2, c.4.7 */
-START_TEST(peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_second)
+TEST(peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_second)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
@@ -54,11 +55,10 @@ START_TEST(peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_s
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.7 */
 /* clause: c.8.1 */
-START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
+TEST(peer_07__cno_attached_later__is_triggered_by_completions)
 {
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
@@ -73,11 +73,10 @@ START_TEST(peer_07__cno_attached_later__is_triggered_by_completions)
 	cno_expect(cno, pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.8 */
 /* clause: c.8.1 */
-START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
+TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 {
 	unsigned long long began;
 	struct dt_pair pair;
@@ -107,11 +106,10 @@ START_TEST(peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs)
 	cno_expect(cno, pair.b.request);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.9 */
 /* clause: c.6.2, c.8.1 */
-START_TEST(peer_09__enabled_or_attached_with_a_completion_queued__notified)
+TEST(peer_09__enabled_or_attached_with_a_completion_queued__notified)
 {
 	struct dt_pair pair;
 	DAT_CNO_HANDLE cno = pair_with_cno(&pair, no_agent, false);
@@ -150,7 +148,6 @@ START_TEST(peer_09__enabled_or_attached_with_a_completion_queued__notified)
 	cno_expect(cno, pair.b.recv);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct poster {
 	DAT_EVD_HANDLE evd;
@@ -180,7 +177,7 @@ post_when_notified(void *arg)
 /* Posts come before, at and after the end of the wait. */
 /* origin: peer.10 */
 /* clause: c.13.5 */
-START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
+TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
 {
 	struct poster p = { .go = 0 };
 	struct dt_side side;
@@ -206,7 +203,6 @@ START_TEST(peer_10__trigger_at_the_deadline__is_returned_or_stays)
 	pthread_join(thread, NULL);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct agent {
 	_Atomic(int) calls, taken;
@@ -226,7 +222,7 @@ count_calls(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 
 /* origin: peer.11 */
 /* clause: c.13.8, c.13.9 */
-START_TEST(peer_11__agent_installed_again__is_called_again_and_again)
+TEST(peer_11__agent_installed_again__is_called_again_and_again)
 {
 	struct agent a = { .calls = 0 };
 	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, count_calls };
@@ -247,7 +243,6 @@ START_TEST(peer_11__agent_installed_again__is_called_again_and_again)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 drain(DAT_PVOID instance, DAT_EVD_HANDLE evd)
@@ -262,7 +257,7 @@ drain(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 
 /* origin: peer.12 */
 /* clause: c.13.8 */
-START_TEST(peer_12__agent_that_dequeues__gets_its_events)
+TEST(peer_12__agent_that_dequeues__gets_its_events)
 {
 	struct agent a = { .calls = 0 };
 	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, drain };
@@ -280,7 +275,6 @@ START_TEST(peer_12__agent_that_dequeues__gets_its_events)
 	dt_await_count(&a.taken, 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 free_both(DAT_PVOID instance, DAT_EVD_HANDLE evd)
@@ -296,7 +290,7 @@ free_both(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 /* The notification that led to the agent has not been acknowledged when the agent frees. */
 /* origin: peer.13 */
 /* clause: c.13.8 */
-START_TEST(peer_13__agent_that_frees_its_evd_on_a_completion__returns)
+TEST(peer_13__agent_that_frees_its_evd_on_a_completion__returns)
 {
 	struct agent a = { .calls = 0 };
 	const DAT_OS_WAIT_PROXY_AGENT agent = { &a, free_both };
@@ -312,23 +306,4 @@ START_TEST(peer_13__agent_that_frees_its_evd_on_a_completion__returns)
 	dt_ok(a.rets[1]);
 	dt_assert_type(dat_evd_dequeue(pair.b.recv, &event), DAT_INVALID_HANDLE);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-peer_cno_suite(void)
-{
-	Suite *s = suite_create("peer-cno");
-	TCase *tc = dt_tcase(s, "cno");
-
-	tcase_add_test(
-	    tc, peer_06__wait_between_two_notifications__the_cno_is_notified_of_the_second);
-	tcase_add_test(tc, peer_07__cno_attached_later__is_triggered_by_completions);
-	tcase_add_test(tc, peer_08__cno_taken_away__waiter_gets_its_own_and_others_get_theirs);
-	tcase_add_test(tc, peer_09__enabled_or_attached_with_a_completion_queued__notified);
-	tcase_add_test(tc, peer_10__trigger_at_the_deadline__is_returned_or_stays);
-	tcase_add_test(tc, peer_11__agent_installed_again__is_called_again_and_again);
-	tcase_add_test(tc, peer_12__agent_that_dequeues__gets_its_events);
-	tcase_add_test(tc, peer_13__agent_that_frees_its_evd_on_a_completion__returns);
-	return s;
 }

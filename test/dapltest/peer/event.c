@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Events and endpoints: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
-#include "suites.h"
 
 #define MERGED_CONNECTION (DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG)
 
@@ -17,10 +16,12 @@ write_astray(struct dt_pair *pair, DAT_UINT64 cookie)
 	    pair->a.ep, 1, &local, dt_cookie(cookie), &remote, DAT_COMPLETION_DEFAULT_FLAG));
 }
 
+DT_CASE("peer-event:event");
+
 /* Error and BROKEN share an EVD: taking the first must be able to post the second. */
 /* origin: peer.16 */
 /* clause: c.2.8, d.0.8 */
-START_TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
+TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
 {
 	DAT_CONNECTION_EVENT_DATA *broken;
 	struct dt_pair pair;
@@ -38,12 +39,11 @@ START_TEST(peer_16__broken_on_a_merged_evd__comes_behind_the_error)
 	dt_assert_stays_empty(pair.a.connect);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The receives complete only on an EVD that is not drained. */
 /* origin: peer.17 */
 /* clause: e.1.10, e.2.1 */
-START_TEST(peer_17__disconnect_and_free_with_receives_outstanding__end_at_once)
+TEST(peer_17__disconnect_and_free_with_receives_outstanding__end_at_once)
 {
 	unsigned long long began;
 	struct dt_pair pair;
@@ -61,11 +61,10 @@ START_TEST(peer_17__disconnect_and_free_with_receives_outstanding__end_at_once)
 	ck_assert_uint_lt(dt_now_us() - began, 2000000);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.22 */
 /* clause: d.1.1, d.0.1 */
-START_TEST(peer_22__operation_and_context__are_written_whatever_memory_held)
+TEST(peer_22__operation_and_context__are_written_whatever_memory_held)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
 	DAT_EVENT event;
@@ -87,11 +86,10 @@ START_TEST(peer_22__operation_and_context__are_written_whatever_memory_held)
 	ck_assert_uint_eq(dto->rmr_context, 0);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.23 */
 /* clause: d.2.2, e.2.1 */
-START_TEST(peer_23__flushed_receives__are_receives_and_no_extension)
+TEST(peer_23__flushed_receives__are_receives_and_no_extension)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
 	struct dt_pair pair;
@@ -110,11 +108,10 @@ START_TEST(peer_23__flushed_receives__are_receives_and_no_extension)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.24 */
 /* clause: c.9.5 */
-START_TEST(peer_24__post_se_to_a_full_evd__is_refused_and_no_overflow)
+TEST(peer_24__post_se_to_a_full_evd__is_refused_and_no_overflow)
 {
 	DAT_EVENT post = { .event_number = DAT_SOFTWARE_EVENT }, event;
 	struct dt_side side;
@@ -132,12 +129,11 @@ START_TEST(peer_24__post_se_to_a_full_evd__is_refused_and_no_overflow)
 	dt_ok(dat_evd_post_se(evd, &post));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Four requests meet a service point whose EVD holds one; the EVD for errors holds one, too. */
 /* origin: peer.27 */
 /* clause: d.5.4 */
-START_TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
+TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
 {
 	DAT_EVD_HANDLE async = DAT_HANDLE_NULL, cr[3];
 	DAT_PSP_HANDLE psp[3];
@@ -173,11 +169,10 @@ START_TEST(peer_27__overflows_with_the_async_evd_full__end_nothing)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.29 */
 /* clause: d.4.3, d.4.4 */
-START_TEST(peer_29__merged_evd__established_first_and_disconnected_last)
+TEST(peer_29__merged_evd__established_first_and_disconnected_last)
 {
 	DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
 	struct dt_pair pair;
@@ -209,7 +204,6 @@ START_TEST(peer_29__merged_evd__established_first_and_disconnected_last)
 	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static int
 endings(DAT_EVD_HANDLE evd)
@@ -253,7 +247,7 @@ await_end(struct dt_side *side)
 /* A request fails, and both ends disconnect at the same time. */
 /* origin: peer.30 */
 /* clause: e.1.16 */
-START_TEST(peer_30__broken_against_disconnect__one_ending_a_side)
+TEST(peer_30__broken_against_disconnect__one_ending_a_side)
 {
 	for (int i = 0; i < 20; i++) {
 		struct dt_pair pair;
@@ -272,11 +266,10 @@ START_TEST(peer_30__broken_against_disconnect__one_ending_a_side)
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
 /* origin: peer.31 */
 /* clause: e.1.13 */
-START_TEST(peer_31__get_status__answers_with_flags_not_counts)
+TEST(peer_31__get_status__answers_with_flags_not_counts)
 {
 	DAT_BOOLEAN recv_idle, request_idle;
 	struct dt_side side;
@@ -292,23 +285,4 @@ START_TEST(peer_31__get_status__answers_with_flags_not_counts)
 	ck_assert_int_eq(recv_idle, DAT_FALSE);
 	ck_assert_int_eq(request_idle, DAT_TRUE);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-peer_event_suite(void)
-{
-	Suite *s = suite_create("peer-event");
-	TCase *tc = dt_tcase(s, "event");
-
-	tcase_add_test(tc, peer_16__broken_on_a_merged_evd__comes_behind_the_error);
-	tcase_add_test(tc, peer_17__disconnect_and_free_with_receives_outstanding__end_at_once);
-	tcase_add_test(tc, peer_22__operation_and_context__are_written_whatever_memory_held);
-	tcase_add_test(tc, peer_23__flushed_receives__are_receives_and_no_extension);
-	tcase_add_test(tc, peer_24__post_se_to_a_full_evd__is_refused_and_no_overflow);
-	tcase_add_test(tc, peer_27__overflows_with_the_async_evd_full__end_nothing);
-	tcase_add_test(tc, peer_29__merged_evd__established_first_and_disconnected_last);
-	tcase_add_test(tc, peer_30__broken_against_disconnect__one_ending_a_side);
-	tcase_add_test(tc, peer_31__get_status__answers_with_flags_not_counts);
-	return s;
 }

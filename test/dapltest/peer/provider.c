@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "lib/contract.h"
-#include "suites.h"
 
 #define EVENTS 5000
 
@@ -37,9 +36,11 @@ take_all(void *arg)
 	return NULL;
 }
 
+DT_CASE("peer-provider:provider");
+
 /* origin: peer.33, race.D5 */
 /* clause: c.5.6, d.4.5 */
-START_TEST(peer_33__posts_against_three_that_dequeue__each_event_once_and_whole)
+TEST(peer_33__posts_against_three_that_dequeue__each_event_once_and_whole)
 {
 	static struct mill m;
 	DAT_EVENT post = { .event_number = DAT_SOFTWARE_EVENT };
@@ -63,7 +64,6 @@ START_TEST(peer_33__posts_against_three_that_dequeue__each_event_once_and_whole)
 		ck_assert_uint_eq(m.seen[i], 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static unsigned long long
 processor_us(void)
@@ -90,7 +90,7 @@ pages(void)
 /* A busy machine delays some rounds, but not each of fifty; a sleep in the code delays all. */
 /* origin: peer.35 */
 /* clause: g.1.2 */
-START_TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
+TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 {
 	unsigned long long idle, least = UINT64_MAX, began, worked;
 	int threads = runner_count_threads();
@@ -118,10 +118,9 @@ START_TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 	/* The stack of a thread that was not joined stays allocated. */
 	ck_assert_uint_lt(pages(), before + 25 * stack / (size_t)sysconf(_SC_PAGESIZE));
 }
-END_TEST
 
 /* origin: peer.36 */
-START_TEST(peer_36__endpoints_made_and_freed__leave_no_memory)
+TEST(peer_36__endpoints_made_and_freed__leave_no_memory)
 {
 	struct dt_side side;
 	size_t before, after;
@@ -138,7 +137,6 @@ START_TEST(peer_36__endpoints_made_and_freed__leave_no_memory)
 	ck_assert_msg(after < before + 40000, "grew by %zu bytes", after - before);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
@@ -150,7 +148,7 @@ ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 /* origin: peer.38 */
 /* clause: c.14.1 */
-START_TEST(peer_38__creation__arms_for_a_sink_and_once)
+TEST(peer_38__creation__arms_for_a_sink_and_once)
 {
 	DAT_UPCALL_OBJECT object = { NULL, ignore };
 	struct dat_rearm_evd_counters counters;
@@ -168,11 +166,10 @@ START_TEST(peer_38__creation__arms_for_a_sink_and_once)
 	ck_assert_uint_le(counters.arms, 1 + counters.notifications);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* The library's descriptors get numbers above the range of fd_set. */
 /* origin: peer.39 */
-START_TEST(peer_39__more_descriptors_than_an_fd_set_holds__works)
+TEST(peer_39__more_descriptors_than_an_fd_set_holds__works)
 {
 	struct rlimit limit;
 	int fds[1100], n = 0;
@@ -206,19 +203,4 @@ START_TEST(peer_39__more_descriptors_than_an_fd_set_holds__works)
 	dt_pair_close(&pair);
 	while (n > 0)
 		close(fds[--n]);
-}
-END_TEST
-
-Suite *
-peer_provider_suite(void)
-{
-	Suite *s = suite_create("peer-provider");
-	TCase *tc = dt_tcase(s, "provider");
-
-	tcase_add_test(tc, peer_33__posts_against_three_that_dequeue__each_event_once_and_whole);
-	tcase_add_test(tc, peer_35__open_and_close__neither_nap_nor_leave_a_thread);
-	tcase_add_test(tc, peer_36__endpoints_made_and_freed__leave_no_memory);
-	tcase_add_test(tc, peer_38__creation__arms_for_a_sink_and_once);
-	tcase_add_test(tc, peer_39__more_descriptors_than_an_fd_set_holds__works);
-	return s;
 }

@@ -6,13 +6,14 @@
 #include <sys/resource.h>
 
 #include "lib/contract.h"
-#include "suites.h"
 
 #define ROUNDS 200
 
+DT_CASE("race-end:end");
+
 /* origin: race.D6 */
 /* clause: e.1.10 */
-START_TEST(race_d6__endpoint_freed_with_completions_undelivered__no_event_names_it)
+TEST(race_d6__endpoint_freed_with_completions_undelivered__no_event_names_it)
 {
 	struct dt_pair pair;
 	DAT_COUNT more = 0;
@@ -39,11 +40,10 @@ START_TEST(race_d6__endpoint_freed_with_completions_undelivered__no_event_names_
 	dt_ok(dat_evd_free(pair.b.recv));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.D7 */
 /* clause: d.5.2 */
-START_TEST(race_d7__burst_of_requests_to_an_evd_of_one__rejected_and_reported)
+TEST(race_d7__burst_of_requests_to_an_evd_of_one__rejected_and_reported)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -67,11 +67,10 @@ START_TEST(race_d7__burst_of_requests_to_an_evd_of_one__rejected_and_reported)
 	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.D8 */
 /* clause: e.1.10 */
-START_TEST(race_d8__endpoint_freed_while_its_connection_comes_and_goes__ends_soon)
+TEST(race_d8__endpoint_freed_while_its_connection_comes_and_goes__ends_soon)
 {
 	for (int i = 0; i < 40; i++) {
 		unsigned long long began;
@@ -92,11 +91,10 @@ START_TEST(race_d8__endpoint_freed_while_its_connection_comes_and_goes__ends_soo
 		dt_pair_close(&pair);
 	}
 }
-END_TEST
 
 /* origin: race.D11 */
 /* clause: g.1.2 */
-START_TEST(race_d11__opened_and_closed_under_50_descriptors__never_short)
+TEST(race_d11__opened_and_closed_under_50_descriptors__never_short)
 {
 	struct rlimit limit;
 
@@ -111,11 +109,10 @@ START_TEST(race_d11__opened_and_closed_under_50_descriptors__never_short)
 		dt_side_close(&side);
 	}
 }
-END_TEST
 
 /* Both EVDs use the channel of the loop; one message notifies the one, one the other. */
 /* origin: race.X1 */
-START_TEST(race_x1__two_evds_of_one_channel__both_can_be_freed)
+TEST(race_x1__two_evds_of_one_channel__both_can_be_freed)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
@@ -140,12 +137,11 @@ START_TEST(race_x1__two_evds_of_one_channel__both_can_be_freed)
 	dt_ok(dat_evd_free(request));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* A completion and the free of its EVD meet in the loop. */
 /* origin: race.X5, race.D3 */
 /* clause: c.14.26 */
-START_TEST(race_x5__evd_freed_while_its_notification_is_handled__safe)
+TEST(race_x5__evd_freed_while_its_notification_is_handled__safe)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -176,11 +172,10 @@ START_TEST(race_x5__evd_freed_while_its_notification_is_handled__safe)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.X6 */
 /* clause: e.9.1 */
-START_TEST(race_x6__adapter_closed_with_its_threads_asleep__ends_at_once)
+TEST(race_x6__adapter_closed_with_its_threads_asleep__ends_at_once)
 {
 	unsigned long long began;
 	struct dt_side side;
@@ -192,21 +187,4 @@ START_TEST(race_x6__adapter_closed_with_its_threads_asleep__ends_at_once)
 		dt_side_close(&side);
 		ck_assert_uint_lt(dt_now_us() - began, 2000000);
 	}
-}
-END_TEST
-
-Suite *
-race_end_suite(void)
-{
-	Suite *s = suite_create("race-end");
-	TCase *tc = dt_tcase(s, "end");
-
-	tcase_add_test(tc, race_d6__endpoint_freed_with_completions_undelivered__no_event_names_it);
-	tcase_add_test(tc, race_d7__burst_of_requests_to_an_evd_of_one__rejected_and_reported);
-	tcase_add_test(tc, race_d8__endpoint_freed_while_its_connection_comes_and_goes__ends_soon);
-	tcase_add_test(tc, race_d11__opened_and_closed_under_50_descriptors__never_short);
-	tcase_add_test(tc, race_x1__two_evds_of_one_channel__both_can_be_freed);
-	tcase_add_test(tc, race_x5__evd_freed_while_its_notification_is_handled__safe);
-	tcase_add_test(tc, race_x6__adapter_closed_with_its_threads_asleep__ends_at_once);
-	return s;
 }

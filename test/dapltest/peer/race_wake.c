@@ -3,7 +3,6 @@
 #include <signal.h>
 
 #include "lib/contract.h"
-#include "suites.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 #define LONG (DT_FOREVER_MS * 1000u)
@@ -36,9 +35,11 @@ drain(DAT_EVD_HANDLE evd)
 	return n;
 }
 
+DT_CASE("race-wake:wake");
+
 /* origin: race.D1 */
 /* clause: c.13.2 */
-START_TEST(race_d1__triggered_before_the_wait__returned_at_once)
+TEST(race_d1__triggered_before_the_wait__returned_at_once)
 {
 	unsigned long long began;
 	struct funnel f;
@@ -56,12 +57,11 @@ START_TEST(race_d1__triggered_before_the_wait__returned_at_once)
 	}
 	dt_side_close(&f.side);
 }
-END_TEST
 
 /* The client takes events only from the EVD that the wait returned. */
 /* origin: race.D2 */
 /* clause: c.13.7 */
-START_TEST(race_d2__several_fire_before_the_wait__draining_the_returned_one_sees_all)
+TEST(race_d2__several_fire_before_the_wait__draining_the_returned_one_sees_all)
 {
 	struct funnel f;
 	DAT_EVD_HANDLE triggered;
@@ -80,7 +80,6 @@ START_TEST(race_d2__several_fire_before_the_wait__draining_the_returned_one_sees
 		ck_assert_int_eq(drain(triggered), 0);
 	dt_side_close(&f.side);
 }
-END_TEST
 
 struct stream {
 	struct dt_pair pair;
@@ -118,7 +117,7 @@ stream_open(struct stream *s, pthread_t *thread)
 
 /* origin: race.D3 */
 /* clause: c.13.2 */
-START_TEST(race_d3__completions_one_by_one__each_wakes_the_cno)
+TEST(race_d3__completions_one_by_one__each_wakes_the_cno)
 {
 	struct stream s = { .to_send = 1 };
 	DAT_EVD_HANDLE triggered;
@@ -137,10 +136,9 @@ START_TEST(race_d3__completions_one_by_one__each_wakes_the_cno)
 	pthread_join(thread, NULL);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* origin: race.A1, race.A3 */
-START_TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
+TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
 {
 	struct stream s = { .to_send = 1 };
 	pthread_t thread;
@@ -160,12 +158,11 @@ START_TEST(race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it)
 	pthread_join(thread, NULL);
 	dt_pair_close(&s.pair);
 }
-END_TEST
 
 /* One EVD for requests and one for receives, both on one CNO, both busy. */
 /* origin: race.A2, race.A11 */
 /* clause: c.13.7 */
-START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
+TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 {
 	struct dt_pair pair;
 	int sent = 0, received = 0;
@@ -199,7 +196,6 @@ START_TEST(race_a2__two_queues_of_one_cno__neither_is_forgotten)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* No pause: the next message comes while the upcall's thread polls and arms. */
 static void
@@ -215,7 +211,7 @@ spin_until(const _Atomic(int) *calls, int n)
 /* The same two EVDs with upcalls. */
 /* origin: race.A2 */
 /* clause: c.14.11 */
-START_TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
+TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
 {
 	_Atomic(int) sent = 0, received = 0;
 	struct dt_pair pair;
@@ -242,11 +238,10 @@ START_TEST(race_a2__two_queues_with_upcalls__neither_is_forgotten)
 	dt_ok(dat_evd_modify_upcall(pair.b.request, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.A5 */
 /* clause: c.4.3 */
-START_TEST(race_a5__several_completions_and_one_notification__taken_one_a_wait)
+TEST(race_a5__several_completions_and_one_notification__taken_one_a_wait)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -267,7 +262,6 @@ START_TEST(race_a5__several_completions_and_one_notification__taken_one_a_wait)
 	dt_assert_type(dat_evd_wait(pair.b.recv, 1000, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 struct classic {
 	DAT_EVD_HANDLE evd;
@@ -305,7 +299,7 @@ dequeue_too(void *arg)
 /* Another thread moves completions to the queue while the upcall arms. */
 /* origin: race.A7, race.A8 */
 /* clause: c.14.16, c.14.17, c.14.29 */
-START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays)
+TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays)
 {
 	struct classic c = { .taken = 0 };
 	struct dt_pair pair;
@@ -337,12 +331,11 @@ START_TEST(race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_sta
 	ck_assert_int_eq(c.taken, ROUNDS);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* A dequeue of one polls both from the device; the other stays queued without a notification. */
 /* origin: race.A7 */
 /* clause: c.14.16 */
-START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them)
+TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT object = { &calls, dt_count_call };
@@ -369,11 +362,10 @@ START_TEST(race_a7__completions_moved_to_the_queue_by_another__enabling_sees_the
 	dt_ok(dat_evd_modify_upcall(pair.b.recv, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.A8 */
 /* clause: c.14.16 */
-START_TEST(race_a8__enabling_with_a_completion_pending__is_refused_and_eats_nothing)
+TEST(race_a8__enabling_with_a_completion_pending__is_refused_and_eats_nothing)
 {
 	struct classic c = { .taken = 0 };
 	struct dt_pair pair;
@@ -398,11 +390,10 @@ START_TEST(race_a8__enabling_with_a_completion_pending__is_refused_and_eats_noth
 	dt_expect_dto(c.evd, pair.b.ep, 7, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: race.A10 */
 /* clause: c.14.11 */
-START_TEST(race_a10__enabled_and_disabled_again_and_again__the_next_event_still_calls)
+TEST(race_a10__enabled_and_disabled_again_and_again__the_next_event_still_calls)
 {
 	struct classic c = { .taken = 0 };
 	struct dt_pair pair;
@@ -434,7 +425,6 @@ START_TEST(race_a10__enabled_and_disabled_again_and_again__the_next_event_still_
 	dt_ok(dat_evd_modify_upcall(c.evd, DAT_UPCALL_TEARDOWN, DAT_UPCALL_SAME, 0));
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 nothing(int signal)
@@ -445,7 +435,7 @@ nothing(int signal)
 /* Wake-ups without an event: by another endpoint's unsolicited message, or below the threshold. */
 /* origin: race.W1 */
 /* clause: c.4.4, c.4.8 */
-START_TEST(race_w1__woken_without_reason__waits_out_its_time)
+TEST(race_w1__woken_without_reason__waits_out_its_time)
 {
 	unsigned long long began, posted;
 	struct dt_side side;
@@ -472,11 +462,10 @@ START_TEST(race_w1__woken_without_reason__waits_out_its_time)
 		ck_assert_int_eq(w.more, 20);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: race.W1 */
 /* clause: c.4.13 */
-START_TEST(race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost)
+TEST(race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost)
 {
 	const struct sigaction action = { .sa_handler = nothing };
 	struct dt_side side;
@@ -492,30 +481,4 @@ START_TEST(race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost)
 	dt_post_se(w.evd, 1);
 	dt_ok(dat_evd_dequeue(w.evd, &event));
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-race_wake_suite(void)
-{
-	Suite *s = suite_create("race-wake");
-	TCase *tc = dt_tcase(s, "wake");
-
-	tcase_add_test(tc, race_d1__triggered_before_the_wait__returned_at_once);
-	tcase_add_test(
-	    tc, race_d2__several_fire_before_the_wait__draining_the_returned_one_sees_all);
-	tcase_add_test(tc, race_d3__completions_one_by_one__each_wakes_the_cno);
-	tcase_add_test(tc, race_a1__message_sent_while_the_waiter_goes_to_sleep__wakes_it);
-	tcase_add_test(tc, race_a2__two_queues_of_one_cno__neither_is_forgotten);
-	tcase_add_test(tc, race_a2__two_queues_with_upcalls__neither_is_forgotten);
-	tcase_add_test(tc, race_a5__several_completions_and_one_notification__taken_one_a_wait);
-	tcase_add_test(tc, race_a7__a_dequeuing_thread_against_the_one_that_enables__nothing_stays);
-	tcase_add_test(tc, race_a7__completions_moved_to_the_queue_by_another__enabling_sees_them);
-	tcase_add_test(
-	    tc, race_a8__enabling_with_a_completion_pending__is_refused_and_eats_nothing);
-	tcase_add_test(
-	    tc, race_a10__enabled_and_disabled_again_and_again__the_next_event_still_calls);
-	tcase_add_test(tc, race_w1__woken_without_reason__waits_out_its_time);
-	tcase_add_test(tc, race_w1__a_signal_during_the_wait__interrupts_it_and_nothing_is_lost);
-	return s;
 }

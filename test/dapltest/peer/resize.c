@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_resize(): tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
-#include "suites.h"
 
 static void
 post_many(DAT_EVD_HANDLE evd, int first, int n)
@@ -22,9 +21,11 @@ expect_many(DAT_EVD_HANDLE evd, int first, int n)
 	}
 }
 
+DT_CASE("peer-resize:resize");
+
 /* origin: peer.3 */
 /* clause: c.10.1 */
-START_TEST(peer_03__resize_with_completions_queued__returns_and_keeps_them)
+TEST(peer_03__resize_with_completions_queued__returns_and_keeps_them)
 {
 	struct dt_pair pair;
 	DAT_EVENT event;
@@ -44,11 +45,10 @@ START_TEST(peer_03__resize_with_completions_queued__returns_and_keeps_them)
 		dt_expect_dto(pair.b.recv, pair.b.ep, i, DAT_DTO_SUCCESS, &event);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.4 */
 /* clause: c.10.6 */
-START_TEST(peer_04__resized_under_a_connection__completions_still_arrive_and_wake)
+TEST(peer_04__resized_under_a_connection__completions_still_arrive_and_wake)
 {
 	struct dt_pair pair;
 	struct evd_waiter w;
@@ -65,12 +65,11 @@ START_TEST(peer_04__resized_under_a_connection__completions_still_arrive_and_wak
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* The queue has wrapped when it is resized. */
 /* origin: peer.5 */
 /* clause: c.10.1, c.10.3 */
-START_TEST(peer_05__resize_with_software_events_queued__keeps_each_in_order)
+TEST(peer_05__resize_with_software_events_queued__keeps_each_in_order)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
@@ -88,17 +87,4 @@ START_TEST(peer_05__resize_with_software_events_queued__keeps_each_in_order)
 	expect_many(evd, 46, 7);
 	dt_assert_empty(evd);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-peer_resize_suite(void)
-{
-	Suite *s = suite_create("peer-resize");
-	TCase *tc = dt_tcase(s, "resize");
-
-	tcase_add_test(tc, peer_03__resize_with_completions_queued__returns_and_keeps_them);
-	tcase_add_test(tc, peer_04__resized_under_a_connection__completions_still_arrive_and_wake);
-	tcase_add_test(tc, peer_05__resize_with_software_events_queued__keeps_each_in_order);
-	return s;
 }

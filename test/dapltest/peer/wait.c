@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Waiting: tests for bugs of OpenFabrics dapl 2.1.10, see origins.txt. */
 #include "lib/contract.h"
-#include "suites.h"
 
 #define HALF_A_SECOND 500000u
 #define MIXED (DAT_EVD_DTO_FLAG | DAT_EVD_SOFTWARE_FLAG)
 
+DT_CASE("peer-wait:wait");
+
 /* origin: peer.1 */
 /* clause: c.9.6 */
-START_TEST(peer_01__post_to_a_merged_evd__wakes_its_blocked_waiter)
+TEST(peer_01__post_to_a_merged_evd__wakes_its_blocked_waiter)
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -21,11 +22,10 @@ START_TEST(peer_01__post_to_a_merged_evd__wakes_its_blocked_waiter)
 	ck_assert_int_eq(w.more, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: peer.2 */
 /* clause: c.7.1 */
-START_TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
+TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -37,11 +37,10 @@ START_TEST(peer_02__set_unwaitable__wakes_the_waiter_on_completions)
 	    evd_waiter_join(&w), DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* The software events fill the queue before the completion is polled. */
 /* origin: peer.14 */
-START_TEST(peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_again)
+TEST(peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_again)
 {
 	DAT_EVENT post = { .event_number = DAT_SOFTWARE_EVENT }, event;
 	DAT_COUNT posted = 0, more, completions = 0;
@@ -69,11 +68,10 @@ START_TEST(peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_
 	dt_assert_empty(evd);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* origin: peer.15 */
 /* clause: c.4.14, c.12.3 */
-START_TEST(peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort)
+TEST(peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort)
 {
 	unsigned long long began;
 	struct dt_side side;
@@ -91,11 +89,10 @@ START_TEST(peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort)
 	ck_assert_uint_lt(dt_now_us() - began, 3000000);
 	dt_assert_ret(evd_waiter_join(&w), DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
 }
-END_TEST
 
 /* origin: peer.18 */
 /* clause: c.4.8, c.4.4 */
-START_TEST(peer_18__events_trickle_in_below_the_threshold__the_deadline_stays)
+TEST(peer_18__events_trickle_in_below_the_threshold__the_deadline_stays)
 {
 	unsigned long long began, took;
 	struct dt_side side;
@@ -120,11 +117,10 @@ START_TEST(peer_18__events_trickle_in_below_the_threshold__the_deadline_stays)
 	ck_assert_int_ge(w.more, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: peer.19 */
 /* clause: c.4.8, g.1.5 */
-START_TEST(peer_19__timeouts_below_a_millisecond__are_waited_out)
+TEST(peer_19__timeouts_below_a_millisecond__are_waited_out)
 {
 	static const DAT_TIMEOUT timeouts[] = { 10, 100, 500, 900, 1500 };
 	unsigned long long began;
@@ -143,11 +139,10 @@ START_TEST(peer_19__timeouts_below_a_millisecond__are_waited_out)
 	dt_assert_type(dat_evd_wait(side.recv, 0, 1, &event, &more), DAT_TIMEOUT_EXPIRED);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: peer.20 */
 /* clause: c.4.6 */
-START_TEST(peer_20__the_longest_timeouts__do_not_end_at_once)
+TEST(peer_20__the_longest_timeouts__do_not_end_at_once)
 {
 	/* As nanoseconds in 32 bits, the last two would overflow to very short times. */
 	static const DAT_TIMEOUT timeouts[] = { DAT_TIMEOUT_INFINITE, DAT_TIMEOUT_INFINITE - 1,
@@ -175,12 +170,11 @@ START_TEST(peer_20__the_longest_timeouts__do_not_end_at_once)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Existing programs compare the raw value on EVDs for completions: there it has no class. */
 /* origin: peer.21 */
 /* clause: g.1.1, c.5.2 */
-START_TEST(peer_21__empty_and_expired__have_one_type_on_every_kind_of_evd)
+TEST(peer_21__empty_and_expired__have_one_type_on_every_kind_of_evd)
 {
 	struct dt_side side;
 	DAT_EVD_HANDLE evds[4];
@@ -199,11 +193,10 @@ START_TEST(peer_21__empty_and_expired__have_one_type_on_every_kind_of_evd)
 	ck_assert_uint_eq(dat_evd_dequeue(side.recv, &event), 0x000d0000u);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* origin: peer.32 */
 /* clause: c.4.9, c.4.10, c.4.11 */
-START_TEST(peer_32__errors_of_a_wait__leave_the_evd_as_it_was)
+TEST(peer_32__errors_of_a_wait__leave_the_evd_as_it_was)
 {
 	struct dt_side side;
 	struct evd_waiter w;
@@ -229,24 +222,4 @@ START_TEST(peer_32__errors_of_a_wait__leave_the_evd_as_it_was)
 		dt_assert_ret(evd_waiter_join(&w), DAT_SUCCESS);
 	}
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-peer_wait_suite(void)
-{
-	Suite *s = suite_create("peer-wait");
-	TCase *tc = dt_tcase(s, "wait");
-
-	tcase_add_test(tc, peer_01__post_to_a_merged_evd__wakes_its_blocked_waiter);
-	tcase_add_test(tc, peer_02__set_unwaitable__wakes_the_waiter_on_completions);
-	tcase_add_test(
-	    tc, peer_14__queue_full_when_a_completion_comes__nothing_lost_and_usable_again);
-	tcase_add_test(tc, peer_15__free_with_a_waiter__the_wait_ends_at_once_with_abort);
-	tcase_add_test(tc, peer_18__events_trickle_in_below_the_threshold__the_deadline_stays);
-	tcase_add_test(tc, peer_19__timeouts_below_a_millisecond__are_waited_out);
-	tcase_add_test(tc, peer_20__the_longest_timeouts__do_not_end_at_once);
-	tcase_add_test(tc, peer_21__empty_and_expired__have_one_type_on_every_kind_of_evd);
-	tcase_add_test(tc, peer_32__errors_of_a_wait__leave_the_evd_as_it_was);
-	return s;
 }

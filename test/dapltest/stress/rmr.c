@@ -14,7 +14,7 @@
  * order.
  */
 #include "crowd.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define BINDERS 4
 #define MEMORY 1024 /* that regions are bound to; messages use what follows */
@@ -364,8 +364,10 @@ binder(void *arg)
 	return NULL;
 }
 
+DT_CASE("stress-rmr:rmr", .seconds = 300);
+
 /* clause: e.7.23, e.7.24, e.7.26, e.7.33 */
-START_TEST(regions__bound_again_under_traffic__each_access_and_event_is_checked)
+TEST(regions__bound_again_under_traffic__each_access_and_event_is_checked)
 {
 	static struct binder binders[BINDERS];
 	pthread_t threads[BINDERS], senders[BINDERS];
@@ -396,15 +398,4 @@ START_TEST(regions__bound_again_under_traffic__each_access_and_event_is_checked)
 	    BINDERS, (unsigned int)binds, breaks, messages);
 	for (int i = 0; i < BINDERS; i++)
 		dt_pair_close(&binders[i].pair);
-}
-END_TEST
-
-Suite *
-stress_rmr_suite(void)
-{
-	Suite *suite = suite_create("stress-rmr");
-	TCase *tc = dt_tcase_timed(suite, "rmr", 300);
-
-	tcase_add_test(tc, regions__bound_again_under_traffic__each_access_and_event_is_checked);
-	return suite;
 }

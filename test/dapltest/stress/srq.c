@@ -14,7 +14,7 @@
  * connection.  At the end the buffers that are posted are those that the queue has.
  */
 #include "crowd.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define ENDS_MAX 1000
 #define BUFFERS 256
@@ -506,8 +506,10 @@ check_buffers(void)
 	ck_assert_int_eq(param.available_dto_count, posted);
 }
 
+DT_CASE("stress-srq:srq", .seconds = 300);
+
 /* clause: d.3.6, d.4.1, d.4.4, e.7.16, e.7.17 */
-START_TEST(queue__of_many_endpoints_under_traffic__each_buffer_and_end_is_counted)
+TEST(queue__of_many_endpoints_under_traffic__each_buffer_and_end_is_counted)
 {
 	pthread_t threads[SENDERS + 5];
 	struct breaker breakers[BREAKERS];
@@ -547,15 +549,4 @@ START_TEST(queue__of_many_endpoints_under_traffic__each_buffer_and_end_is_counte
 	    s.n_ends, s.connections, s.messages, s.flushed, s.resizes, s.watermarks);
 	dt_side_close(&s.a);
 	dt_side_close(&s.b);
-}
-END_TEST
-
-Suite *
-stress_srq_suite(void)
-{
-	Suite *suite = suite_create("stress-srq");
-	TCase *tc = dt_tcase_timed(suite, "srq", 300);
-
-	tcase_add_test(tc, queue__of_many_endpoints_under_traffic__each_buffer_and_end_is_counted);
-	return suite;
 }

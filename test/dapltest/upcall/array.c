@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dat_evd_modify_upcall_array(): upcalls that get several events */
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define ROOM 4
 
@@ -91,7 +91,9 @@ gather(struct dt_pair *pair, struct arrays *a, DAT_COUNT n)
 	a->next = 1;
 }
 
-START_TEST(array__ten_events_are_there__come_in_order_and_several_at_once)
+DT_CASE("array:array");
+
+TEST(array__ten_events_are_there__come_in_order_and_several_at_once)
 {
 	struct arrays a = { 0 };
 	struct dt_pair pair;
@@ -108,9 +110,8 @@ START_TEST(array__ten_events_are_there__come_in_order_and_several_at_once)
 	ck_assert_uint_eq(up_counters(&up).upcalls, (DAT_UINT64)a.calls);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(array__events_arrive_one_by_one__each_comes)
+TEST(array__events_arrive_one_by_one__each_comes)
 {
 	struct arrays a = { 0 };
 	struct dt_pair pair;
@@ -124,9 +125,8 @@ START_TEST(array__events_arrive_one_by_one__each_comes)
 	ck_assert(!a.disordered);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(array__many__each_event_comes_once)
+TEST(array__many__each_event_comes_once)
 {
 	struct arrays a = { 0 };
 	struct dt_pair pair;
@@ -141,9 +141,8 @@ START_TEST(array__many__each_event_comes_once)
 	ck_assert_uint_eq(a.sum, 16 * 15 / 2);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(array__notify__gets_no_events)
+TEST(array__notify__gets_no_events)
 {
 	struct arrays a = { 0 };
 	struct dt_pair pair;
@@ -163,9 +162,8 @@ START_TEST(array__notify__gets_no_events)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(array__software_events_among_completions__all_come_in_order)
+TEST(array__software_events_among_completions__all_come_in_order)
 {
 	struct arrays a = { 0 };
 	struct dt_side side;
@@ -182,10 +180,9 @@ START_TEST(array__software_events_among_completions__all_come_in_order)
 	ck_assert(!a.disordered);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* One object is installed: of this kind, or of the other. */
-START_TEST(array__other_kind_of_object__takes_its_place)
+TEST(array__other_kind_of_object__takes_its_place)
 {
 	struct arrays a = { 0 };
 	struct dt_side side;
@@ -213,9 +210,8 @@ START_TEST(array__other_kind_of_object__takes_its_place)
 	ck_assert_int_eq(a.calls, 2);
 	dt_side_close(&side);
 }
-END_TEST
 
-START_TEST(array__teardown_inside__no_other_upcall_starts)
+TEST_LOOP(array__teardown_inside__no_other_upcall_starts, 2)
 {
 	struct arrays a = { .tears_down = true };
 	struct dt_pair pair;
@@ -233,9 +229,8 @@ START_TEST(array__teardown_inside__no_other_upcall_starts)
 		ck_assert_int_eq(a.events, ROOM);
 	dt_pair_close(&pair);
 }
-END_TEST
 
-START_TEST(array__bad_argument__is_named_and_changes_nothing)
+TEST_TURNS(array__bad_argument__is_named_and_changes_nothing, -1, 1)
 {
 	DAT_UPCALL_ARRAY_OBJECT object = { NULL, gets_array, ROOM };
 	struct dt_side side;
@@ -271,22 +266,4 @@ START_TEST(array__bad_argument__is_named_and_changes_nothing)
 	up_await_returned(&up, 1);
 	up_assert_values(&up, 7, 1);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_array_suite(void)
-{
-	Suite *s = suite_create("array");
-	TCase *tc = dt_tcase(s, "array");
-
-	tcase_add_test(tc, array__ten_events_are_there__come_in_order_and_several_at_once);
-	tcase_add_test(tc, array__events_arrive_one_by_one__each_comes);
-	tcase_add_test(tc, array__many__each_event_comes_once);
-	tcase_add_test(tc, array__notify__gets_no_events);
-	tcase_add_test(tc, array__software_events_among_completions__all_come_in_order);
-	tcase_add_test(tc, array__other_kind_of_object__takes_its_place);
-	tcase_add_loop_test(tc, array__teardown_inside__no_other_upcall_starts, 0, 2);
-	tcase_add_loop_test(tc, array__bad_argument__is_named_and_changes_nothing, -1, 1);
-	return s;
 }

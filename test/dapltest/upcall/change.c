@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* modify_upcall from outside: every policy to every policy, with and without events */
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 #include "lib/personalities.h"
 
 #define FLAGS 2
 
 /* ---- the table: from x to x flag, nothing queued ---- */
 
+DT_CASE("change:table");
+
 /* clause: c.14.14, c.14.7 */
-START_TEST(change__nothing_queued__takes_effect_whatever_the_flag)
+TEST_LOOP(change__nothing_queued__takes_effect_whatever_the_flag, UP_POLICIES *UP_POLICIES *FLAGS)
 {
 	DAT_UPCALL_POLICY from = up_policies[_i % UP_POLICIES];
 	DAT_UPCALL_POLICY to = up_policies[_i / UP_POLICIES % UP_POLICIES];
@@ -22,12 +24,11 @@ START_TEST(change__nothing_queued__takes_effect_whatever_the_flag)
 	up_assert_policy(&up, to);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- the table: to x flag, events queued while disabled ---- */
 
 /* clause: c.14.15, c.14.16 */
-START_TEST(enable__events_queued__called_for_any_and_refused_for_new)
+TEST_LOOP(enable__events_queued__called_for_any_and_refused_for_new, UP_ENABLING * 2 * FLAGS)
 {
 	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
 	DAT_UPCALL_POLICY from = up_policies[UP_ENABLING + _i / UP_ENABLING % 2];
@@ -54,10 +55,9 @@ START_TEST(enable__events_queued__called_for_any_and_refused_for_new)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.16 */
-START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
+TEST_LOOP(enable__refused_over_and_over__until_the_last_event_is_taken, UP_ENABLING)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -76,10 +76,9 @@ START_TEST(enable__refused_over_and_over__until_the_last_event_is_taken)
 	up_assert_policy(&up, up_policies[_i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.16 */
-START_TEST(enable__refused_with_another_object__leaves_the_object)
+TEST_LOOP(enable__refused_with_another_object__leaves_the_object, UP_ENABLING)
 {
 	_Atomic(int) calls = 0;
 	DAT_UPCALL_OBJECT other = { &calls, dt_count_call };
@@ -96,10 +95,9 @@ START_TEST(enable__refused_with_another_object__leaves_the_object)
 	ck_assert_int_eq(calls, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.16 */
-START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
+TEST_LOOP(change__refused_while_enabled__the_old_policy_goes_on, UP_ENABLING)
 {
 	DAT_UPCALL_POLICY to = up_policies[_i];
 	struct dt_side side;
@@ -115,10 +113,9 @@ START_TEST(change__refused_while_enabled__the_old_policy_goes_on)
 	up_assert_policy(&up, DAT_UPCALL_NORIFY);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.10, c.14.16 */
-START_TEST(disable__events_queued__is_never_refused)
+TEST_LOOP(disable__events_queued__is_never_refused, 2 * FLAGS)
 {
 	DAT_UPCALL_POLICY to = up_policies[UP_ENABLING + _i % 2];
 	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / 2);
@@ -134,12 +131,13 @@ START_TEST(disable__events_queued__is_never_refused)
 	up_assert_policy(&up, to);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- completions of the device ---- */
 
+DT_CASE("change:device");
+
 /* clause: c.14.16, c.14.17 */
-START_TEST(enable__a_completion_in_the_device__counts_as_queued)
+TEST_LOOP(enable__a_completion_in_the_device__counts_as_queued, UP_ENABLING *dt_personalities())
 {
 	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
 	struct dt_pair pair;
@@ -172,10 +170,10 @@ START_TEST(enable__a_completion_in_the_device__counts_as_queued)
 	up_assert_values(&up, 0, 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.15, c.14.17 */
-START_TEST(enable__for_any_with_completions_in_the_device__upcalls_for_all)
+TEST_LOOP(enable__for_any_with_completions_in_the_device__upcalls_for_all,
+    UP_ENABLING *dt_personalities())
 {
 	DAT_UPCALL_POLICY to = up_policies[_i % UP_ENABLING];
 	struct dt_pair pair;
@@ -195,7 +193,6 @@ START_TEST(enable__for_any_with_completions_in_the_device__upcalls_for_all)
 		up_assert_values(&up, 0, 8);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void *
 sends_16(void *arg)
@@ -208,7 +205,7 @@ sends_16(void *arg)
 }
 
 /* clause: c.14.16, c.14.17 */
-START_TEST(enable__against_completions__each_is_found_or_called_and_none_twice)
+TEST_LOOP(enable__against_completions__each_is_found_or_called_and_none_twice, dt_personalities())
 {
 	struct dt_pair pair;
 	DAT_RETURN ret;
@@ -232,12 +229,14 @@ START_TEST(enable__against_completions__each_is_found_or_called_and_none_twice)
 	up_assert_values(&up, 0, 16);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- one policy in place of another, while upcalls run ---- */
 
+DT_CASE("change:running");
+
 /* clause: c.14.18 */
-START_TEST(change__while_an_upcall_stands__it_ends_and_the_new_policy_holds)
+TEST_LOOP(
+    change__while_an_upcall_stands__it_ends_and_the_new_policy_holds, UP_ENABLING *UP_POLICIES)
 {
 	DAT_UPCALL_POLICY from = up_policies[_i % UP_ENABLING];
 	DAT_UPCALL_POLICY to = up_policies[_i / UP_ENABLING];
@@ -261,12 +260,13 @@ START_TEST(change__while_an_upcall_stands__it_ends_and_the_new_policy_holds)
 	up_assert_policy(&up, to);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- waiting ---- */
 
+DT_CASE("change:waiting");
+
 /* clause: c.14.27 */
-START_TEST(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled)
+TEST_LOOP(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled, 2 * UP_POLICIES)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_POLICIES];
 	DAT_TIMEOUT timeout = _i / UP_POLICIES ? 2000 : 0;
@@ -290,7 +290,6 @@ START_TEST(wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enable
 	up_assert_policy(&up, policy);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct waiting {
 	struct up *up;
@@ -309,7 +308,7 @@ waits(void *arg)
 }
 
 /* clause: c.14.28 */
-START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
+TEST_LOOP(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on, UP_ENABLING *FLAGS)
 {
 	DAT_UPCALL_FLAG flag = (DAT_UPCALL_FLAG)(_i / UP_ENABLING);
 	struct waiting w = { 0 };
@@ -333,12 +332,13 @@ START_TEST(enable__while_a_thread_waits__is_refused_and_the_wait_goes_on)
 	up_assert_policy(&up, up_policies[_i % UP_ENABLING]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- overflow ---- */
 
+DT_CASE("change:full");
+
 /* clause: c.14.30, c.9.5 */
-START_TEST(full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls)
+TEST_LOOP(full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls, UP_ENABLING)
 {
 	DAT_UPCALL_POLICY to = up_policies[_i];
 	struct dt_side side;
@@ -364,45 +364,4 @@ START_TEST(full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_u
 	ck_assert_int_eq(up.noted, param.evd_qlen);
 	up_assert_policy(&up, to);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_change_suite(void)
-{
-	Suite *s = suite_create("change");
-	TCase *tc = dt_tcase(s, "table");
-
-	tcase_add_loop_test(tc, change__nothing_queued__takes_effect_whatever_the_flag, 0,
-	    UP_POLICIES * UP_POLICIES * FLAGS);
-	tcase_add_loop_test(tc, enable__events_queued__called_for_any_and_refused_for_new, 0,
-	    UP_ENABLING * 2 * FLAGS);
-	tcase_add_loop_test(
-	    tc, enable__refused_over_and_over__until_the_last_event_is_taken, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, enable__refused_with_another_object__leaves_the_object, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, change__refused_while_enabled__the_old_policy_goes_on, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, disable__events_queued__is_never_refused, 0, 2 * FLAGS);
-	tc = dt_tcase(s, "device");
-	tcase_add_loop_test(tc, enable__a_completion_in_the_device__counts_as_queued, 0,
-	    UP_ENABLING * dt_personalities());
-	tcase_add_loop_test(tc, enable__for_any_with_completions_in_the_device__upcalls_for_all, 0,
-	    UP_ENABLING * dt_personalities());
-	tcase_add_loop_test(tc, enable__against_completions__each_is_found_or_called_and_none_twice,
-	    0, dt_personalities());
-	tc = dt_tcase(s, "running");
-	tcase_add_loop_test(tc, change__while_an_upcall_stands__it_ends_and_the_new_policy_holds, 0,
-	    UP_ENABLING * UP_POLICIES);
-	tc = dt_tcase(s, "waiting");
-	tcase_add_loop_test(tc,
-	    wait__under_each_policy__is_refused_if_and_only_if_upcalls_are_enabled, 0,
-	    2 * UP_POLICIES);
-	tcase_add_loop_test(tc, enable__while_a_thread_waits__is_refused_and_the_wait_goes_on, 0,
-	    UP_ENABLING * FLAGS);
-	tc = dt_tcase(s, "full");
-	tcase_add_loop_test(tc,
-	    full__while_disabled__posts_are_refused_and_what_is_queued_gets_its_upcalls, 0,
-	    UP_ENABLING);
-	return s;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 struct blocked {
 	struct dt_side side;
@@ -85,8 +85,10 @@ close_releases(struct blocked *b)
 	free(b->side.buffer);
 }
 
+DT_CASE("close:close");
+
 /* clause: c.14.26, c.14.31, e.9.1 */
-START_TEST(close__an_upcall_waits_for_an_evd__it_gets_abort)
+TEST_LOOP(close__an_upcall_waits_for_an_evd__it_gets_abort, 4 * UP_ENABLING)
 {
 	const bool older = _i % 2, device = _i / 2 % 2;
 	const DAT_UPCALL_POLICY policy = up_policies[_i / 4];
@@ -104,10 +106,9 @@ START_TEST(close__an_upcall_waits_for_an_evd__it_gets_abort)
 	dt_assert_ret(b.ret, DAT_ERROR(DAT_ABORT, DAT_NO_SUBTYPE));
 	dt_assert_type(b.again, DAT_INVALID_HANDLE);
 }
-END_TEST
 
 /* clause: c.13.12, c.14.31, e.9.1 */
-START_TEST(close__an_upcall_waits_for_a_cno__it_gets_a_null_evd)
+TEST_LOOP(close__an_upcall_waits_for_a_cno__it_gets_a_null_evd, 2 * UP_ENABLING)
 {
 	const bool attached = _i % 2;
 	const DAT_UPCALL_POLICY policy = up_policies[_i / 2];
@@ -125,10 +126,9 @@ START_TEST(close__an_upcall_waits_for_a_cno__it_gets_a_null_evd)
 	ck_assert_ptr_null(b.triggered);
 	ck_assert(b.again != DAT_SUCCESS);
 }
-END_TEST
 
 /* clause: c.13.8, e.9.1 */
-START_TEST(close__an_agent_waits_for_an_evd__it_gets_abort)
+TEST(close__an_agent_waits_for_an_evd__it_gets_abort)
 {
 	DAT_OS_WAIT_PROXY_AGENT agent;
 	DAT_EVD_HANDLE trigger;
@@ -147,7 +147,6 @@ START_TEST(close__an_agent_waits_for_an_evd__it_gets_abort)
 	dt_assert_type(b.ret, DAT_ABORT);
 	dt_assert_type(b.again, DAT_INVALID_HANDLE);
 }
-END_TEST
 
 /* Of the running upcalls, the first one closes the adapter; the others return later. */
 static _Atomic(int) closers, ended_at_close;
@@ -165,7 +164,7 @@ first_closes(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.26, c.14.31, e.9.1 */
-START_TEST(close_inside__others_of_many_stand__returns_after_them)
+TEST(close_inside__others_of_many_stand__returns_after_them)
 {
 	const int n = up_standing(DAT_UPCALL_MANY);
 	struct dt_side side;
@@ -180,10 +179,9 @@ START_TEST(close_inside__others_of_many_stand__returns_after_them)
 	ck_assert_int_eq(ended_at_close, n - 1);
 	free(side.buffer);
 }
-END_TEST
 
 /* clause: c.14.31, e.9.1 */
-START_TEST(close_inside__another_upcall_waits_for_an_evd__it_gets_abort)
+TEST(close_inside__another_upcall_waits_for_an_evd__it_gets_abort)
 {
 	struct blocked b;
 	struct up closing;
@@ -202,21 +200,4 @@ START_TEST(close_inside__another_upcall_waits_for_an_evd__it_gets_abort)
 	dt_assert_type(b.ret, DAT_ABORT);
 	dt_assert_type(b.again, DAT_INVALID_HANDLE);
 	free(b.side.buffer);
-}
-END_TEST
-
-Suite *
-upcall_close_suite(void)
-{
-	Suite *s = suite_create("close");
-	TCase *tc = dt_tcase(s, "close");
-
-	tcase_add_loop_test(
-	    tc, close__an_upcall_waits_for_an_evd__it_gets_abort, 0, 4 * UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, close__an_upcall_waits_for_a_cno__it_gets_a_null_evd, 0, 2 * UP_ENABLING);
-	tcase_add_test(tc, close__an_agent_waits_for_an_evd__it_gets_abort);
-	tcase_add_test(tc, close_inside__others_of_many_stand__returns_after_them);
-	tcase_add_test(tc, close_inside__another_upcall_waits_for_an_evd__it_gets_abort);
-	return s;
 }

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
+
+DT_CASE("create:kcreate");
 
 /* clause: c.14.1, c.14.33 */
-START_TEST(kcreate__each_policy__stands_from_the_first_event_on)
+TEST_LOOP(kcreate__each_policy__stands_from_the_first_event_on, UP_POLICIES)
 {
 	struct dt_side side;
 	struct up up;
@@ -15,10 +17,9 @@ START_TEST(kcreate__each_policy__stands_from_the_first_event_on)
 	up_assert_policy(&up, up_policies[_i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.1 */
-START_TEST(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls)
+TEST_LOOP(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls, UP_POLICIES)
 {
 	struct dt_side side;
 	struct up up;
@@ -28,10 +29,9 @@ START_TEST(kcreate__each_policy__arms_the_device_if_and_only_if_it_calls)
 	ck_assert_int_eq(up_counters(&up).arms > 0, up_calls(up_policies[_i]));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.1, c.14.32 */
-START_TEST(kcreate__each_single_stream__is_what_the_query_returns)
+TEST_LOOP(kcreate__each_single_stream__is_what_the_query_returns, 5)
 {
 	static const DAT_EVD_FLAGS streams[] = { DAT_EVD_SOFTWARE_FLAG, DAT_EVD_CR_FLAG,
 		DAT_EVD_DTO_FLAG, DAT_EVD_CONNECTION_FLAG, DAT_EVD_RMR_BIND_FLAG };
@@ -47,7 +47,6 @@ START_TEST(kcreate__each_single_stream__is_what_the_query_returns)
 	ck_assert_int_ge(param.evd_qlen, 64);
 	dt_side_close(&side);
 }
-END_TEST
 
 static _Atomic(DAT_EVD_HANDLE) known_inside;
 
@@ -59,7 +58,7 @@ looks_at_its_evd(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.14.1, c.14.3 */
-START_TEST(kcreate__the_handle__is_the_one_that_events_name)
+TEST(kcreate__the_handle__is_the_one_that_events_name)
 {
 	struct dt_side side;
 	struct up up;
@@ -73,10 +72,9 @@ START_TEST(kcreate__the_handle__is_the_one_that_events_name)
 	ck_assert_ptr_eq(known_inside, up.evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.1 */
-START_TEST(kcreate__the_object__is_copied)
+TEST(kcreate__the_object__is_copied)
 {
 	struct dt_side side;
 	struct up up;
@@ -87,10 +85,9 @@ START_TEST(kcreate__the_object__is_copied)
 	up_await_returned(&up, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.1, c.14.19 */
-START_TEST(kcreate__disabled_with_an_object__same_enables_it)
+TEST(kcreate__disabled_with_an_object__same_enables_it)
 {
 	struct dt_side side;
 	struct up up;
@@ -103,10 +100,9 @@ START_TEST(kcreate__disabled_with_an_object__same_enables_it)
 	up_assert_values(&up, 7, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.1 */
-START_TEST(kcreate__many_evds__each_calls_its_own_object)
+TEST(kcreate__many_evds__each_calls_its_own_object)
 {
 	enum { EVDS = 24 };
 	struct up *ups = calloc(EVDS, sizeof *ups);
@@ -126,7 +122,6 @@ START_TEST(kcreate__many_evds__each_calls_its_own_object)
 	dt_side_close(&side);
 	free(ups);
 }
-END_TEST
 
 /* ---- bad arguments ---- */
 
@@ -155,8 +150,11 @@ static const struct creation {
 	{ 8, DAT_UPCALL_DISABLE, NO_OBJECT, 0x8000, DAT_INVALID_ARG5 },
 };
 
+DT_CASE("create:arguments");
+
 /* clause: c.14.2 */
-START_TEST(kcreate__a_bad_argument__is_named_and_nothing_is_made)
+TEST_LOOP(
+    kcreate__a_bad_argument__is_named_and_nothing_is_made, (sizeof creations / sizeof creations[0]))
 {
 	const struct creation *c = &creations[_i];
 	DAT_UPCALL_OBJECT object = { NULL, c->object == GOOD ? up_upcall : NULL };
@@ -170,10 +168,9 @@ START_TEST(kcreate__a_bad_argument__is_named_and_nothing_is_made)
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_ok(dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG)); /* no EVD was left */
 }
-END_TEST
 
 /* clause: c.14.2 */
-START_TEST(kcreate__no_place_for_the_handle__is_named)
+TEST(kcreate__no_place_for_the_handle__is_named)
 {
 	struct dt_side side;
 	struct up up;
@@ -185,10 +182,9 @@ START_TEST(kcreate__no_place_for_the_handle__is_named)
 	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.2, c.14.33 */
-START_TEST(kcreate__no_open_adapter__is_refused)
+TEST_LOOP(kcreate__no_open_adapter__is_refused, 3)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
 	struct dt_side side;
@@ -205,12 +201,11 @@ START_TEST(kcreate__no_open_adapter__is_refused)
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_side_close(&side);
 }
-END_TEST
 
 static const DAT_UPCALL_POLICY off[] = { DAT_UPCALL_DISABLE, DAT_UPCALL_TEARDOWN };
 
 /* clause: c.14.2 */
-START_TEST(kcreate__off_and_without_a_function__works)
+TEST_LOOP(kcreate__off_and_without_a_function__works, 4)
 {
 	DAT_UPCALL_OBJECT empty = { NULL, NULL };
 	struct dt_side side;
@@ -231,10 +226,9 @@ START_TEST(kcreate__off_and_without_a_function__works)
 	dt_ok(dat_evd_free(evd));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.2 */
-START_TEST(kcreate__longer_than_the_device_can__is_a_shortage)
+TEST(kcreate__longer_than_the_device_can__is_a_shortage)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
 	struct dt_side side;
@@ -251,10 +245,9 @@ START_TEST(kcreate__longer_than_the_device_can__is_a_shortage)
 	ck_assert_ptr_eq(evd, (DAT_EVD_HANDLE)5);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.20 */
-START_TEST(modify__enabling_without_a_function__is_refused_and_changes_nothing)
+TEST_LOOP(modify__enabling_without_a_function__is_refused_and_changes_nothing, UP_ENABLING)
 {
 	DAT_UPCALL_OBJECT empty = DAT_UPCALL_NULL;
 	struct dt_side side;
@@ -268,10 +261,9 @@ START_TEST(modify__enabling_without_a_function__is_refused_and_changes_nothing)
 	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.20 */
-START_TEST(modify__same_where_no_object_ever_was__is_refused)
+TEST_LOOP(modify__same_where_no_object_ever_was__is_refused, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -284,12 +276,11 @@ START_TEST(modify__same_where_no_object_ever_was__is_refused)
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static const int unknown_policies[] = { -2, 3, 55, 99, 101, 0x7fffffff };
 
 /* clause: c.14.21 */
-START_TEST(modify__an_unknown_policy__is_refused_and_changes_nothing)
+TEST_LOOP(modify__an_unknown_policy__is_refused_and_changes_nothing, 6)
 {
 	struct dt_side side;
 	struct up up;
@@ -300,10 +291,9 @@ START_TEST(modify__an_unknown_policy__is_refused_and_changes_nothing)
 	up_assert_policy(&up, DAT_UPCALL_MANY);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.21 */
-START_TEST(modify__an_unknown_flag__is_refused_under_every_policy)
+TEST_LOOP(modify__an_unknown_flag__is_refused_under_every_policy, UP_POLICIES)
 {
 	struct dt_side side;
 	struct up up;
@@ -316,10 +306,9 @@ START_TEST(modify__an_unknown_flag__is_refused_under_every_policy)
 	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.34 */
-START_TEST(modify__no_evd__is_a_bad_handle)
+TEST_LOOP(modify__no_evd__is_a_bad_handle, 6)
 {
 	struct dt_side side;
 	struct up up;
@@ -336,37 +325,4 @@ START_TEST(modify__no_evd__is_a_bad_handle)
 	dt_assert_type(up_try(&up, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_ANY), DAT_INVALID_HANDLE);
 	dt_assert_type(up_try(&up, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_NEW), DAT_INVALID_HANDLE);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_create_suite(void)
-{
-	Suite *s = suite_create("create");
-	TCase *tc = dt_tcase(s, "kcreate");
-
-	tcase_add_loop_test(
-	    tc, kcreate__each_policy__stands_from_the_first_event_on, 0, UP_POLICIES);
-	tcase_add_loop_test(
-	    tc, kcreate__each_policy__arms_the_device_if_and_only_if_it_calls, 0, UP_POLICIES);
-	tcase_add_loop_test(tc, kcreate__each_single_stream__is_what_the_query_returns, 0, 5);
-	tcase_add_test(tc, kcreate__the_handle__is_the_one_that_events_name);
-	tcase_add_test(tc, kcreate__the_object__is_copied);
-	tcase_add_test(tc, kcreate__disabled_with_an_object__same_enables_it);
-	tcase_add_test(tc, kcreate__many_evds__each_calls_its_own_object);
-	tc = dt_tcase(s, "arguments");
-	tcase_add_loop_test(tc, kcreate__a_bad_argument__is_named_and_nothing_is_made, 0,
-	    (int)(sizeof creations / sizeof creations[0]));
-	tcase_add_test(tc, kcreate__no_place_for_the_handle__is_named);
-	tcase_add_loop_test(tc, kcreate__no_open_adapter__is_refused, 0, 3);
-	tcase_add_loop_test(tc, kcreate__off_and_without_a_function__works, 0, 4);
-	tcase_add_test(tc, kcreate__longer_than_the_device_can__is_a_shortage);
-	tcase_add_loop_test(tc, modify__enabling_without_a_function__is_refused_and_changes_nothing,
-	    0, UP_ENABLING);
-	tcase_add_loop_test(tc, modify__same_where_no_object_ever_was__is_refused, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, modify__an_unknown_policy__is_refused_and_changes_nothing, 0, 6);
-	tcase_add_loop_test(
-	    tc, modify__an_unknown_flag__is_refused_under_every_policy, 0, UP_POLICIES);
-	tcase_add_loop_test(tc, modify__no_evd__is_a_bad_handle, 0, 6);
-	return s;
 }

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "end.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- a close, and upcalls and agents that freed their own object ---- */
 
@@ -19,9 +19,11 @@ only_runs_on(struct up *up, const DAT_EVENT *event)
 	end_runs_on();
 }
 
+DT_CASE("end:end");
+
 /* origin: attack.C5 */
 /* clause: c.14.25, c.14.26, e.9.2, e.9.8 */
-START_TEST(close__an_upcall_that_freed_its_evd_runs_on__returns_after_it)
+TEST_LOOP(close__an_upcall_that_freed_its_evd_runs_on__returns_after_it, 2 * UP_ENABLING)
 {
 	const DAT_CLOSE_FLAGS how = _i % 2 ? DAT_CLOSE_GRACEFUL_FLAG : DAT_CLOSE_ABRUPT_FLAG;
 	const DAT_UPCALL_POLICY policy = up_policies[_i / 2];
@@ -41,7 +43,6 @@ START_TEST(close__an_upcall_that_freed_its_evd_runs_on__returns_after_it)
 	ck_assert_int_eq(up.returned, 1);
 	up_join(thread);
 }
-END_TEST
 
 static void
 frees_all_and_runs_on(struct end_agent *agent)
@@ -53,7 +54,7 @@ frees_all_and_runs_on(struct end_agent *agent)
 
 /* origin: attack.C5 */
 /* clause: c.13.8, e.9.2, e.9.8 */
-START_TEST(close__an_agent_that_freed_its_cno_runs_on__returns_after_it)
+TEST_LOOP(close__an_agent_that_freed_its_cno_runs_on__returns_after_it, 2)
 {
 	struct end_agent agent;
 	pthread_t thread;
@@ -67,12 +68,11 @@ START_TEST(close__an_agent_that_freed_its_cno_runs_on__returns_after_it)
 	ck_assert_int_eq(agent.returned, 1);
 	up_join(thread);
 }
-END_TEST
 
 /* The free of another thread waits for the upcall, and the close for both. */
 /* origin: attack.C5 */
 /* clause: c.14.26, e.9.2, e.9.8 */
-START_TEST(close_gracefully__a_free_is_in_progress__returns_after_it)
+TEST_LOOP(close_gracefully__a_free_is_in_progress__returns_after_it, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -94,7 +94,6 @@ START_TEST(close_gracefully__a_free_is_in_progress__returns_after_it)
 	up_join(ending);
 	end_join(freeing);
 }
-END_TEST
 
 /* ---- a close beside an upcall or agent that is in the close of another adapter ---- */
 
@@ -142,7 +141,7 @@ await_closing(DAT_IA_HANDLE ia)
 /* No callback waits for a thread outside callbacks, so such a thread may wait for all callbacks. */
 /* origin: attack.C5 */
 /* clause: e.9.1, e.9.8 */
-START_TEST(close__an_upcall_closes_another_adapter__returns_after_it)
+TEST_LOOP(close__an_upcall_closes_another_adapter__returns_after_it, UP_ENABLING)
 {
 	struct dt_side side;
 	pthread_t thread;
@@ -160,11 +159,10 @@ START_TEST(close__an_upcall_closes_another_adapter__returns_after_it)
 	ck_assert_int_eq(second.returned, 1);
 	up_join(thread);
 }
-END_TEST
 
 /* origin: attack.C5 */
 /* clause: c.13.8, e.9.1, e.9.8 */
-START_TEST(close__an_agent_closes_another_adapter__returns_after_it)
+TEST(close__an_agent_closes_another_adapter__returns_after_it)
 {
 	struct end_agent agent;
 	pthread_t thread;
@@ -179,7 +177,6 @@ START_TEST(close__an_agent_closes_another_adapter__returns_after_it)
 	ck_assert_int_eq(second.returned, 1);
 	up_join(thread);
 }
-END_TEST
 
 /* ---- how it waits ---- */
 
@@ -194,7 +191,7 @@ cpu_seconds(void)
 
 /* origin: attack.C4 */
 /* clause: e.9.8 */
-START_TEST(close__has_to_wait__sleeps)
+TEST(close__has_to_wait__sleeps)
 {
 	struct dt_side side;
 	struct up up;
@@ -215,7 +212,6 @@ START_TEST(close__has_to_wait__sleeps)
 	ck_assert_int_eq(up.returned, 1);
 	up_join(thread);
 }
-END_TEST
 
 /* ---- an adapter without threads ---- */
 
@@ -226,7 +222,7 @@ steps_for_ever(void *ia)
 }
 
 /* clause: e.9.8 */
-START_TEST(close__another_thread_sleeps_in_a_step__it_wakes)
+TEST(close__another_thread_sleeps_in_a_step__it_wakes)
 {
 	struct dt_side side;
 	pthread_t thread;
@@ -237,7 +233,6 @@ START_TEST(close__another_thread_sleeps_in_a_step__it_wakes)
 	dt_ok(dat_ia_close(side.ia, DAT_CLOSE_ABRUPT_FLAG));
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 /* ---- against frees on other threads ---- */
 
@@ -271,7 +266,7 @@ frees_it_all(void *arg)
 
 /* origin: attack.C4, attack.C5 */
 /* clause: e.9.8, d.0.7 */
-START_TEST(close__against_threads_that_free__ends_with_no_upcall_running)
+TEST(close__against_threads_that_free__ends_with_no_upcall_running)
 {
 	static struct crowd c;
 	pthread_t threads[2];
@@ -300,7 +295,6 @@ START_TEST(close__against_threads_that_free__ends_with_no_upcall_running)
 		free(c.side.buffer);
 	}
 }
-END_TEST
 
 /* Two adapters of one EVD for asynchronous events, closed at once, from upcalls and beside them. */
 static void *
@@ -311,7 +305,7 @@ closes_adapter(void *ia)
 
 /* origin: attack.C4 */
 /* clause: c.2.14, e.9.1 */
-START_TEST(close__two_adapters_share_the_async_evd__both_end)
+TEST_LOOP(close__two_adapters_share_the_async_evd__both_end, 2)
 {
 	const bool inside = _i;
 	DAT_EVD_HANDLE async;
@@ -338,26 +332,4 @@ START_TEST(close__two_adapters_share_the_async_evd__both_end)
 		}
 		end_join(threads[0]);
 	}
-}
-END_TEST
-
-Suite *
-upcall_end_suite(void)
-{
-	Suite *s = suite_create("end");
-	TCase *tc = dt_tcase(s, "end");
-
-	tcase_add_loop_test(
-	    tc, close__an_upcall_that_freed_its_evd_runs_on__returns_after_it, 0, 2 * UP_ENABLING);
-	tcase_add_loop_test(tc, close__an_agent_that_freed_its_cno_runs_on__returns_after_it, 0, 2);
-	tcase_add_loop_test(
-	    tc, close_gracefully__a_free_is_in_progress__returns_after_it, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, close__an_upcall_closes_another_adapter__returns_after_it, 0, UP_ENABLING);
-	tcase_add_test(tc, close__an_agent_closes_another_adapter__returns_after_it);
-	tcase_add_test(tc, close__has_to_wait__sleeps);
-	tcase_add_test(tc, close__another_thread_sleeps_in_a_step__it_wakes);
-	tcase_add_test(tc, close__against_threads_that_free__ends_with_no_upcall_running);
-	tcase_add_loop_test(tc, close__two_adapters_share_the_async_evd__both_end, 0, 2);
-	return s;
 }

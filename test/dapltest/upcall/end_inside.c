@@ -4,13 +4,15 @@
  * that it was called from, and those that may wait for the caller.
  */
 #include "end.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- a close from inside, and a free that waits for just this upcall or agent ---- */
 
+DT_CASE("end-inside:end-inside");
+
 /* origin: attack.C4 */
 /* clause: c.14.31, e.9.1, e.9.8 */
-START_TEST(close_inside__another_thread_frees_its_evd__both_end)
+TEST_LOOP(close_inside__another_thread_frees_its_evd__both_end, 2 * UP_ENABLING)
 {
 	const bool with_cno = _i % 2;
 	const DAT_UPCALL_POLICY policy = up_policies[_i / 2];
@@ -36,7 +38,6 @@ START_TEST(close_inside__another_thread_frees_its_evd__both_end)
 	up_await_returned(&up, 1);
 	end_join(thread);
 }
-END_TEST
 
 static void *
 frees_evd_and_cno(void *arg)
@@ -55,7 +56,7 @@ agent_closes(struct end_agent *agent)
 
 /* origin: attack.C4 */
 /* clause: c.13.8, e.9.1, e.9.8 */
-START_TEST(close_in_an_agent__another_thread_frees_its_cno__both_end)
+TEST(close_in_an_agent__another_thread_frees_its_cno__both_end)
 {
 	struct end_agent agent;
 	pthread_t thread;
@@ -67,7 +68,6 @@ START_TEST(close_in_an_agent__another_thread_frees_its_cno__both_end)
 	dt_await_count(&agent.returned, 1);
 	end_join(thread);
 }
-END_TEST
 
 /* ---- a close from inside, and another upcall that waits for the one it comes from ---- */
 
@@ -100,7 +100,7 @@ tears_down_the_first(struct up *up, const DAT_EVENT *event)
 
 /* origin: attack.C4 */
 /* clause: c.14.26, c.14.31, e.9.8 */
-START_TEST(close_inside__another_upcall_waits_for_this_one__it_gives_way)
+TEST_LOOP(close_inside__another_upcall_waits_for_this_one__it_gives_way, 2)
 {
 	const bool frees = _i;
 	struct dt_side side;
@@ -126,7 +126,6 @@ START_TEST(close_inside__another_upcall_waits_for_this_one__it_gives_way)
 	up_await_returned(&first, 1);
 	ck_assert_int_eq(seen_at_close, 1);
 }
-END_TEST
 
 /* Each upcall closes the adapter of the other. */
 static void
@@ -137,7 +136,7 @@ closes_the_other(struct up *up, const DAT_EVENT *event)
 
 /* origin: attack.C4 */
 /* clause: c.14.31, e.9.1, e.9.8 */
-START_TEST(close_inside__two_adapters_close_each_other__both_end)
+TEST_LOOP(close_inside__two_adapters_close_each_other__both_end, UP_ENABLING)
 {
 	const DAT_UPCALL_POLICY policy = up_policies[_i];
 	struct dt_side side[2];
@@ -156,13 +155,12 @@ START_TEST(close_inside__two_adapters_close_each_other__both_end)
 	up_await_returned(&first, 1);
 	up_await_returned(&second, 1);
 }
-END_TEST
 
 /* ---- upcalls of an EVD that was freed ---- */
 
 /* origin: attack.C5 */
 /* clause: c.14.26, c.14.31, e.9.8 */
-START_TEST(close_inside__another_upcall_that_freed_its_evd_runs_on__returns_after_it)
+TEST(close_inside__another_upcall_that_freed_its_evd_runs_on__returns_after_it)
 {
 	struct dt_side side;
 	pthread_t thread;
@@ -183,7 +181,6 @@ START_TEST(close_inside__another_upcall_that_freed_its_evd_runs_on__returns_afte
 	ck_assert_int_eq(seen_at_close, 1);
 	up_join(thread);
 }
-END_TEST
 
 static _Atomic(int) turn;
 
@@ -208,7 +205,7 @@ one_frees_one_closes(struct up *up, const DAT_EVENT *event)
 /* TEARDOWN does not wait for an upcall that freed the EVD; the close does. */
 /* origin: attack.C5 */
 /* clause: c.14.26, c.14.31, e.9.8 */
-START_TEST(close_inside__one_of_many_freed_their_evd__returns_after_all_others)
+TEST(close_inside__one_of_many_freed_their_evd__returns_after_all_others)
 {
 	const int n = up_standing(DAT_UPCALL_MANY);
 	struct dt_side side;
@@ -227,7 +224,6 @@ START_TEST(close_inside__one_of_many_freed_their_evd__returns_after_all_others)
 	ck_assert_int_eq(seen_at_close, n - 1);
 	up_join(thread);
 }
-END_TEST
 
 /* ---- an adapter without threads ---- */
 
@@ -242,7 +238,7 @@ steps_inside(struct up *up, const DAT_EVENT *event)
 
 /* origin: attack.C4 */
 /* clause: c.14.31, e.9.1, e.9.8 */
-START_TEST(close_inside__upcalls_stand_on_each_other__waits_for_none_of_them)
+TEST_LOOP(close_inside__upcalls_stand_on_each_other__waits_for_none_of_them, UP_ENABLING)
 {
 	struct dt_side side;
 
@@ -257,26 +253,4 @@ START_TEST(close_inside__upcalls_stand_on_each_other__waits_for_none_of_them)
 	dt_ok(end_step(side.ia, 0));
 	ck_assert_int_eq(first.returned, 1);
 	dt_assert_type(end_step(side.ia, 0), DAT_INVALID_HANDLE);
-}
-END_TEST
-
-Suite *
-upcall_end_inside_suite(void)
-{
-	Suite *s = suite_create("end-inside");
-	TCase *tc = dt_tcase(s, "end-inside");
-
-	tcase_add_loop_test(
-	    tc, close_inside__another_thread_frees_its_evd__both_end, 0, 2 * UP_ENABLING);
-	tcase_add_test(tc, close_in_an_agent__another_thread_frees_its_cno__both_end);
-	tcase_add_loop_test(
-	    tc, close_inside__another_upcall_waits_for_this_one__it_gives_way, 0, 2);
-	tcase_add_loop_test(
-	    tc, close_inside__two_adapters_close_each_other__both_end, 0, UP_ENABLING);
-	tcase_add_test(
-	    tc, close_inside__another_upcall_that_freed_its_evd_runs_on__returns_after_it);
-	tcase_add_test(tc, close_inside__one_of_many_freed_their_evd__returns_after_all_others);
-	tcase_add_loop_test(
-	    tc, close_inside__upcalls_stand_on_each_other__waits_for_none_of_them, 0, UP_ENABLING);
-	return s;
 }

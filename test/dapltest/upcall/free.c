@@ -3,12 +3,14 @@
 #include <stdlib.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 static _Atomic(int) gone;
 
+DT_CASE("free:free");
+
 /* clause: c.14.26 */
-START_TEST(free__upcalls_stand__returns_after_the_last)
+TEST_LOOP(free__upcalls_stand__returns_after_the_last, UP_ENABLING *dt_personalities())
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
 	struct up_ending t;
@@ -27,10 +29,9 @@ START_TEST(free__upcalls_stand__returns_after_the_last)
 	ck_assert_int_eq(up.entered, up_standing(policy));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.26, c.12.2 */
-START_TEST(free__events_queued__none_of_them_is_called)
+TEST(free__events_queued__none_of_them_is_called)
 {
 	struct up_ending t;
 	struct dt_side side;
@@ -46,7 +47,6 @@ START_TEST(free__events_queued__none_of_them_is_called)
 	up_assert_no_more(&up, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 frees_its_own(struct up *up, const DAT_EVENT *event)
@@ -63,7 +63,7 @@ frees_its_own(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.25 */
-START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
+TEST_LOOP(free_inside__of_its_own_evd__the_handle_is_bad_at_once, UP_ENABLING *dt_personalities())
 {
 	struct dt_side side;
 	struct up up;
@@ -80,7 +80,6 @@ START_TEST(free_inside__of_its_own_evd__the_handle_is_bad_at_once)
 	up_assert_no_more(&up, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 one_frees(struct up *up, const DAT_EVENT *event)
@@ -95,7 +94,7 @@ one_frees(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.25 */
-START_TEST(free_inside__others_stand__they_end_and_it_goes_with_the_last)
+TEST(free_inside__others_stand__they_end_and_it_goes_with_the_last)
 {
 	struct dt_side side;
 	struct up up;
@@ -111,10 +110,9 @@ START_TEST(free_inside__others_stand__they_end_and_it_goes_with_the_last)
 	up_await_returned(&up, 4);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.25, c.14.12 */
-START_TEST(free_inside__while_a_thread_tears_down__both_return)
+TEST_LOOP(free_inside__while_a_thread_tears_down__both_return, UP_ENABLING)
 {
 	struct up_ending t;
 	struct dt_side side;
@@ -127,7 +125,6 @@ START_TEST(free_inside__while_a_thread_tears_down__both_return)
 	up_let_end(&t);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct freeing {
 	DAT_EVD_HANDLE evd;
@@ -144,7 +141,7 @@ frees(void *arg)
 }
 
 /* clause: c.14.25, c.14.26 */
-START_TEST(free__by_four_threads__one_frees_the_others_get_invalid_handle)
+TEST_LOOP(free__by_four_threads__one_frees_the_others_get_invalid_handle, UP_POLICIES)
 {
 	struct freeing freeing[4];
 	pthread_t threads[4];
@@ -168,10 +165,9 @@ START_TEST(free__by_four_threads__one_frees_the_others_get_invalid_handle)
 	ck_assert_int_eq(freed, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.26, e.9.1 */
-START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
+TEST_LOOP(close__abruptly_while_upcalls_stand__returns_after_them, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -187,10 +183,9 @@ START_TEST(close__abruptly_while_upcalls_stand__returns_after_them)
 	up_join(t.thread);
 	free(side.buffer);
 }
-END_TEST
 
 /* origin: outside.40 */
-START_TEST(slot__held_a_queue_then_none__later_queues_keep_their_own_notifications)
+TEST(slot__held_a_queue_then_none__later_queues_keep_their_own_notifications)
 {
 	DAT_EVD_HANDLE last;
 	struct dt_pair pair;
@@ -212,27 +207,4 @@ START_TEST(slot__held_a_queue_then_none__later_queues_keep_their_own_notificatio
 	}
 	dt_ok(dat_evd_free(last));
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-upcall_free_suite(void)
-{
-	Suite *s = suite_create("free");
-	TCase *tc = dt_tcase(s, "free");
-
-	tcase_add_loop_test(
-	    tc, free__upcalls_stand__returns_after_the_last, 0, UP_ENABLING * dt_personalities());
-	tcase_add_test(tc, free__events_queued__none_of_them_is_called);
-	tcase_add_loop_test(tc, free_inside__of_its_own_evd__the_handle_is_bad_at_once, 0,
-	    UP_ENABLING * dt_personalities());
-	tcase_add_test(tc, free_inside__others_stand__they_end_and_it_goes_with_the_last);
-	tcase_add_loop_test(
-	    tc, free_inside__while_a_thread_tears_down__both_return, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, free__by_four_threads__one_frees_the_others_get_invalid_handle, 0, UP_POLICIES);
-	tcase_add_test(tc, slot__held_a_queue_then_none__later_queues_keep_their_own_notifications);
-	tcase_add_loop_test(
-	    tc, close__abruptly_while_upcalls_stand__returns_after_them, 0, UP_ENABLING);
-	return s;
 }

@@ -3,12 +3,14 @@
 #include <signal.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- the arguments of an upcall ---- */
 
+DT_CASE("function:arguments");
+
 /* clause: c.14.3, c.14.4 */
-START_TEST(upcall__gets_its_instance_and_a_copy_of_the_event)
+TEST_LOOP(upcall__gets_its_instance_and_a_copy_of_the_event, 2)
 {
 	struct dt_side side;
 	struct up up;
@@ -23,7 +25,6 @@ START_TEST(upcall__gets_its_instance_and_a_copy_of_the_event)
 	dt_assert_empty(up.evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 looks_for_its_event(struct up *up, const DAT_EVENT *event)
@@ -35,7 +36,7 @@ looks_for_its_event(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.4 */
-START_TEST(upcall__its_event__has_left_the_queue)
+TEST_LOOP(upcall__its_event__has_left_the_queue, 2)
 {
 	struct dt_side side;
 	struct up up;
@@ -46,7 +47,6 @@ START_TEST(upcall__its_event__has_left_the_queue)
 	up_await_returned(&up, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static DAT_UINT64 seen_late;
 
@@ -59,7 +59,7 @@ reads_its_event_late(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.3 */
-START_TEST(upcall__the_event__stays_readable_until_it_returns)
+TEST(upcall__the_event__stays_readable_until_it_returns)
 {
 	struct dt_side side;
 	DAT_EVENT other;
@@ -78,7 +78,6 @@ START_TEST(upcall__the_event__stays_readable_until_it_returns)
 	ck_assert_uint_eq(seen_late, 11);
 	dt_side_close(&side);
 }
-END_TEST
 
 static _Atomic(unsigned int) read_late;
 
@@ -90,7 +89,7 @@ reads_its_event_behind_the_gate(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.3 */
-START_TEST(upcall__the_event__is_not_that_of_another_upcall)
+TEST(upcall__the_event__is_not_that_of_another_upcall)
 {
 	const int n = up_standing(DAT_UPCALL_MANY);
 	struct dt_side side;
@@ -105,10 +104,9 @@ START_TEST(upcall__the_event__is_not_that_of_another_upcall)
 	ck_assert_uint_eq(read_late, (1u << n) - 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.5 */
-START_TEST(more_events__single__true_for_all_but_the_last)
+TEST(more_events__single__true_for_all_but_the_last)
 {
 	struct dt_side side;
 	struct up up;
@@ -122,10 +120,9 @@ START_TEST(more_events__single__true_for_all_but_the_last)
 		ck_assert_int_eq(up.notes[i].more, i < 4 ? DAT_TRUE : DAT_FALSE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.5 */
-START_TEST(more_events__one_event__false)
+TEST_LOOP(more_events__one_event__false, 2)
 {
 	struct dt_side side;
 	struct up up;
@@ -136,7 +133,6 @@ START_TEST(more_events__one_event__false)
 	ck_assert_int_eq(up.notes[0].more, DAT_FALSE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static _Atomic(int) reported_more;
 
@@ -149,7 +145,7 @@ notes_more(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* clause: c.14.5, c.14.6 */
-START_TEST(more_events__norify__true_if_something_is_queued)
+TEST(more_events__norify__true_if_something_is_queued)
 {
 	struct dt_side side;
 	struct up up;
@@ -165,7 +161,6 @@ START_TEST(more_events__norify__true_if_something_is_queued)
 	ck_assert_int_eq(reported_more, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- threads ---- */
 
@@ -181,8 +176,10 @@ looks_at_its_thread(struct up *up, const DAT_EVENT *event)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_inside);
 }
 
+DT_CASE("function:thread");
+
 /* clause: c.14.35 */
-START_TEST(upcall__its_thread__takes_no_signals_and_cannot_be_cancelled)
+TEST_LOOP(upcall__its_thread__takes_no_signals_and_cannot_be_cancelled, UP_ENABLING)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGUSR1, SIGALRM, SIGCHLD };
 	struct dt_side side;
@@ -197,7 +194,6 @@ START_TEST(upcall__its_thread__takes_no_signals_and_cannot_be_cancelled)
 	ck_assert_int_eq(cancel_inside, PTHREAD_CANCEL_DISABLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 cancels_itself(struct up *up, const DAT_EVENT *event)
@@ -208,7 +204,7 @@ cancels_itself(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.7, c.14.35 */
-START_TEST(upcall__its_thread_is_cancelled__goes_on)
+TEST_LOOP(upcall__its_thread_is_cancelled__goes_on, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -220,25 +216,4 @@ START_TEST(upcall__its_thread_is_cancelled__goes_on)
 		up_await_returned(&up, i + 1);
 	}
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_function_suite(void)
-{
-	Suite *s = suite_create("function");
-	TCase *tc = dt_tcase(s, "arguments");
-
-	tcase_add_loop_test(tc, upcall__gets_its_instance_and_a_copy_of_the_event, 0, 2);
-	tcase_add_loop_test(tc, upcall__its_event__has_left_the_queue, 0, 2);
-	tcase_add_test(tc, upcall__the_event__stays_readable_until_it_returns);
-	tcase_add_test(tc, upcall__the_event__is_not_that_of_another_upcall);
-	tcase_add_test(tc, more_events__single__true_for_all_but_the_last);
-	tcase_add_loop_test(tc, more_events__one_event__false, 0, 2);
-	tcase_add_test(tc, more_events__norify__true_if_something_is_queued);
-	tc = dt_tcase(s, "thread");
-	tcase_add_loop_test(
-	    tc, upcall__its_thread__takes_no_signals_and_cannot_be_cancelled, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, upcall__its_thread_is_cancelled__goes_on, 0, UP_ENABLING);
-	return s;
 }

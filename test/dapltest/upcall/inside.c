@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "suites.h"
+#include "lib/runner.h"
 
 static pthread_t tearer;
 
@@ -121,8 +121,10 @@ modifies(struct inside *in)
 	in->ret = up_try(&in->up, in->to, in->flag);
 }
 
+DT_CASE("inside:policy");
+
 /* clause: c.14.23, c.14.13 */
-START_TEST(modify_inside__to_each_policy__takes_effect)
+TEST_LOOP(modify_inside__to_each_policy__takes_effect, UP_POLICIES *TARGETS)
 {
 	struct inside in;
 
@@ -136,7 +138,6 @@ START_TEST(modify_inside__to_each_policy__takes_effect)
 		in.policy = in.to;
 	inside_close(&in);
 }
-END_TEST
 
 static void
 posts_and_modifies(struct inside *in)
@@ -151,7 +152,7 @@ static const int from_index[] = { 0, 2, 3, 4 };
 #define FROM 4
 
 /* clause: c.14.23, c.14.15, c.14.16 */
-START_TEST(modify_inside__an_event_queued__called_for_any_and_refused_for_new)
+TEST_LOOP(modify_inside__an_event_queued__called_for_any_and_refused_for_new, FROM * 2 * 2)
 {
 	struct inside in;
 	DAT_EVENT event;
@@ -178,7 +179,6 @@ START_TEST(modify_inside__an_event_queued__called_for_any_and_refused_for_new)
 	}
 	inside_close(&in);
 }
-END_TEST
 
 static void
 makes_it_many_and_waits(struct inside *in)
@@ -196,7 +196,7 @@ makes_it_many_and_waits(struct inside *in)
 }
 
 /* clause: c.14.23, c.14.9 */
-START_TEST(modify_inside__to_many__others_start_while_it_stands)
+TEST_LOOP(modify_inside__to_many__others_start_while_it_stands, UP_POLICIES)
 {
 	struct inside in;
 
@@ -209,7 +209,6 @@ START_TEST(modify_inside__to_many__others_start_while_it_stands)
 		in.policy = DAT_UPCALL_MANY;
 	inside_close(&in);
 }
-END_TEST
 
 static struct up replacement;
 
@@ -221,7 +220,7 @@ replaces(struct inside *in)
 }
 
 /* clause: c.14.23, c.14.18 */
-START_TEST(modify_inside__another_object__is_called_from_the_next_event_on)
+TEST_LOOP(modify_inside__another_object__is_called_from_the_next_event_on, UP_POLICIES *UP_POLICIES)
 {
 	struct inside in;
 
@@ -239,7 +238,6 @@ START_TEST(modify_inside__another_object__is_called_from_the_next_event_on)
 	}
 	inside_close(&in);
 }
-END_TEST
 
 static void
 modifies_wrongly(struct inside *in)
@@ -256,7 +254,7 @@ modifies_wrongly(struct inside *in)
 }
 
 /* clause: c.14.23, c.14.20, c.14.21 */
-START_TEST(modify_inside__bad_arguments__change_nothing)
+TEST_LOOP(modify_inside__bad_arguments__change_nothing, UP_POLICIES)
 {
 	struct inside in;
 
@@ -264,7 +262,6 @@ START_TEST(modify_inside__bad_arguments__change_nothing)
 	inside_do(&in, modifies_wrongly);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 switches_500_times(struct inside *in)
@@ -278,7 +275,7 @@ switches_500_times(struct inside *in)
 }
 
 /* clause: c.14.23, c.14.7 */
-START_TEST(modify_inside__500_times__the_last_one_stands)
+TEST_LOOP(modify_inside__500_times__the_last_one_stands, UP_POLICIES)
 {
 	struct inside in;
 
@@ -287,23 +284,4 @@ START_TEST(modify_inside__500_times__the_last_one_stands)
 	if (in.policy != DAT_UPCALL_TEARDOWN)
 		in.policy = DAT_UPCALL_MANY;
 	inside_close(&in);
-}
-END_TEST
-
-Suite *
-upcall_inside_suite(void)
-{
-	Suite *s = suite_create("inside");
-	TCase *tc = dt_tcase(s, "policy");
-
-	tcase_add_loop_test(
-	    tc, modify_inside__to_each_policy__takes_effect, 0, UP_POLICIES * TARGETS);
-	tcase_add_loop_test(tc, modify_inside__an_event_queued__called_for_any_and_refused_for_new,
-	    0, FROM * 2 * 2);
-	in_every_policy(tc, modify_inside__to_many__others_start_while_it_stands);
-	tcase_add_loop_test(tc, modify_inside__another_object__is_called_from_the_next_event_on, 0,
-	    UP_POLICIES * UP_POLICIES);
-	in_every_policy(tc, modify_inside__bad_arguments__change_nothing);
-	in_every_policy(tc, modify_inside__500_times__the_last_one_stands);
-	return s;
 }

@@ -39,7 +39,4 @@ void inside_end(struct inside *in);
 /* Checks that the EVD still works under its policy, and closes everything. */
 void inside_close(struct inside *in);
 
-/* Runs the test once under each policy. */
-#define in_every_policy(tc, test) tcase_add_loop_test(tc, test, 0, UP_POLICIES)
-
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From inside an upcall, under every policy: calls on CNOs */
 #include "inside.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 static const DAT_OS_WAIT_PROXY_AGENT no_agent = { NULL, NULL };
 
@@ -12,8 +12,10 @@ attaches_a_cno(struct inside *in)
 	in->ret = dat_evd_modify_cno(in->up.evd, in->handle);
 }
 
+DT_CASE("inside-cno:cno");
+
 /* clause: c.14.24, c.8.1 */
-START_TEST(modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_takes)
+TEST_LOOP(modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_takes, UP_POLICIES)
 {
 	DAT_EVD_HANDLE triggered;
 	struct inside in;
@@ -37,7 +39,6 @@ START_TEST(modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_tak
 	dt_ok(dat_cno_free(in.handle));
 	inside_close(&in);
 }
-END_TEST
 
 static void
 hands_over_to_a_cno(struct inside *in)
@@ -54,7 +55,7 @@ hands_over_to_a_cno(struct inside *in)
 }
 
 /* clause: c.14.31 */
-START_TEST(cno_wait_inside__on_its_own_evd_handed_over__wakes)
+TEST_LOOP(cno_wait_inside__on_its_own_evd_handed_over__wakes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -70,7 +71,6 @@ START_TEST(cno_wait_inside__on_its_own_evd_handed_over__wakes)
 	dt_ok(dat_cno_free(in.handle));
 	inside_close(&in);
 }
-END_TEST
 
 static void
 waits_on_a_cno(struct inside *in)
@@ -82,7 +82,7 @@ waits_on_a_cno(struct inside *in)
 }
 
 /* clause: c.14.31 */
-START_TEST(cno_wait_inside__on_another_evd__wakes)
+TEST_LOOP(cno_wait_inside__on_another_evd__wakes, UP_POLICIES)
 {
 	DAT_CNO_HANDLE cno;
 	DAT_EVD_HANDLE evd;
@@ -100,7 +100,6 @@ START_TEST(cno_wait_inside__on_another_evd__wakes)
 	ck_assert_ptr_eq(in.handle, evd);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 waits_on_an_untriggered_cno(struct inside *in)
@@ -114,7 +113,7 @@ waits_on_an_untriggered_cno(struct inside *in)
 }
 
 /* clause: c.14.31, c.13.4 */
-START_TEST(cno_wait_inside__nothing_comes__ends_in_time)
+TEST_LOOP(cno_wait_inside__nothing_comes__ends_in_time, UP_POLICIES)
 {
 	struct inside in;
 
@@ -124,7 +123,6 @@ START_TEST(cno_wait_inside__nothing_comes__ends_in_time)
 	dt_ok(in.second);
 	inside_close(&in);
 }
-END_TEST
 
 static DAT_EVD_HANDLE neighbour;
 static _Atomic(int) agent_calls;
@@ -147,7 +145,7 @@ installs_an_agent(struct inside *in)
 }
 
 /* clause: c.14.24, c.13.8 */
-START_TEST(modify_agent_inside__then_triggered__is_called_once)
+TEST_LOOP(modify_agent_inside__then_triggered__is_called_once, UP_POLICIES)
 {
 	struct inside in;
 
@@ -161,7 +159,6 @@ START_TEST(modify_agent_inside__then_triggered__is_called_once)
 	ck_assert_int_eq(agent_calls, 1);
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- NOTIFY: events that are left queued are not reported again ---- */
 
@@ -201,7 +198,7 @@ leaves_the_event(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 /* origin: out33.A10 */
-START_TEST(cno_changed_under_notify__queued_events__are_not_reported_again)
+TEST_LOOP(cno_changed_under_notify__queued_events__are_not_reported_again, 3)
 {
 	struct notified n = { .change = _i };
 	DAT_UPCALL_OBJECT object = { &n, leaves_the_event };
@@ -232,22 +229,4 @@ START_TEST(cno_changed_under_notify__queued_events__are_not_reported_again)
 	dt_ok(dat_evd_dequeue(n.evd, &event));
 	ck_assert_int_eq(n.calls, 2);
 	dt_close(side.ia);
-}
-END_TEST
-
-Suite *
-upcall_inside_cno_suite(void)
-{
-	Suite *s = suite_create("inside-cno");
-	TCase *tc = dt_tcase(s, "cno");
-
-	in_every_policy(
-	    tc, modify_cno_inside__its_own_evd__notified_if_and_only_if_no_upcall_takes);
-	in_every_policy(tc, cno_wait_inside__on_its_own_evd_handed_over__wakes);
-	in_every_policy(tc, cno_wait_inside__on_another_evd__wakes);
-	in_every_policy(tc, cno_wait_inside__nothing_comes__ends_in_time);
-	in_every_policy(tc, modify_agent_inside__then_triggered__is_called_once);
-	tcase_add_loop_test(
-	    tc, cno_changed_under_notify__queued_events__are_not_reported_again, 0, 3);
-	return s;
 }

@@ -2,7 +2,7 @@
 /* From inside an upcall, under every policy: calls on endpoints, connections and memory */
 
 #include "inside.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- moving data ---- */
 
@@ -12,8 +12,10 @@ sends(struct inside *in)
 	in->ret = dt_try_send(&in->pair.b, 0, 8, 7, DAT_COMPLETION_DEFAULT_FLAG);
 }
 
+DT_CASE("inside-ep:data");
+
 /* clause: c.14.24 */
-START_TEST(post_send_inside__arrives_and_completes)
+TEST_LOOP(post_send_inside__arrives_and_completes, UP_POLICIES)
 {
 	struct inside in;
 	DAT_EVENT event;
@@ -25,7 +27,6 @@ START_TEST(post_send_inside__arrives_and_completes)
 	dt_expect_dto(in.pair.a.recv, in.pair.a.ep, 100, DAT_DTO_SUCCESS, &event);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 sends_and_waits(struct inside *in)
@@ -35,7 +36,7 @@ sends_and_waits(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.31 */
-START_TEST(post_send_inside__waits_for_its_completion__gets_it)
+TEST_LOOP(post_send_inside__waits_for_its_completion__gets_it, UP_POLICIES)
 {
 	struct inside in;
 
@@ -44,7 +45,6 @@ START_TEST(post_send_inside__waits_for_its_completion__gets_it)
 	dt_ok(in.ret);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 receives(struct inside *in)
@@ -53,7 +53,7 @@ receives(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(post_recv_inside__is_filled)
+TEST_LOOP(post_recv_inside__is_filled, UP_POLICIES)
 {
 	struct inside in;
 	DAT_EVENT event;
@@ -67,7 +67,6 @@ START_TEST(post_recv_inside__is_filled)
 	dt_expect_dto(in.pair.b.recv, in.pair.b.ep, 8, DAT_DTO_SUCCESS, &event);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 writes_and_reads(struct inside *in)
@@ -83,7 +82,7 @@ writes_and_reads(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(rdma_inside__written_and_read_back)
+TEST_LOOP(rdma_inside__written_and_read_back, UP_POLICIES)
 {
 	struct inside in;
 	DAT_EVENT event;
@@ -95,7 +94,6 @@ START_TEST(rdma_inside__written_and_read_back)
 	ck_assert_str_eq(in.pair.b.buffer + 512, "from an upcall");
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- endpoints ---- */
 
@@ -111,8 +109,10 @@ disconnects_gracefully(struct inside *in)
 	in->ret = dat_ep_disconnect(in->pair.b.ep, DAT_CLOSE_GRACEFUL_FLAG);
 }
 
+DT_CASE("inside-ep:endpoint");
+
 /* clause: c.14.24, e.2.4 */
-START_TEST(disconnect_inside__both_ends_get_one_event)
+TEST_LOOP(disconnect_inside__both_ends_get_one_event, 2 * UP_POLICIES)
 {
 	struct inside in;
 
@@ -125,7 +125,6 @@ START_TEST(disconnect_inside__both_ends_get_one_event)
 	dt_assert_empty(in.pair.a.connect);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 disconnects_and_waits(struct inside *in)
@@ -136,7 +135,7 @@ disconnects_and_waits(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.31, e.1.9 */
-START_TEST(disconnect_inside__waits_for_the_end_and_resets__works)
+TEST_LOOP(disconnect_inside__waits_for_the_end_and_resets__works, UP_POLICIES)
 {
 	struct inside in;
 
@@ -147,7 +146,6 @@ START_TEST(disconnect_inside__waits_for_the_end_and_resets__works)
 	ck_assert_int_eq(dt_state(in.pair.b.ep), DAT_EP_STATE_UNCONNECTED);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 frees_endpoint(struct inside *in)
@@ -159,7 +157,7 @@ frees_endpoint(struct inside *in)
 }
 
 /* clause: c.14.24, e.1.10 */
-START_TEST(ep_free_inside__the_other_end_gets_an_event_and_none_names_it)
+TEST_LOOP(ep_free_inside__the_other_end_gets_an_event_and_none_names_it, UP_POLICIES)
 {
 	struct inside in;
 
@@ -171,7 +169,6 @@ START_TEST(ep_free_inside__the_other_end_gets_an_event_and_none_names_it)
 	dt_assert_empty(in.pair.b.recv);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 makes_and_frees_endpoints(struct inside *in)
@@ -182,7 +179,7 @@ makes_and_frees_endpoints(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(ep_create_inside__made_and_freed)
+TEST_LOOP(ep_create_inside__made_and_freed, UP_POLICIES)
 {
 	struct inside in;
 
@@ -192,7 +189,6 @@ START_TEST(ep_create_inside__made_and_freed)
 	dt_ok(dat_ep_free(in.handle));
 	inside_close(&in);
 }
-END_TEST
 
 static void
 asks_endpoint(struct inside *in)
@@ -209,7 +205,7 @@ asks_endpoint(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(ep_query_inside__returns_the_parameters)
+TEST_LOOP(ep_query_inside__returns_the_parameters, UP_POLICIES)
 {
 	struct inside in;
 
@@ -217,7 +213,6 @@ START_TEST(ep_query_inside__returns_the_parameters)
 	inside_do(&in, asks_endpoint);
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- connecting ---- */
 
@@ -237,8 +232,10 @@ connects(struct inside *in)
 	dt_connect(&in->pair.b, &in->pair.a, "hello", 6);
 }
 
+DT_CASE("inside-ep:connection");
+
 /* clause: c.14.24 */
-START_TEST(connect_inside__is_established)
+TEST_LOOP(connect_inside__is_established, UP_POLICIES)
 {
 	struct inside in;
 
@@ -249,7 +246,6 @@ START_TEST(connect_inside__is_established)
 	dt_expect_established(&in.pair.b);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 connects_and_waits(struct inside *in)
@@ -259,7 +255,7 @@ connects_and_waits(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.31 */
-START_TEST(connect_inside__waits_for_it__is_established)
+TEST_LOOP(connect_inside__waits_for_it__is_established, UP_POLICIES)
 {
 	struct inside in;
 
@@ -270,7 +266,6 @@ START_TEST(connect_inside__waits_for_it__is_established)
 	dt_expect_established(&in.pair.a);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 listens(struct inside *in)
@@ -303,7 +298,7 @@ open_requested(struct inside *in, int index)
 }
 
 /* clause: c.14.24, e.3.7 */
-START_TEST(accept_inside__is_established)
+TEST_LOOP(accept_inside__is_established, UP_POLICIES)
 {
 	struct inside in;
 
@@ -314,10 +309,9 @@ START_TEST(accept_inside__is_established)
 	dt_expect_established(&in.pair.b);
 	inside_close(&in);
 }
-END_TEST
 
 /* clause: c.14.24, e.3.8 */
-START_TEST(reject_inside__the_client_gets_an_event)
+TEST_LOOP(reject_inside__the_client_gets_an_event, UP_POLICIES)
 {
 	struct inside in;
 
@@ -327,10 +321,9 @@ START_TEST(reject_inside__the_client_gets_an_event)
 	dt_expect_connection(in.pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, in.pair.a.ep);
 	inside_close(&in);
 }
-END_TEST
 
 /* clause: c.14.24, e.3.3 */
-START_TEST(psp_create_inside__is_reached)
+TEST_LOOP(psp_create_inside__is_reached, UP_POLICIES)
 {
 	struct inside in;
 
@@ -343,7 +336,6 @@ START_TEST(psp_create_inside__is_reached)
 	dt_expect_established(&in.pair.a);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 stops_listening(struct inside *in)
@@ -353,7 +345,7 @@ stops_listening(struct inside *in)
 }
 
 /* clause: c.14.24, e.3.4 */
-START_TEST(psp_free_inside__later_requests_are_refused)
+TEST_LOOP(psp_free_inside__later_requests_are_refused, UP_POLICIES)
 {
 	struct inside in;
 
@@ -369,7 +361,6 @@ START_TEST(psp_free_inside__later_requests_are_refused)
 	    in.pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, in.pair.a.ep);
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- memory ---- */
 
@@ -393,8 +384,10 @@ registers(struct inside *in)
 	in->second = dat_pz_free(pz);
 }
 
+DT_CASE("inside-ep:memory");
+
 /* clause: c.14.24, e.7.1 */
-START_TEST(lmr_inside__registered_and_freed)
+TEST_LOOP(lmr_inside__registered_and_freed, UP_POLICIES)
 {
 	struct inside in;
 
@@ -403,33 +396,4 @@ START_TEST(lmr_inside__registered_and_freed)
 	dt_ok(in.ret);
 	dt_ok(in.second);
 	inside_close(&in);
-}
-END_TEST
-
-Suite *
-upcall_inside_ep_suite(void)
-{
-	Suite *s = suite_create("inside-ep");
-	TCase *tc = dt_tcase(s, "data");
-
-	in_every_policy(tc, post_send_inside__arrives_and_completes);
-	in_every_policy(tc, post_send_inside__waits_for_its_completion__gets_it);
-	in_every_policy(tc, post_recv_inside__is_filled);
-	in_every_policy(tc, rdma_inside__written_and_read_back);
-	tc = dt_tcase(s, "endpoint");
-	tcase_add_loop_test(tc, disconnect_inside__both_ends_get_one_event, 0, 2 * UP_POLICIES);
-	in_every_policy(tc, disconnect_inside__waits_for_the_end_and_resets__works);
-	in_every_policy(tc, ep_free_inside__the_other_end_gets_an_event_and_none_names_it);
-	in_every_policy(tc, ep_create_inside__made_and_freed);
-	in_every_policy(tc, ep_query_inside__returns_the_parameters);
-	tc = dt_tcase(s, "connection");
-	in_every_policy(tc, connect_inside__is_established);
-	in_every_policy(tc, connect_inside__waits_for_it__is_established);
-	in_every_policy(tc, accept_inside__is_established);
-	in_every_policy(tc, reject_inside__the_client_gets_an_event);
-	in_every_policy(tc, psp_create_inside__is_reached);
-	in_every_policy(tc, psp_free_inside__later_requests_are_refused);
-	tc = dt_tcase(s, "memory");
-	in_every_policy(tc, lmr_inside__registered_and_freed);
-	return s;
 }

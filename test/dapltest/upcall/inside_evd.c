@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From inside an upcall, under every policy: calls on EVDs, above all on its own */
 #include "inside.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- dequeue, post_se, wait ---- */
 
@@ -11,8 +11,10 @@ dequeues_nothing(struct inside *in)
 	in->ret = dat_evd_dequeue(in->up.evd, &in->event);
 }
 
+DT_CASE("inside-evd:take");
+
 /* clause: c.14.22 */
-START_TEST(dequeue_inside__nothing_queued__empty)
+TEST_LOOP(dequeue_inside__nothing_queued__empty, UP_POLICIES)
 {
 	struct inside in;
 
@@ -21,7 +23,6 @@ START_TEST(dequeue_inside__nothing_queued__empty)
 	dt_assert_type(in.ret, DAT_QUEUE_EMPTY);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 posts_and_dequeues(struct inside *in)
@@ -40,7 +41,8 @@ posts_and_dequeues(struct inside *in)
 }
 
 /* clause: c.14.22 */
-START_TEST(dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_comes_for_them)
+TEST_LOOP(
+    dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_comes_for_them, UP_POLICIES)
 {
 	struct inside in;
 
@@ -54,7 +56,6 @@ START_TEST(dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_come
 	}
 	inside_close(&in);
 }
-END_TEST
 
 static const int not_many[] = { 0, 2, 3, 4 }; /* MANY has its own test */
 
@@ -70,7 +71,7 @@ posts_two(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.35, c.14.8 */
-START_TEST(post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_nested)
+TEST_LOOP(post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_nested, 4)
 {
 	struct inside in;
 
@@ -89,7 +90,6 @@ START_TEST(post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_n
 		ck_assert_uint_eq(up_value(&in.up.notes[i].event), (DAT_UINT64)i + 9);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 posts_and_sees_others_run(struct inside *in)
@@ -100,7 +100,7 @@ posts_and_sees_others_run(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.35, c.14.9 */
-START_TEST(post_inside__to_its_own_evd_under_many__another_thread_calls_meanwhile)
+TEST(post_inside__to_its_own_evd_under_many__another_thread_calls_meanwhile)
 {
 	struct inside in;
 
@@ -109,7 +109,6 @@ START_TEST(post_inside__to_its_own_evd_under_many__another_thread_calls_meanwhil
 	up_await_returned(&in.up, 2);
 	inside_close(&in);
 }
-END_TEST
 
 static struct up neighbour;
 
@@ -122,7 +121,7 @@ posts_to_the_neighbour(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.35 */
-START_TEST(post_inside__to_another_evd__its_upcall_comes_afterwards)
+TEST_LOOP(post_inside__to_another_evd__its_upcall_comes_afterwards, UP_POLICIES)
 {
 	struct inside in;
 
@@ -134,7 +133,6 @@ START_TEST(post_inside__to_another_evd__its_upcall_comes_afterwards)
 	up_assert_values(&neighbour, 5, 1);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 waits_on_its_own(struct inside *in)
@@ -143,7 +141,7 @@ waits_on_its_own(struct inside *in)
 }
 
 /* clause: c.14.27, c.14.31 */
-START_TEST(wait_inside__on_its_own_evd__refused_while_enabled_else_in_time)
+TEST_LOOP(wait_inside__on_its_own_evd__refused_while_enabled_else_in_time, UP_POLICIES)
 {
 	struct inside in;
 
@@ -152,7 +150,6 @@ START_TEST(wait_inside__on_its_own_evd__refused_while_enabled_else_in_time)
 	dt_assert_type(in.ret, up_calls(in.policy) ? DAT_INVALID_STATE : DAT_TIMEOUT_EXPIRED);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 disables_and_waits(struct inside *in)
@@ -164,7 +161,7 @@ disables_and_waits(struct inside *in)
 }
 
 /* clause: c.14.31, c.14.27 */
-START_TEST(wait_inside__on_its_own_evd_disabled_before__wakes)
+TEST_LOOP(wait_inside__on_its_own_evd_disabled_before__wakes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -178,7 +175,6 @@ START_TEST(wait_inside__on_its_own_evd_disabled_before__wakes)
 	ck_assert_uint_eq(up_value(&in.event), 6);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 waits_on_another(struct inside *in)
@@ -187,7 +183,7 @@ waits_on_another(struct inside *in)
 }
 
 /* clause: c.14.31 */
-START_TEST(wait_inside__on_another_evd__wakes)
+TEST_LOOP(wait_inside__on_another_evd__wakes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -201,10 +197,9 @@ START_TEST(wait_inside__on_another_evd__wakes)
 	ck_assert_uint_eq(up_value(&in.event), 4);
 	inside_close(&in);
 }
-END_TEST
 
 /* clause: c.14.31, c.14.35 */
-START_TEST(wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return)
+TEST_LOOP(wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return, UP_POLICIES)
 {
 	struct inside in;
 
@@ -225,10 +220,9 @@ START_TEST(wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return)
 	up_assert_values(&neighbour, 9, 1);
 	inside_close(&in);
 }
-END_TEST
 
 /* clause: c.14.31 */
-START_TEST(wait_inside__for_a_connection_that_its_own_thread_reads__wakes)
+TEST_LOOP(wait_inside__for_a_connection_that_its_own_thread_reads__wakes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -242,7 +236,6 @@ START_TEST(wait_inside__for_a_connection_that_its_own_thread_reads__wakes)
 	ck_assert_int_eq(in.event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- settings of its own EVD ---- */
 
@@ -260,8 +253,10 @@ queries(struct inside *in)
 	ck_assert_uint_eq(counters.software_events, 1);
 }
 
+DT_CASE("inside-evd:settings");
+
 /* clause: c.14.24, c.11.1 */
-START_TEST(query_inside__its_own_evd__returns_the_parameters)
+TEST_LOOP(query_inside__its_own_evd__returns_the_parameters, UP_POLICIES)
 {
 	struct inside in;
 
@@ -269,7 +264,6 @@ START_TEST(query_inside__its_own_evd__returns_the_parameters)
 	inside_do(&in, queries);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 disables_the_cno_link(struct inside *in)
@@ -282,7 +276,7 @@ disables_the_cno_link(struct inside *in)
 }
 
 /* clause: c.14.24, c.6.1 */
-START_TEST(disable_inside__of_the_cno_link__leaves_upcalls_alone)
+TEST_LOOP(disable_inside__of_the_cno_link__leaves_upcalls_alone, UP_POLICIES)
 {
 	struct inside in;
 
@@ -292,7 +286,6 @@ START_TEST(disable_inside__of_the_cno_link__leaves_upcalls_alone)
 	dt_ok(dat_evd_enable(in.up.evd));
 	inside_close(&in);
 }
-END_TEST
 
 static void
 makes_it_unwaitable(struct inside *in)
@@ -304,7 +297,7 @@ makes_it_unwaitable(struct inside *in)
 }
 
 /* clause: c.14.24, c.7.1, c.7.3, c.14.27 */
-START_TEST(set_unwaitable_inside__its_own_evd__leaves_upcalls_alone)
+TEST_LOOP(set_unwaitable_inside__its_own_evd__leaves_upcalls_alone, UP_POLICIES)
 {
 	struct inside in;
 
@@ -314,7 +307,6 @@ START_TEST(set_unwaitable_inside__its_own_evd__leaves_upcalls_alone)
 	dt_assert_type(in.second, up_calls(in.policy) ? DAT_INVALID_STATE : DAT_TIMEOUT_EXPIRED);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 resizes(struct inside *in)
@@ -329,7 +321,7 @@ resizes(struct inside *in)
 }
 
 /* clause: c.14.24, c.10.1, c.10.2 */
-START_TEST(resize_inside__its_own_evd__longer_and_shorter)
+TEST_LOOP(resize_inside__its_own_evd__longer_and_shorter, UP_POLICIES)
 {
 	struct inside in;
 
@@ -338,7 +330,6 @@ START_TEST(resize_inside__its_own_evd__longer_and_shorter)
 	dt_assert_ret(in.ret, DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG2));
 	inside_close(&in);
 }
-END_TEST
 
 /* ---- creating and freeing EVDs ---- */
 
@@ -351,8 +342,10 @@ makes_another(struct inside *in)
 	dt_post_se(neighbour.evd, 3);
 }
 
+DT_CASE("inside-evd:free");
+
 /* clause: c.14.24, c.14.1 */
-START_TEST(kcreate_inside__another_evd__its_upcalls_come)
+TEST_LOOP(kcreate_inside__another_evd__its_upcalls_come, UP_POLICIES)
 {
 	struct inside in;
 
@@ -362,7 +355,6 @@ START_TEST(kcreate_inside__another_evd__its_upcalls_come)
 	up_assert_policy(&neighbour, DAT_UPCALL_SINGLE_INSTANCE);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 frees_the_neighbour(struct inside *in)
@@ -374,7 +366,7 @@ frees_the_neighbour(struct inside *in)
 }
 
 /* clause: c.14.24, c.14.26 */
-START_TEST(free_inside__another_evd_with_its_upcall_due__none_comes)
+TEST_LOOP(free_inside__another_evd_with_its_upcall_due__none_comes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -388,7 +380,6 @@ START_TEST(free_inside__another_evd_with_its_upcall_due__none_comes)
 	up_assert_no_more(&neighbour, 0);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 frees_its_own(struct inside *in)
@@ -402,7 +393,7 @@ frees_its_own(struct inside *in)
 }
 
 /* clause: c.14.25 */
-START_TEST(free_inside__its_own_evd__goes_when_the_upcall_returns)
+TEST_LOOP(free_inside__its_own_evd__goes_when_the_upcall_returns, UP_POLICIES)
 {
 	struct inside in;
 
@@ -413,7 +404,6 @@ START_TEST(free_inside__its_own_evd__goes_when_the_upcall_returns)
 	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 posts_and_frees(struct inside *in)
@@ -424,7 +414,7 @@ posts_and_frees(struct inside *in)
 }
 
 /* clause: c.14.25, c.12.2 */
-START_TEST(free_inside__its_own_evd_with_events_queued__they_go_with_it)
+TEST_LOOP(free_inside__its_own_evd_with_events_queued__they_go_with_it, UP_POLICIES)
 {
 	struct inside in;
 
@@ -433,36 +423,4 @@ START_TEST(free_inside__its_own_evd_with_events_queued__they_go_with_it)
 	dt_ok(in.ret);
 	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
-}
-END_TEST
-
-Suite *
-upcall_inside_evd_suite(void)
-{
-	Suite *s = suite_create("inside-evd");
-	TCase *tc = dt_tcase(s, "take");
-
-	in_every_policy(tc, dequeue_inside__nothing_queued__empty);
-	in_every_policy(
-	    tc, dequeue_inside__events_queued__gives_them_in_order_and_no_upcall_comes_for_them);
-	tcase_add_loop_test(
-	    tc, post_inside__to_its_own_evd__called_as_the_policy_demands_and_never_nested, 0, 4);
-	tcase_add_test(tc, post_inside__to_its_own_evd_under_many__another_thread_calls_meanwhile);
-	in_every_policy(tc, post_inside__to_another_evd__its_upcall_comes_afterwards);
-	in_every_policy(tc, wait_inside__on_its_own_evd__refused_while_enabled_else_in_time);
-	in_every_policy(tc, wait_inside__on_its_own_evd_disabled_before__wakes);
-	in_every_policy(tc, wait_inside__on_another_evd__wakes);
-	in_every_policy(tc, wait_inside__an_upcall_of_another_evd_is_due__comes_after_the_return);
-	in_every_policy(tc, wait_inside__for_a_connection_that_its_own_thread_reads__wakes);
-	tc = dt_tcase(s, "settings");
-	in_every_policy(tc, query_inside__its_own_evd__returns_the_parameters);
-	in_every_policy(tc, disable_inside__of_the_cno_link__leaves_upcalls_alone);
-	in_every_policy(tc, set_unwaitable_inside__its_own_evd__leaves_upcalls_alone);
-	in_every_policy(tc, resize_inside__its_own_evd__longer_and_shorter);
-	tc = dt_tcase(s, "free");
-	in_every_policy(tc, kcreate_inside__another_evd__its_upcalls_come);
-	in_every_policy(tc, free_inside__another_evd_with_its_upcall_due__none_comes);
-	in_every_policy(tc, free_inside__its_own_evd__goes_when_the_upcall_returns);
-	in_every_policy(tc, free_inside__its_own_evd_with_events_queued__they_go_with_it);
-	return s;
 }

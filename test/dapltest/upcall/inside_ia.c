@@ -2,7 +2,7 @@
 /* From inside an upcall, under every policy: calls on adapters, and on any handle */
 
 #include "inside.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 static void
 closes_gracefully(struct inside *in)
@@ -10,8 +10,10 @@ closes_gracefully(struct inside *in)
 	in->ret = dat_ia_close(in->up.ia, DAT_CLOSE_GRACEFUL_FLAG);
 }
 
+DT_CASE("inside-ia:adapter");
+
 /* clause: c.14.31, e.9.2 */
-START_TEST(close_inside__gracefully_with_objects_left__is_refused)
+TEST_LOOP(close_inside__gracefully_with_objects_left__is_refused, UP_POLICIES)
 {
 	struct inside in;
 
@@ -20,7 +22,6 @@ START_TEST(close_inside__gracefully_with_objects_left__is_refused)
 	dt_assert_ret(in.ret, DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
 	inside_close(&in);
 }
-END_TEST
 
 static void
 frees_all_and_closes(struct inside *in)
@@ -38,7 +39,7 @@ frees_all_and_closes(struct inside *in)
 }
 
 /* clause: c.14.25, c.14.31, e.9.2 */
-START_TEST(close_inside__gracefully_after_everything_was_freed__closes)
+TEST_LOOP(close_inside__gracefully_after_everything_was_freed__closes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -49,7 +50,6 @@ START_TEST(close_inside__gracefully_after_everything_was_freed__closes)
 	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 closes_abruptly(struct inside *in)
@@ -63,7 +63,7 @@ closes_abruptly(struct inside *in)
 }
 
 /* clause: c.14.31, e.9.1 */
-START_TEST(close_inside__abruptly__closes_and_ends_no_thread_under_itself)
+TEST_LOOP(close_inside__abruptly__closes_and_ends_no_thread_under_itself, UP_POLICIES)
 {
 	struct inside in;
 
@@ -74,10 +74,9 @@ START_TEST(close_inside__abruptly__closes_and_ends_no_thread_under_itself)
 	up_assert_no_more(&in.up, 1);
 	inside_close(&in);
 }
-END_TEST
 
 /* clause: c.14.31, e.9.1 */
-START_TEST(close_inside__abruptly_with_a_connection__the_other_end_gets_an_event)
+TEST_LOOP(close_inside__abruptly_with_a_connection__the_other_end_gets_an_event, UP_POLICIES)
 {
 	struct inside in;
 
@@ -87,7 +86,6 @@ START_TEST(close_inside__abruptly_with_a_connection__the_other_end_gets_an_event
 	dt_expect_disconnected(&in.pair.a);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 opens_and_closes(struct inside *in)
@@ -100,7 +98,7 @@ opens_and_closes(struct inside *in)
 }
 
 /* clause: c.14.31 */
-START_TEST(open_inside__another_adapter__opens_and_closes)
+TEST_LOOP(open_inside__another_adapter__opens_and_closes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -109,7 +107,6 @@ START_TEST(open_inside__another_adapter__opens_and_closes)
 	dt_ok(in.ret);
 	inside_close(&in);
 }
-END_TEST
 
 static DAT_IA_HANDLE elsewhere;
 
@@ -120,7 +117,7 @@ closes_another(struct inside *in)
 }
 
 /* clause: c.14.31, e.9.1 */
-START_TEST(close_inside__another_adapter_with_an_evd__closes)
+TEST_LOOP(close_inside__another_adapter_with_an_evd__closes, UP_POLICIES)
 {
 	DAT_EVD_HANDLE evd;
 	struct inside in;
@@ -133,7 +130,6 @@ START_TEST(close_inside__another_adapter_with_an_evd__closes)
 	dt_assert_type(dat_evd_enable(evd), DAT_INVALID_HANDLE);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 asks_adapter(struct inside *in)
@@ -149,7 +145,7 @@ asks_adapter(struct inside *in)
 }
 
 /* clause: c.14.24 */
-START_TEST(ia_query_inside__returns_the_attributes)
+TEST_LOOP(ia_query_inside__returns_the_attributes, UP_POLICIES)
 {
 	struct inside in;
 
@@ -157,7 +153,6 @@ START_TEST(ia_query_inside__returns_the_attributes)
 	inside_do(&in, asks_adapter);
 	inside_close(&in);
 }
-END_TEST
 
 static void
 marks_its_evd(struct inside *in)
@@ -174,7 +169,7 @@ marks_its_evd(struct inside *in)
 }
 
 /* clause: c.14.24, e.8.1, e.8.2 */
-START_TEST(context_inside__of_its_own_evd__is_kept)
+TEST_LOOP(context_inside__of_its_own_evd__is_kept, UP_POLICIES)
 {
 	DAT_CONTEXT context;
 	struct inside in;
@@ -184,22 +179,4 @@ START_TEST(context_inside__of_its_own_evd__is_kept)
 	dt_ok(dat_get_consumer_context(in.up.evd, &context));
 	ck_assert_uint_eq(context.as_64, 0x1234);
 	inside_close(&in);
-}
-END_TEST
-
-Suite *
-upcall_inside_ia_suite(void)
-{
-	Suite *s = suite_create("inside-ia");
-	TCase *tc = dt_tcase(s, "adapter");
-
-	in_every_policy(tc, close_inside__gracefully_with_objects_left__is_refused);
-	in_every_policy(tc, close_inside__gracefully_after_everything_was_freed__closes);
-	in_every_policy(tc, close_inside__abruptly__closes_and_ends_no_thread_under_itself);
-	in_every_policy(tc, close_inside__abruptly_with_a_connection__the_other_end_gets_an_event);
-	in_every_policy(tc, close_inside__another_adapter_with_an_evd__closes);
-	in_every_policy(tc, open_inside__another_adapter__opens_and_closes);
-	in_every_policy(tc, ia_query_inside__returns_the_attributes);
-	in_every_policy(tc, context_inside__of_its_own_evd__is_kept);
-	return s;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define AT_ONCE 4
 
@@ -52,8 +52,10 @@ meets_the_others(struct up *up, const DAT_EVENT *event)
 	pthread_barrier_wait(&barrier);
 }
 
+DT_CASE("many:concurrency");
+
 /* clause: c.14.9 */
-START_TEST(many__four_upcalls__meet_at_a_barrier)
+TEST_LOOP(many__four_upcalls__meet_at_a_barrier, dt_personalities())
 {
 	struct dt_side side;
 	struct up up;
@@ -69,10 +71,9 @@ START_TEST(many__four_upcalls__meet_at_a_barrier)
 	pthread_barrier_destroy(&barrier);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.9 */
-START_TEST(many__four_completions__meet_at_a_barrier)
+TEST_LOOP(many__four_completions__meet_at_a_barrier, dt_personalities())
 {
 	struct dt_pair pair;
 	struct up up;
@@ -89,10 +90,9 @@ START_TEST(many__four_completions__meet_at_a_barrier)
 	pthread_barrier_destroy(&barrier);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.9 */
-START_TEST(many__each_upcall__has_a_thread_of_its_own)
+TEST(many__each_upcall__has_a_thread_of_its_own)
 {
 	struct dt_side side;
 	struct up up;
@@ -109,11 +109,12 @@ START_TEST(many__each_upcall__has_a_thread_of_its_own)
 	up_await_returned(&up, AT_ONCE);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("many:order");
 
 /* clause: c.14.9 */
 /* origin: attack.C6 */
-START_TEST(many__all_stand_and_one_returns__the_oldest_event_starts_next)
+TEST(many__all_stand_and_one_returns__the_oldest_event_starts_next)
 {
 	struct dt_side side;
 	int standing;
@@ -138,10 +139,9 @@ START_TEST(many__all_stand_and_one_returns__the_oldest_event_starts_next)
 	up_await_returned(&up, 20);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.9 */
-START_TEST(many__ended_in_reverse__each_event_once)
+TEST(many__ended_in_reverse__each_event_once)
 {
 	struct dt_side side;
 	struct up up;
@@ -159,7 +159,6 @@ START_TEST(many__ended_in_reverse__each_event_once)
 	up_assert_no_more(&up, AT_ONCE);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 adds_up(struct up *up, const DAT_EVENT *event)
@@ -169,8 +168,10 @@ adds_up(struct up *up, const DAT_EVENT *event)
 	seen[up_value(event)]++;
 }
 
+DT_CASE("many:concurrency");
+
 /* clause: c.14.9 */
-START_TEST(many__many_events__none_lost_none_twice)
+TEST(many__many_events__none_lost_none_twice)
 {
 	enum { EVENTS = 900 };
 	static _Atomic(int) seen[EVENTS];
@@ -190,10 +191,11 @@ START_TEST(many__many_events__none_lost_none_twice)
 		ck_assert_int_eq(seen[i], 1);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("many:order");
 
 /* clause: c.14.9, c.14.5 */
-START_TEST(many__more_events__never_promises_what_is_not_there)
+TEST(many__more_events__never_promises_what_is_not_there)
 {
 	struct dt_side side;
 	struct up up;
@@ -209,10 +211,11 @@ START_TEST(many__more_events__never_promises_what_is_not_there)
 		    up.notes[i].more, up_value(&up.notes[i].event) < 7 ? DAT_TRUE : DAT_FALSE);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("many:concurrency");
 
 /* clause: c.14.9 */
-START_TEST(many__of_one_evd_all_stand__upcalls_of_another_still_come)
+TEST(many__of_one_evd_all_stand__upcalls_of_another_still_come)
 {
 	struct dt_side side;
 	struct up up, other;
@@ -229,10 +232,11 @@ START_TEST(many__of_one_evd_all_stand__upcalls_of_another_still_come)
 	up_await_returned(&up, 12);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("many:changes");
 
 /* clause: c.14.8, c.14.9, c.14.18 */
-START_TEST(many_to_single__while_they_stand__the_next_waits_for_the_last)
+TEST(many_to_single__while_they_stand__the_next_waits_for_the_last)
 {
 	struct dt_side side;
 	struct up up;
@@ -261,10 +265,9 @@ START_TEST(many_to_single__while_they_stand__the_next_waits_for_the_last)
 	up_await_returned(&up, AT_ONCE + 3);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.9, c.14.18 */
-START_TEST(single_to_many__while_one_stands__others_start_beside_it)
+TEST(single_to_many__while_one_stands__others_start_beside_it)
 {
 	struct dt_side side;
 	struct up up;
@@ -280,10 +283,9 @@ START_TEST(single_to_many__while_one_stands__others_start_beside_it)
 	up_await_returned(&up, 3);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.9, c.14.18 */
-START_TEST(many_to_norify__while_they_run__called_after_the_last_returned)
+TEST(many_to_norify__while_they_run__called_after_the_last_returned)
 {
 	struct dt_side side;
 	struct up up;
@@ -304,10 +306,9 @@ START_TEST(many_to_norify__while_they_run__called_after_the_last_returned)
 	up_assert_values(&up, 0, 3);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.9, c.14.10 */
-START_TEST(many__disabled_while_they_stand__they_end_and_no_other_starts)
+TEST(many__disabled_while_they_stand__they_end_and_no_other_starts)
 {
 	struct dt_side side;
 	struct up up;
@@ -326,10 +327,11 @@ START_TEST(many__disabled_while_they_stand__they_end_and_no_other_starts)
 	ck_assert_int_eq(up.noted, 10);
 	dt_side_close(&side);
 }
-END_TEST
+
+DT_CASE("many:order");
 
 /* clause: c.14.9 */
-START_TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
+TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
 {
 	struct dt_side side;
 	DAT_COUNT done;
@@ -346,7 +348,6 @@ START_TEST(many__stepped_by_hand__starts_in_the_order_of_the_events)
 	up_assert_values(&up, 0, 12);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Limits descriptors to those that are open now: threads of a pool need more. */
 static struct rlimit
@@ -363,8 +364,10 @@ no_more_descriptors(void)
 	return before;
 }
 
+DT_CASE("many:concurrency");
+
 /* clause: c.14.9, c.14.2 */
-START_TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
+TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
 {
 	DAT_EVD_HANDLE evd = (DAT_EVD_HANDLE)5;
 	struct rlimit before;
@@ -384,30 +387,4 @@ START_TEST(many__no_threads_to_be_had__is_a_shortage_and_changes_nothing)
 	up_set(&up, DAT_UPCALL_MANY);
 	up_assert_policy(&up, DAT_UPCALL_MANY);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_many_suite(void)
-{
-	Suite *s = suite_create("many");
-	TCase *tc = dt_tcase(s, "concurrency");
-
-	tcase_add_loop_test(tc, many__four_upcalls__meet_at_a_barrier, 0, dt_personalities());
-	tcase_add_loop_test(tc, many__four_completions__meet_at_a_barrier, 0, dt_personalities());
-	tcase_add_test(tc, many__each_upcall__has_a_thread_of_its_own);
-	tcase_add_test(tc, many__many_events__none_lost_none_twice);
-	tcase_add_test(tc, many__of_one_evd_all_stand__upcalls_of_another_still_come);
-	tcase_add_test(tc, many__no_threads_to_be_had__is_a_shortage_and_changes_nothing);
-	tc = dt_tcase(s, "order");
-	tcase_add_test(tc, many__all_stand_and_one_returns__the_oldest_event_starts_next);
-	tcase_add_test(tc, many__ended_in_reverse__each_event_once);
-	tcase_add_test(tc, many__more_events__never_promises_what_is_not_there);
-	tcase_add_test(tc, many__stepped_by_hand__starts_in_the_order_of_the_events);
-	tc = dt_tcase(s, "changes");
-	tcase_add_test(tc, many_to_single__while_they_stand__the_next_waits_for_the_last);
-	tcase_add_test(tc, single_to_many__while_one_stands__others_start_beside_it);
-	tcase_add_test(tc, many_to_norify__while_they_run__called_after_the_last_returned);
-	tcase_add_test(tc, many__disabled_while_they_stand__they_end_and_no_other_starts);
-	return s;
 }

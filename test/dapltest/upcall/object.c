@@ -3,10 +3,13 @@
 #include <sched.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
+
+DT_CASE("object:object");
 
 /* clause: c.14.18 */
-START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
+TEST_LOOP(
+    object__replaced_while_an_upcall_stands__the_next_uses_the_new_one, UP_ENABLING *UP_ENABLING)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
 	DAT_UPCALL_POLICY to = up_policies[_i / UP_ENABLING];
@@ -43,10 +46,9 @@ START_TEST(object__replaced_while_an_upcall_stands__the_next_uses_the_new_one)
 	ck_assert_int_eq(up.entered, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.18, c.14.10 */
-START_TEST(object__given_while_disabled__is_in_force_at_the_next_enabling)
+TEST_LOOP(object__given_while_disabled__is_in_force_at_the_next_enabling, 2)
 {
 	DAT_UPCALL_POLICY off = up_policies[UP_ENABLING + _i];
 	struct up up, other;
@@ -61,10 +63,9 @@ START_TEST(object__given_while_disabled__is_in_force_at_the_next_enabling)
 	ck_assert_int_eq(up.entered, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.19 */
-START_TEST(object__same__keeps_function_and_instance_through_every_policy)
+TEST(object__same__keeps_function_and_instance_through_every_policy)
 {
 	struct dt_side side;
 	struct up up;
@@ -78,10 +79,9 @@ START_TEST(object__same__keeps_function_and_instance_through_every_policy)
 	up_assert_policy(&up, DAT_UPCALL_SINGLE_INSTANCE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.18, c.14.20 */
-START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
+TEST(object__the_null_object_while_disabled__takes_the_function_away)
 {
 	DAT_UPCALL_OBJECT none = DAT_UPCALL_NULL;
 	struct dt_side side;
@@ -94,7 +94,6 @@ START_TEST(object__the_null_object_while_disabled__takes_the_function_away)
 	up_assert_policy(&up, DAT_UPCALL_DISABLE);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* Two objects with the same function: the instance data shows which one was in force. */
 static _Atomic(bool) torn_pair;
@@ -132,7 +131,7 @@ posts_until_reported(void *arg)
 }
 
 /* clause: c.14.18 */
-START_TEST(object__replaced_under_load__function_and_instance_stay_together)
+TEST_LOOP(object__replaced_under_load__function_and_instance_stay_together, UP_ENABLING)
 {
 	static char one = '1', two = '2';
 	DAT_UPCALL_OBJECT first = { &one, first_function }, second = { &two, second_function };
@@ -155,22 +154,4 @@ START_TEST(object__replaced_under_load__function_and_instance_stay_together)
 	up_set(&up, DAT_UPCALL_TEARDOWN);
 	ck_assert(!torn_pair);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_object_suite(void)
-{
-	Suite *s = suite_create("object");
-	TCase *tc = dt_tcase(s, "object");
-
-	tcase_add_loop_test(tc, object__replaced_while_an_upcall_stands__the_next_uses_the_new_one,
-	    0, UP_ENABLING * UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, object__given_while_disabled__is_in_force_at_the_next_enabling, 0, 2);
-	tcase_add_test(tc, object__same__keeps_function_and_instance_through_every_policy);
-	tcase_add_test(tc, object__the_null_object_while_disabled__takes_the_function_away);
-	tcase_add_loop_test(
-	    tc, object__replaced_under_load__function_and_instance_stay_together, 0, UP_ENABLING);
-	return s;
 }

@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 static void
 post_many(DAT_EVD_HANDLE evd, uintptr_t first, int n)
@@ -12,8 +12,10 @@ post_many(DAT_EVD_HANDLE evd, uintptr_t first, int n)
 		dt_post_se(evd, first + (uintptr_t)i);
 }
 
+DT_CASE("policy:persistence");
+
 /* clause: c.14.7 */
-START_TEST(policy__that_calls__stays_for_many_events)
+TEST_LOOP(policy__that_calls__stays_for_many_events, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -27,10 +29,9 @@ START_TEST(policy__that_calls__stays_for_many_events)
 	up_assert_values(&up, 0, 40);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.7, c.14.11 */
-START_TEST(policy__one_shot_notifications_of_the_device__persists)
+TEST_LOOP(policy__one_shot_notifications_of_the_device__persists, UP_ENABLING)
 {
 	struct dt_pair pair;
 	struct up up;
@@ -45,10 +46,9 @@ START_TEST(policy__one_shot_notifications_of_the_device__persists)
 	up_assert_values(&up, 0, 12);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.7, c.14.10 */
-START_TEST(policy__disabled__stays_disabled)
+TEST_LOOP(policy__disabled__stays_disabled, UP_POLICIES - UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -63,12 +63,13 @@ START_TEST(policy__disabled__stays_disabled)
 	ck_assert_int_eq(up.entered, 0);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- SINGLE_INSTANCE ---- */
 
+DT_CASE("policy:single");
+
 /* clause: c.14.8, c.14.35 */
-START_TEST(single__a_burst__one_at_a_time_in_order)
+TEST(single__a_burst__one_at_a_time_in_order)
 {
 	struct dt_side side;
 	struct up up;
@@ -86,7 +87,6 @@ START_TEST(single__a_burst__one_at_a_time_in_order)
 		ck_assert(!pthread_equal(up.notes[i].thread, pthread_self()));
 	dt_side_close(&side);
 }
-END_TEST
 
 static void *
 posts_100(void *arg)
@@ -99,7 +99,7 @@ posts_100(void *arg)
 }
 
 /* clause: c.14.8 */
-START_TEST(single__three_threads_post__never_two_at_once_and_none_lost)
+TEST(single__three_threads_post__never_two_at_once_and_none_lost)
 {
 	struct dt_side side;
 	pthread_t threads[3];
@@ -119,10 +119,9 @@ START_TEST(single__three_threads_post__never_two_at_once_and_none_lost)
 	up_assert_no_more(&up, 300);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.8 */
-START_TEST(single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own)
+TEST(single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own)
 {
 	static struct up ups[3];
 	struct dt_side side;
@@ -144,12 +143,13 @@ START_TEST(single__two_evds__one_that_stands_delays_only_itself_on_loops_of_thei
 	up_await_returned(&ups[0], 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- NORIFY ---- */
 
+DT_CASE("policy:norify");
+
 /* clause: c.14.6 */
-START_TEST(norify__an_event__is_reported_and_not_taken)
+TEST(norify__an_event__is_reported_and_not_taken)
 {
 	struct dt_side side;
 	DAT_EVENT event;
@@ -165,10 +165,9 @@ START_TEST(norify__an_event__is_reported_and_not_taken)
 	dt_assert_empty(up.evd);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.6 */
-START_TEST(norify__an_event_that_stays__is_reported_once)
+TEST(norify__an_event_that_stays__is_reported_once)
 {
 	struct dt_side side;
 	struct up up;
@@ -184,10 +183,9 @@ START_TEST(norify__an_event_that_stays__is_reported_once)
 	up_assert_values(&up, 5, 2);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.6 */
-START_TEST(norify__a_burst_during_an_upcall__is_reported_once_more)
+TEST(norify__a_burst_during_an_upcall__is_reported_once_more)
 {
 	struct dt_side side;
 	struct up up;
@@ -206,10 +204,9 @@ START_TEST(norify__a_burst_during_an_upcall__is_reported_once_more)
 	up_assert_values(&up, 0, 10);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.6, c.14.15 */
-START_TEST(norify__enabled_with_events_queued__reports_them)
+TEST(norify__enabled_with_events_queued__reports_them)
 {
 	struct dt_side side;
 	struct up up;
@@ -223,12 +220,13 @@ START_TEST(norify__enabled_with_events_queued__reports_them)
 	up_assert_values(&up, 0, 4);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- DISABLE ---- */
 
+DT_CASE("policy:disable");
+
 /* clause: c.14.10, c.14.17 */
-START_TEST(disable__with_events_queued_behind_an_upcall__none_of_them_is_called)
+TEST(disable__with_events_queued_behind_an_upcall__none_of_them_is_called)
 {
 	struct dt_side side;
 	struct up up;
@@ -246,10 +244,9 @@ START_TEST(disable__with_events_queued_behind_an_upcall__none_of_them_is_called)
 	up_assert_values(&up, 0, 6);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.10 */
-START_TEST(disable__against_a_poster__at_most_one_claimed_before_still_enters)
+TEST(disable__against_a_poster__at_most_one_claimed_before_still_enters)
 {
 	struct dt_side side;
 	pthread_t thread;
@@ -274,10 +271,9 @@ START_TEST(disable__against_a_poster__at_most_one_claimed_before_still_enters)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.10, c.14.11 */
-START_TEST(disable__completions_arrive__stay_queued_and_arm_nothing)
+TEST_LOOP(disable__completions_arrive__stay_queued_and_arm_nothing, dt_personalities())
 {
 	DAT_UINT64 arms;
 	struct dt_pair pair;
@@ -301,10 +297,9 @@ START_TEST(disable__completions_arrive__stay_queued_and_arm_nothing)
 	up_assert_values(&up, 0, 8);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.10, c.14.11 */
-START_TEST(disable_and_enable__over_and_over__loses_nothing)
+TEST_LOOP(disable_and_enable__over_and_over__loses_nothing, dt_personalities())
 {
 	enum { ROUNDS = 30 };
 	struct dt_pair pair;
@@ -324,35 +319,4 @@ START_TEST(disable_and_enable__over_and_over__loses_nothing)
 	}
 	up_assert_values(&up, 0, ROUNDS);
 	dt_pair_close(&pair);
-}
-END_TEST
-
-Suite *
-upcall_policy_suite(void)
-{
-	Suite *s = suite_create("policy");
-	TCase *tc = dt_tcase(s, "persistence");
-
-	tcase_add_loop_test(tc, policy__that_calls__stays_for_many_events, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, policy__one_shot_notifications_of_the_device__persists, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, policy__disabled__stays_disabled, 0, UP_POLICIES - UP_ENABLING);
-	tc = dt_tcase(s, "single");
-	tcase_add_test(tc, single__a_burst__one_at_a_time_in_order);
-	tcase_add_test(tc, single__three_threads_post__never_two_at_once_and_none_lost);
-	tcase_add_test(
-	    tc, single__two_evds__one_that_stands_delays_only_itself_on_loops_of_their_own);
-	tc = dt_tcase(s, "norify");
-	tcase_add_test(tc, norify__an_event__is_reported_and_not_taken);
-	tcase_add_test(tc, norify__an_event_that_stays__is_reported_once);
-	tcase_add_test(tc, norify__a_burst_during_an_upcall__is_reported_once_more);
-	tcase_add_test(tc, norify__enabled_with_events_queued__reports_them);
-	tc = dt_tcase(s, "disable");
-	tcase_add_test(tc, disable__with_events_queued_behind_an_upcall__none_of_them_is_called);
-	tcase_add_test(tc, disable__against_a_poster__at_most_one_claimed_before_still_enters);
-	tcase_add_loop_test(
-	    tc, disable__completions_arrive__stay_queued_and_arm_nothing, 0, dt_personalities());
-	tcase_add_loop_test(
-	    tc, disable_and_enable__over_and_over__loses_nothing, 0, dt_personalities());
-	return s;
 }

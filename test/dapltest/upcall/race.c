@@ -3,7 +3,7 @@
 #include <sched.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define EVENTS 1500
 
@@ -115,8 +115,10 @@ static const struct changer duels[][2] = {
 };
 #define DUELS (int)(sizeof duels / sizeof duels[0])
 
+DT_CASE("race:race");
+
 /* clause: c.14.29 */
-START_TEST(two_threads__change_the_policy_against_each_other__every_event_once)
+TEST_LOOP(two_threads__change_the_policy_against_each_other__every_event_once, DUELS)
 {
 	struct changer duel[2] = { duels[_i][0], duels[_i][1] };
 	pthread_t poster;
@@ -137,10 +139,9 @@ START_TEST(two_threads__change_the_policy_against_each_other__every_event_once)
 	up_join(poster);
 	field_end();
 }
-END_TEST
 
 /* clause: c.14.29, c.14.12 */
-START_TEST(two_threads__tear_down_and_enable__teardown_always_returns)
+TEST_LOOP(two_threads__tear_down_and_enable__teardown_always_returns, UP_ENABLING)
 {
 	struct changer enabling = { .policies = { up_policies[_i], up_policies[_i] },
 		.flag = DAT_UPCALL_INVOC_ANY };
@@ -156,7 +157,6 @@ START_TEST(two_threads__tear_down_and_enable__teardown_always_returns)
 	up_join(poster);
 	field_end();
 }
-END_TEST
 
 static void *
 takes(void *arg)
@@ -174,7 +174,7 @@ takes(void *arg)
 }
 
 /* clause: c.14.29, c.5.6 */
-START_TEST(a_thread_dequeues_against_upcalls__every_event_once)
+TEST_LOOP(a_thread_dequeues_against_upcalls__every_event_once, UP_ENABLING)
 {
 	pthread_t poster, reader;
 
@@ -187,10 +187,9 @@ START_TEST(a_thread_dequeues_against_upcalls__every_event_once)
 	up_join(reader);
 	field_end();
 }
-END_TEST
 
 /* clause: c.14.29, c.14.8 */
-START_TEST(many_and_single_by_turns__single_is_single_whenever_it_stands)
+TEST(many_and_single_by_turns__single_is_single_whenever_it_stands)
 {
 	/* MANY and SINGLE in turn, with TEARDOWN in between, so that they do not overlap. */
 	static struct up up;
@@ -213,7 +212,6 @@ START_TEST(many_and_single_by_turns__single_is_single_whenever_it_stands)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static void *
 makes_and_frees(void *arg)
@@ -232,7 +230,7 @@ makes_and_frees(void *arg)
 }
 
 /* clause: c.14.1, c.14.26 */
-START_TEST(three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost)
+TEST_LOOP(three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost, UP_ENABLING)
 {
 	pthread_t threads[3], poster;
 
@@ -244,23 +242,4 @@ START_TEST(three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost)
 		up_join(threads[i]);
 	up_join(poster);
 	field_end();
-}
-END_TEST
-
-Suite *
-upcall_race_suite(void)
-{
-	Suite *s = suite_create("race");
-	TCase *tc = dt_tcase(s, "race");
-
-	tcase_add_loop_test(
-	    tc, two_threads__change_the_policy_against_each_other__every_event_once, 0, DUELS);
-	tcase_add_loop_test(
-	    tc, two_threads__tear_down_and_enable__teardown_always_returns, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, a_thread_dequeues_against_upcalls__every_event_once, 0, UP_ENABLING);
-	tcase_add_test(tc, many_and_single_by_turns__single_is_single_whenever_it_stands);
-	tcase_add_loop_test(tc,
-	    three_threads_make_and_free_evds__while_upcalls_run__nothing_is_lost, 0, UP_ENABLING);
-	return s;
 }

@@ -8,7 +8,7 @@
 #include <dat2/kdat.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 /* ---- the recipes ---- */
 
@@ -160,8 +160,10 @@ posts(void *arg)
 	return NULL;
 }
 
+DT_CASE("recipe:drain");
+
 /* clause: c.14.23, c.14.16, a.4.1 */
-START_TEST(recipe__against_a_poster__every_event_in_order)
+TEST_LOOP(recipe__against_a_poster__every_event_in_order, KINDS *dt_personalities())
 {
 	struct posting posting = { .n = 800 };
 	struct worker *worker;
@@ -178,10 +180,9 @@ START_TEST(recipe__against_a_poster__every_event_in_order)
 	ck_assert_int_eq(work.done, posting.n);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.23, c.14.16, c.14.17 */
-START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
+TEST_LOOP(recipe__on_receives_that_it_posts_anew__every_message_in_order, KINDS *dt_personalities())
 {
 	enum { MESSAGES = 300 };
 	struct worker *worker;
@@ -209,7 +210,6 @@ START_TEST(recipe__on_receives_that_it_posts_anew__every_message_in_order)
 	ck_assert_int_eq(work.done, MESSAGES);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 answers(struct worker *worker, const DAT_EVENT *event)
@@ -225,7 +225,7 @@ answers(struct worker *worker, const DAT_EVENT *event)
 }
 
 /* clause: c.14.23, c.14.24 */
-START_TEST(recipe__two_sides_answer_each_other__200_rounds)
+TEST_LOOP(recipe__two_sides_answer_each_other__200_rounds, dt_personalities())
 {
 	struct worker *workers[2];
 	struct dt_pair pair;
@@ -254,7 +254,6 @@ START_TEST(recipe__two_sides_answer_each_other__200_rounds)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static _Atomic(bool) posting_on;
 
@@ -282,8 +281,10 @@ ignores(struct worker *worker, const DAT_EVENT *event)
 	work->done++;
 }
 
+DT_CASE("recipe:stop");
+
 /* clause: c.14.12, c.14.26 */
-START_TEST(stop__under_load__nothing_touches_the_worker_afterwards)
+TEST_LOOP(stop__under_load__nothing_touches_the_worker_afterwards, KINDS)
 {
 	struct worker *worker;
 	struct dt_side side;
@@ -308,7 +309,6 @@ START_TEST(stop__under_load__nothing_touches_the_worker_afterwards)
 	}
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 frees_at_value_9(struct worker *worker, const DAT_EVENT *event)
@@ -330,7 +330,7 @@ frees_itself(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_e
 }
 
 /* clause: c.14.25 */
-START_TEST(last_event__frees_its_evd_from_the_upcall__no_other_comes)
+TEST_LOOP(last_event__frees_its_evd_from_the_upcall__no_other_comes, dt_personalities())
 {
 	struct worker *worker;
 	struct dt_side side;
@@ -351,10 +351,11 @@ START_TEST(last_event__frees_its_evd_from_the_upcall__no_other_comes)
 	dt_side_close(&side);
 	free(worker);
 }
-END_TEST
+
+DT_CASE("recipe:drain");
 
 /* clause: c.14.23, c.14.8 */
-START_TEST(recipe__eight_evds_on_three_loops__each_in_order)
+TEST_LOOP(recipe__eight_evds_on_three_loops__each_in_order, dt_personalities())
 {
 	struct posting posting[8];
 	struct worker *workers[8];
@@ -377,26 +378,4 @@ START_TEST(recipe__eight_evds_on_three_loops__each_in_order)
 		ck_assert_int_eq(work[i].done, 150);
 	}
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_recipe_suite(void)
-{
-	Suite *s = suite_create("recipe");
-	TCase *tc = dt_tcase(s, "drain");
-
-	tcase_add_loop_test(
-	    tc, recipe__against_a_poster__every_event_in_order, 0, KINDS * dt_personalities());
-	tcase_add_loop_test(tc, recipe__on_receives_that_it_posts_anew__every_message_in_order, 0,
-	    KINDS * dt_personalities());
-	tcase_add_loop_test(
-	    tc, recipe__two_sides_answer_each_other__200_rounds, 0, dt_personalities());
-	tcase_add_loop_test(
-	    tc, recipe__eight_evds_on_three_loops__each_in_order, 0, dt_personalities());
-	tc = dt_tcase(s, "stop");
-	tcase_add_loop_test(tc, stop__under_load__nothing_touches_the_worker_afterwards, 0, KINDS);
-	tcase_add_loop_test(
-	    tc, last_event__frees_its_evd_from_the_upcall__no_other_comes, 0, dt_personalities());
-	return s;
 }

@@ -2,7 +2,7 @@
 /* Every stream makes upcalls: under each policy that calls, on each kind of device */
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
 
 #define EACH (UP_ENABLING * dt_personalities())
 
@@ -61,8 +61,10 @@ await_end(struct up *up, int noted)
 
 /* ---- completions ---- */
 
+DT_CASE("stream:completions");
+
 /* clause: c.14.32, c.14.4 */
-START_TEST(receives__each_makes_its_upcall)
+TEST_LOOP(receives__each_makes_its_upcall, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	const DAT_DTO_COMPLETION_EVENT_DATA *dto;
@@ -87,10 +89,9 @@ START_TEST(receives__each_makes_its_upcall)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.32 */
-START_TEST(requests__send_write_and_read_make_their_upcalls)
+TEST_LOOP(requests__send_write_and_read_make_their_upcalls, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	DAT_LMR_TRIPLET local;
@@ -119,10 +120,9 @@ START_TEST(requests__send_write_and_read_make_their_upcalls)
 	assert_cookies(&up, policy, 12);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.32, e.2.3 */
-START_TEST(flushed_receives__each_makes_its_upcall)
+TEST_LOOP(flushed_receives__each_makes_its_upcall, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	struct dt_pair pair;
@@ -139,12 +139,13 @@ START_TEST(flushed_receives__each_makes_its_upcall)
 		    DAT_DTO_ERR_FLUSHED);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* ---- connections ---- */
 
+DT_CASE("stream:connections");
+
 /* clause: c.14.32, e.1.16 */
-START_TEST(connection__established_then_disconnected)
+TEST_LOOP(connection__established_then_disconnected, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	struct dt_pair pair;
@@ -168,10 +169,9 @@ START_TEST(connection__established_then_disconnected)
 		    up.notes[i].event.event_data.connect_event_data.ep_handle, pair.b.ep);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.32, d.0.4, d.0.5 */
-START_TEST(connection__refused_by_the_peer_and_by_the_transport)
+TEST_LOOP(connection__refused_by_the_peer_and_by_the_transport, UP_ENABLING)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i];
 	struct dt_pair pair;
@@ -193,7 +193,6 @@ START_TEST(connection__refused_by_the_peer_and_by_the_transport)
 	ck_assert_int_eq(count_of(&up, DAT_CONNECTION_EVENT_NON_PEER_REJECTED), 1);
 	dt_pair_close(&pair);
 }
-END_TEST
 
 static void
 accepts(struct up *up, const DAT_EVENT *event)
@@ -210,7 +209,7 @@ accepts(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.32, c.14.24, d.0.2 */
-START_TEST(connection_request__accepted_in_its_upcall)
+TEST_LOOP(connection_request__accepted_in_its_upcall, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	struct dt_side a, b;
@@ -231,12 +230,13 @@ START_TEST(connection_request__accepted_in_its_upcall)
 	dt_side_close(&a);
 	dt_side_close(&b);
 }
-END_TEST
 
 /* ---- software and asynchronous events ---- */
 
+DT_CASE("stream:others");
+
 /* clause: c.14.32 */
-START_TEST(software__each_makes_its_upcall_also_beside_a_device_queue)
+TEST_LOOP(software__each_makes_its_upcall_also_beside_a_device_queue, EACH)
 {
 	DAT_UPCALL_POLICY policy = chosen(_i);
 	struct dt_side side;
@@ -251,10 +251,9 @@ START_TEST(software__each_makes_its_upcall_also_beside_a_device_queue)
 	assert_cookies(&up, policy, 30);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.32, d.0.11 */
-START_TEST(async__an_overflow_of_another_evd_makes_an_upcall)
+TEST_LOOP(async__an_overflow_of_another_evd_makes_an_upcall, UP_ENABLING)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i];
 	struct dt_side a, b;
@@ -282,12 +281,13 @@ START_TEST(async__an_overflow_of_another_evd_makes_an_upcall)
 	dt_side_close(&a);
 	dt_side_close(&b);
 }
-END_TEST
 
 /* ---- all on one EVD ---- */
 
+DT_CASE("stream:merged");
+
 /* clause: c.14.32, d.4.2, d.4.3, d.4.4 */
-START_TEST(merged__established_receives_disconnected__in_this_order)
+TEST_LOOP(merged__established_receives_disconnected__in_this_order, EACH)
 {
 	enum { MESSAGES = 12 };
 	DAT_UPCALL_POLICY policy = chosen(_i);
@@ -324,10 +324,9 @@ START_TEST(merged__established_receives_disconnected__in_this_order)
 	}
 	dt_pair_close(&pair);
 }
-END_TEST
 
 /* clause: c.14.32, c.14.35 */
-START_TEST(several_adapters__each_has_threads_of_its_own)
+TEST(several_adapters__each_has_threads_of_its_own)
 {
 	static struct up ups[3];
 	struct dt_side sides[3];
@@ -347,29 +346,4 @@ START_TEST(several_adapters__each_has_threads_of_its_own)
 		up_await_returned(&ups[i], 1);
 		dt_side_close(&sides[i]);
 	}
-}
-END_TEST
-
-Suite *
-upcall_stream_suite(void)
-{
-	Suite *s = suite_create("stream");
-	TCase *tc = dt_tcase(s, "completions");
-
-	tcase_add_loop_test(tc, receives__each_makes_its_upcall, 0, EACH);
-	tcase_add_loop_test(tc, requests__send_write_and_read_make_their_upcalls, 0, EACH);
-	tcase_add_loop_test(tc, flushed_receives__each_makes_its_upcall, 0, EACH);
-	tc = dt_tcase(s, "connections");
-	tcase_add_loop_test(tc, connection__established_then_disconnected, 0, EACH);
-	tcase_add_loop_test(
-	    tc, connection__refused_by_the_peer_and_by_the_transport, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, connection_request__accepted_in_its_upcall, 0, EACH);
-	tc = dt_tcase(s, "others");
-	tcase_add_loop_test(
-	    tc, software__each_makes_its_upcall_also_beside_a_device_queue, 0, EACH);
-	tcase_add_loop_test(tc, async__an_overflow_of_another_evd_makes_an_upcall, 0, UP_ENABLING);
-	tc = dt_tcase(s, "merged");
-	tcase_add_loop_test(tc, merged__established_receives_disconnected__in_this_order, 0, EACH);
-	tcase_add_test(tc, several_adapters__each_has_threads_of_its_own);
-	return s;
 }

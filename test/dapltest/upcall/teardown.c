@@ -3,10 +3,12 @@
 #include <sched.h>
 
 #include "lib/upcall_story.h"
-#include "suites.h"
+#include "lib/runner.h"
+
+DT_CASE("teardown:teardown");
 
 /* clause: c.14.12 */
-START_TEST(teardown__nothing_runs__returns_at_once)
+TEST_LOOP(teardown__nothing_runs__returns_at_once, UP_POLICIES)
 {
 	struct dt_side side;
 	struct up up;
@@ -17,10 +19,9 @@ START_TEST(teardown__nothing_runs__returns_at_once)
 	up_assert_policy(&up, DAT_UPCALL_TEARDOWN);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12 */
-START_TEST(teardown__upcalls_stand__returns_after_the_last)
+TEST_LOOP(teardown__upcalls_stand__returns_after_the_last, UP_ENABLING *dt_personalities())
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i % UP_ENABLING];
 	struct up_ending t;
@@ -37,10 +38,9 @@ START_TEST(teardown__upcalls_stand__returns_after_the_last)
 	up_assert_no_more(&up, up_standing(policy));
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12, c.14.10 */
-START_TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
+TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
 {
 	struct up_ending t;
 	struct dt_side side;
@@ -59,7 +59,6 @@ START_TEST(teardown__events_queued__none_of_them_is_called_during_or_after)
 	ck_assert_int_eq(up.noted, 11);
 	dt_side_close(&side);
 }
-END_TEST
 
 struct posting {
 	struct up *up;
@@ -82,7 +81,7 @@ posts(void *arg)
 }
 
 /* clause: c.14.12 */
-START_TEST(teardown__against_a_poster__after_it_none_runs_and_none_starts)
+TEST_LOOP(teardown__against_a_poster__after_it_none_runs_and_none_starts, UP_ENABLING)
 {
 	DAT_UPCALL_POLICY policy = up_policies[_i];
 	struct posting posting = { 0 };
@@ -114,10 +113,9 @@ START_TEST(teardown__against_a_poster__after_it_none_runs_and_none_starts)
 	up_join(thread);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12 */
-START_TEST(teardown__by_three_threads__all_return_after_the_upcalls)
+TEST_LOOP(teardown__by_three_threads__all_return_after_the_upcalls, UP_ENABLING)
 {
 	struct up_ending t[3];
 	struct dt_side side;
@@ -133,10 +131,9 @@ START_TEST(teardown__by_three_threads__all_return_after_the_upcalls)
 		up_let_end(&t[i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12, c.14.14 */
-START_TEST(teardown__then_enabled_again__upcalls_come_again)
+TEST_LOOP(teardown__then_enabled_again__upcalls_come_again, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -149,10 +146,9 @@ START_TEST(teardown__then_enabled_again__upcalls_come_again)
 	up_assert_policy(&up, up_policies[_i]);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12 */
-START_TEST(teardown__enabled_while_it_waits__answers_and_changes_nothing)
+TEST_LOOP(teardown__enabled_while_it_waits__answers_and_changes_nothing, UP_ENABLING)
 {
 	struct up_ending t;
 	struct dt_side side;
@@ -173,10 +169,9 @@ START_TEST(teardown__enabled_while_it_waits__answers_and_changes_nothing)
 	up_assert_policy(&up, DAT_UPCALL_TEARDOWN);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12 */
-START_TEST(teardown__of_one_evd__does_not_wait_for_upcalls_of_another)
+TEST(teardown__of_one_evd__does_not_wait_for_upcalls_of_another)
 {
 	struct dt_side side;
 	struct up up, other;
@@ -195,7 +190,6 @@ START_TEST(teardown__of_one_evd__does_not_wait_for_upcalls_of_another)
 	up_await_returned(&other, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* ---- from inside ---- */
 
@@ -209,8 +203,10 @@ tears_its_own(struct up *up, const DAT_EVENT *event)
 	torn++;
 }
 
+DT_CASE("teardown:inside");
+
 /* clause: c.14.13 */
-START_TEST(teardown_inside__of_its_own_evd__returns_and_no_other_starts)
+TEST_LOOP(teardown_inside__of_its_own_evd__returns_and_no_other_starts, UP_ENABLING)
 {
 	struct dt_side side;
 	struct up up;
@@ -227,7 +223,6 @@ START_TEST(teardown_inside__of_its_own_evd__returns_and_no_other_starts)
 	up_assert_no_more(&up, up_policies[_i] == DAT_UPCALL_MANY ? up.entered : 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 static _Atomic(bool) others_may_go;
 
@@ -246,7 +241,7 @@ first_tears_down(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.13, c.14.12 */
-START_TEST(teardown_inside__others_stand__returns_after_them)
+TEST(teardown_inside__others_stand__returns_after_them)
 {
 	struct dt_side side;
 	struct up up;
@@ -265,7 +260,6 @@ START_TEST(teardown_inside__others_stand__returns_after_them)
 	up_await_returned(&up, 4);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 all_tear_down(struct up *up, const DAT_EVENT *event)
@@ -275,7 +269,7 @@ all_tear_down(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.13 */
-START_TEST(teardown_inside__four_at_once__none_waits_for_ever)
+TEST(teardown_inside__four_at_once__none_waits_for_ever)
 {
 	struct dt_side side;
 	struct up up;
@@ -290,7 +284,6 @@ START_TEST(teardown_inside__four_at_once__none_waits_for_ever)
 	up_assert_no_more(&up, 4);
 	dt_side_close(&side);
 }
-END_TEST
 
 static void
 tears_the_other(struct up *up, const DAT_EVENT *event)
@@ -304,7 +297,7 @@ tears_the_other(struct up *up, const DAT_EVENT *event)
 }
 
 /* clause: c.14.12, c.14.24 */
-START_TEST(teardown_inside__of_another_evd__waits_for_its_upcalls)
+TEST(teardown_inside__of_another_evd__waits_for_its_upcalls)
 {
 	struct dt_side side;
 	struct up up, other;
@@ -327,10 +320,9 @@ START_TEST(teardown_inside__of_another_evd__waits_for_its_upcalls)
 	ck_assert_int_eq(torn, 1);
 	dt_side_close(&side);
 }
-END_TEST
 
 /* clause: c.14.12, c.14.24 */
-START_TEST(teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns)
+TEST(teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns)
 {
 	struct dt_side side;
 	struct up up, other;
@@ -349,34 +341,4 @@ START_TEST(teardown_inside__of_another_evd_of_the_same_thread__that_is_due__retu
 	up_await_returned(&up, 1);
 	up_assert_no_more(&other, 0);
 	dt_side_close(&side);
-}
-END_TEST
-
-Suite *
-upcall_teardown_suite(void)
-{
-	Suite *s = suite_create("teardown");
-	TCase *tc = dt_tcase(s, "teardown");
-
-	tcase_add_loop_test(tc, teardown__nothing_runs__returns_at_once, 0, UP_POLICIES);
-	tcase_add_loop_test(tc, teardown__upcalls_stand__returns_after_the_last, 0,
-	    UP_ENABLING * dt_personalities());
-	tcase_add_test(tc, teardown__events_queued__none_of_them_is_called_during_or_after);
-	tcase_add_loop_test(
-	    tc, teardown__against_a_poster__after_it_none_runs_and_none_starts, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, teardown__by_three_threads__all_return_after_the_upcalls, 0, UP_ENABLING);
-	tcase_add_loop_test(tc, teardown__then_enabled_again__upcalls_come_again, 0, UP_ENABLING);
-	tcase_add_loop_test(
-	    tc, teardown__enabled_while_it_waits__answers_and_changes_nothing, 0, UP_ENABLING);
-	tcase_add_test(tc, teardown__of_one_evd__does_not_wait_for_upcalls_of_another);
-	tc = dt_tcase(s, "inside");
-	tcase_add_loop_test(
-	    tc, teardown_inside__of_its_own_evd__returns_and_no_other_starts, 0, UP_ENABLING);
-	tcase_add_test(tc, teardown_inside__others_stand__returns_after_them);
-	tcase_add_test(tc, teardown_inside__four_at_once__none_waits_for_ever);
-	tcase_add_test(tc, teardown_inside__of_another_evd__waits_for_its_upcalls);
-	tcase_add_test(
-	    tc, teardown_inside__of_another_evd_of_the_same_thread__that_is_due__returns);
-	return s;
 }

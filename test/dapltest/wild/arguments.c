@@ -163,8 +163,10 @@ refused(int i, const struct dt_side *side, DAT_HANDLE handle, const char *what)
 	    handle, ret, arguments[i].subtype);
 }
 
+DT_CASE("wild-arguments:arguments");
+
 /* clause: b.4.2, b.4.3, b.4.4, c.2.5, c.2.12, c.8.3, e.3.1, e.7.2, e.1.1 */
-START_TEST(argument__that_is_no_handle_of_its_kind__is_refused)
+TEST_LOOP(argument__that_is_no_handle_of_its_kind__is_refused, ARGUMENTS)
 {
 	const struct dt_side *side;
 	struct wild wild;
@@ -185,10 +187,9 @@ START_TEST(argument__that_is_no_handle_of_its_kind__is_refused)
 			refused(_i, side, wild.address[i], "address");
 	wild_close(&wild);
 }
-END_TEST
 
 /* clause: b.4.7 */
-START_TEST(argument__of_another_adapter__is_refused)
+TEST_LOOP(argument__of_another_adapter__is_refused, ARGUMENTS)
 {
 	DAT_HANDLE foreign = DAT_HANDLE_NULL;
 	struct wild wild;
@@ -214,16 +215,4 @@ START_TEST(argument__of_another_adapter__is_refused)
 	if (foreign)
 		refused(_i, &wild.pair.b, foreign, "another adapter's");
 	wild_close(&wild);
-}
-END_TEST
-
-Suite *
-wild_arguments_suite(void)
-{
-	Suite *s = suite_create("wild-arguments");
-	TCase *tc = dt_tcase(s, "arguments");
-
-	tcase_add_loop_test(tc, argument__that_is_no_handle_of_its_kind__is_refused, 0, ARGUMENTS);
-	tcase_add_loop_test(tc, argument__of_another_adapter__is_refused, 0, ARGUMENTS);
-	return s;
 }

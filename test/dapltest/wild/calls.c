@@ -114,8 +114,10 @@ refused(const struct dat_call *call, DAT_HANDLE handle, const char *what)
 
 /* ---- the table's calls ---- */
 
+DT_CASE("wild-calls:calls");
+
 /* clause: b.4.3, c.4.9, c.5.7, c.6.4, c.7.4, c.8.3, c.9.2, c.11.3, c.12.4 */
-START_TEST(call__handle_of_every_other_kind__is_refused)
+TEST_LOOP(call__handle_of_every_other_kind__is_refused, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	const enum wild_kind kind = kind_of(call);
@@ -127,10 +129,9 @@ START_TEST(call__handle_of_every_other_kind__is_refused)
 			refused(call, wild.good[k], wild_names[k]);
 	wild_close(&wild);
 }
-END_TEST
 
 /* clause: b.4.4 */
-START_TEST(call__handle_of_a_freed_object_of_every_kind__is_refused)
+TEST_LOOP(call__handle_of_a_freed_object_of_every_kind__is_refused, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	struct wild wild;
@@ -142,10 +143,9 @@ START_TEST(call__handle_of_a_freed_object_of_every_kind__is_refused)
 	for (int k = 0; k < WILD_KINDS; k++)
 		refused(call, wild.good[k], wild_names[k]); /* closed: all are stale now */
 }
-END_TEST
 
 /* clause: b.4.1, b.4.2 */
-START_TEST(call__address_of_anything__is_refused_and_never_followed)
+TEST_LOOP(call__address_of_anything__is_refused_and_never_followed, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];
 	struct wild wild;
@@ -162,7 +162,6 @@ START_TEST(call__address_of_anything__is_refused_and_never_followed)
 	}
 	wild_close(&wild);
 }
-END_TEST
 
 /* ---- the upcall calls ---- */
 
@@ -179,7 +178,7 @@ refused_upcall(int i, DAT_HANDLE handle, const char *what)
 }
 
 /* clause: b.4.2, b.4.3, b.4.4, c.14.34, f.1.4 */
-START_TEST(upcall_call__with_what_is_no_handle_of_its_kind__is_refused)
+TEST_LOOP(upcall_call__with_what_is_no_handle_of_its_kind__is_refused, UPCALL_CALLS)
 {
 	enum wild_kind kind = upcall_calls[_i].takes_ia ? WILD_IA : WILD_EVD;
 	struct wild wild;
@@ -194,12 +193,11 @@ START_TEST(upcall_call__with_what_is_no_handle_of_its_kind__is_refused)
 		refused_upcall(_i, wild.address[i], "address");
 	wild_close(&wild);
 }
-END_TEST
 
 /* ---- the calls of the registry ---- */
 
 /* clause: b.3.9, b.4.3 */
-START_TEST(ia_call__with_anything_but_an_open_adapter__is_refused)
+TEST(ia_call__with_anything_but_an_open_adapter__is_refused)
 {
 	const DAT_RETURN bad = DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	DAT_HANDLE handles[WILD_KINDS + WILD_ADDRESSES];
@@ -221,22 +219,4 @@ START_TEST(ia_call__with_anything_but_an_open_adapter__is_refused)
 		    dat_ia_ha_related(handles[i], (char *)(uintptr_t) "soft", &answer), bad);
 	}
 	wild_close(&wild);
-}
-END_TEST
-
-Suite *
-wild_calls_suite(void)
-{
-	Suite *s = suite_create("wild-calls");
-	TCase *tc = dt_tcase(s, "calls");
-
-	tcase_add_loop_test(tc, call__handle_of_every_other_kind__is_refused, 0, dat_calls_count);
-	tcase_add_loop_test(
-	    tc, call__handle_of_a_freed_object_of_every_kind__is_refused, 0, dat_calls_count);
-	tcase_add_loop_test(
-	    tc, call__address_of_anything__is_refused_and_never_followed, 0, dat_calls_count);
-	tcase_add_loop_test(
-	    tc, upcall_call__with_what_is_no_handle_of_its_kind__is_refused, 0, UPCALL_CALLS);
-	tcase_add_test(tc, ia_call__with_anything_but_an_open_adapter__is_refused);
-	return s;
 }

@@ -38,7 +38,4 @@ extern const char *const wild_names[WILD_KINDS];
 void wild_open(struct wild *wild);
 void wild_close(struct wild *wild);
 
-Suite *wild_calls_suite(void);
-Suite *wild_arguments_suite(void);
-
 #endif
