@@ -16,19 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#undef _tcase_add_test
-#undef suite_create
-
 static int fds_before;
 static int threads_before;
 
-/* The suite and the case that are being filled. */
+/* What the command line and the environment ask for, and how many tests that are. */
 static struct {
-	const char *suite, *tcase;
 	bool list;
-	unsigned int n_tests;  /* of the suite that were selected */
-	const TCase *left_out; /* its tests are skipped for this reason */
-	const char *reason;
+	unsigned int n_tests;
 	unsigned int share,
 	    shares; /* of the tests that are selected only each SHARESth is run; 0 shares: all */
 	unsigned int n_selected; /* of all suites */
@@ -190,13 +184,6 @@ runner_skip(const char *reason)
 	printf("skip  %s: %s\n", running, reason);
 }
 
-void
-runner_leave_out(TCase *tcase, const char *reason)
-{
-	adding.left_out = tcase;
-	adding.reason = reason;
-}
-
 /* How many processes share a processor, from 1 to 8. */
 static double
 busy(void)
@@ -218,24 +205,6 @@ runner_stretch(double time)
 
 	/* Less than 1: the caller does not want to wait. */
 	return time * (factor >= 1 && busy() > factor ? busy() : factor);
-}
-
-TCase *
-runner_tcase_timed(Suite *suite, const char *name, double seconds)
-{
-	TCase *tcase = tcase_create(name);
-
-	adding.tcase = name;
-	tcase_set_timeout(tcase, runner_stretch(seconds));
-	tcase_add_checked_fixture(tcase, leak_setup, leak_teardown);
-	suite_add_tcase(suite, tcase);
-	return tcase;
-}
-
-TCase *
-runner_tcase(Suite *suite, const char *name)
-{
-	return runner_tcase_timed(suite, name, 20);
 }
 
 /*
@@ -269,13 +238,6 @@ being_debugged(void)
 	return pid != 0;
 }
 
-Suite *
-runner_suite(const char *name)
-{
-	adding.suite = name;
-	return suite_create(name);
-}
-
 static const char *
 file_name(const char *path)
 {
@@ -294,26 +256,6 @@ source_name(const char *path)
 		if (*at == '/')
 			path = at + 1;
 	return path;
-}
-
-void
-runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end)
-{
-	const struct selection_test its = { adding.suite, adding.tcase, test->name };
-
-	if (!selection_has(&its, &start, &end))
-		return;
-	if (adding.shares && adding.n_selected++ % adding.shares != adding.share)
-		return;
-	adding.n_tests++;
-	if (tcase == adding.left_out && n_left_out < LEFT_OUT_MAX) {
-		left_out[n_left_out].test = test;
-		left_out[n_left_out++].reason = adding.reason;
-	}
-	if (adding.list)
-		printf("%s  %s:%d\n", test->name, source_name(test->file), test->line);
-	else
-		_tcase_add_test(tcase, test, signal, status, start, end);
 }
 
 /* ---- the tests of the program ---- */
@@ -557,15 +499,14 @@ print_failed(SRunner *sr, const char *program)
 	free(results);
 }
 
-static int
-run_tests(int argc, char **argv, const runner_suite_fn *suites)
+int
+runner_run(int argc, char **argv)
 {
 	const struct rlimit no_core = { 0, 0 };
-	SRunner *sr = srunner_create(NULL), *rest = srunner_create(NULL);
+	SRunner *sr = srunner_create(NULL);
 	int run, failed, missing = 0;
-	unsigned int n_tests = 0, at = 0;
+	unsigned int at = 0;
 	const char *word;
-	Suite *suite;
 
 	parse(argc, argv);
 	read_share();
@@ -582,14 +523,6 @@ run_tests(int argc, char **argv, const runner_suite_fn *suites)
 	if (being_debugged())
 		srunner_set_fork_status(sr, CK_NOFORK);
 	add_tests(sr);
-	n_tests = adding.n_tests;
-	for (int i = 0; suites && suites[i]; i++) {
-		adding.n_tests = 0;
-		suite = suites[i]();
-		srunner_add_suite(adding.n_tests && !adding.list ? sr : rest, suite);
-		n_tests += adding.n_tests;
-	}
-	srunner_free(rest);
 	while ((word = selection_next_unmatched(&at))) {
 		missing++;
 		fprintf(stderr, "%s: no test matches %s; --list prints the names\n", argv[0], word);
@@ -598,7 +531,7 @@ run_tests(int argc, char **argv, const runner_suite_fn *suites)
 		srunner_free(sr);
 		return missing != 0;
 	}
-	if (n_tests) {
+	if (adding.n_tests) {
 		meeting_begin();
 		srunner_run_all(sr, CK_ENV);
 		meeting_end();
@@ -612,18 +545,7 @@ run_tests(int argc, char **argv, const runner_suite_fn *suites)
 	return run == 0 || failed != 0;
 }
 
-int
-runner_main(int argc, char **argv, const runner_suite_fn *suites)
-{
-	return run_tests(argc, argv, suites);
-}
-
-int
-runner_run(int argc, char **argv)
-{
-	return run_tests(argc, argv, NULL);
-}
-
+/* Of a program that has none. */
 int main(int argc, char **argv) __attribute__((weak));
 
 int

@@ -2,7 +2,7 @@
 /*
  * runner -- runs Check suites and fails on what a test leaves behind
  *
- * Every test program lists its suites and calls runner_main().  Each test runs in a
+ * A test program is linked with its tests, which register themselves.  Each test runs in a
  * forked child (unless CK_FORK=no or a debugger is attached) between two counts of
  * open descriptors and threads; a difference fails the test.  The program's last line is
  * "N passed, N failed"; no test at all is a failure.
@@ -10,7 +10,7 @@
  * Every test program takes --list, --filter GLOB and --help, and as arguments suites, cases and
  * single tests, by the names that a failure prints.
  *
- * A file of tests includes this header, not check.h: the macros below keep account of the tests.
+ * A file of tests includes this header, not check.h: the macros below take the place of Check's.
  */
 #ifndef REARM_TEST_LIB_RUNNER_H
 #define REARM_TEST_LIB_RUNNER_H
@@ -18,6 +18,9 @@
 #include <stdbool.h>
 
 #include <check.h>
+
+#undef START_TEST
+#undef END_TEST
 
 /*
  * A case: the tests that follow CASE() in the file belong to it, up to the next CASE().
@@ -95,45 +98,10 @@ int runner_begin_test(const TTest *test, int turn);
  */
 int runner_run(int argc, char **argv);
 
-/* As Check's own, and a failure prints the name of the test, its line, and how to run it alone. */
-#undef START_TEST
-#define START_TEST(test) \
-	static void test##_body(int); \
-	static void test##_fn(int); \
-	static const TTest test##_ttest = { #test, test##_fn, __FILE__, __LINE__ }; \
-	static const TTest *test = &test##_ttest; \
-	static void test##_fn(int _i) \
-	{ \
-		if (runner_begin_test(&test##_ttest, _i)) \
-			test##_body(_i); \
-	} \
-	static void test##_body(int _i CK_ATTRIBUTE_UNUSED)
-
-/* What Check's tcase_add_*() and suite_create() call in its place. */
-#define _tcase_add_test runner_add_test
-#define suite_create runner_suite
-void runner_add_test(TCase *tcase, const TTest *test, int signal, int status, int start, int end);
-Suite *runner_suite(const char *name);
-
-typedef Suite *(*runner_suite_fn)(void);
-
 /* No test may need more descriptors than this: the runner lowers the limit of the program. */
 #define RUNNER_DESCRIPTORS 1024
 
-/* Runs the suites of the NULL-terminated array; the return value is main()'s. */
-int runner_main(int argc, char **argv, const runner_suite_fn *suites);
-
-/* A TCase of `suite` whose tests are checked for leaked descriptors and threads. */
-TCase *runner_tcase(Suite *suite, const char *name);
-
-/* As runner_tcase(), with a time limit in seconds in place of the default 20. */
-TCase *runner_tcase_timed(Suite *suite, const char *name, double seconds);
-
-/*
- * The tests that are added to the TCase from here on are not run; each prints that it is skipped,
- * and why.  runner_skip() prints the same for a test that leaves something out.
- */
-void runner_leave_out(TCase *tcase, const char *reason);
+/* Prints that the test is skipped, and why: for a test that leaves something out. */
 void runner_skip(const char *reason);
 
 /*

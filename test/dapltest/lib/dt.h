@@ -20,7 +20,7 @@
 #define DT_BUFFER 4096
 #define DT_FOREVER_MS 10000 /* longer than anything that works takes */
 
-/* A TCase with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops",
+/* A case with a dat.conf of its own: provider names "soft", "soft-step", "soft-loops",
  * "faulty" (fault/fault.h), and bad ones. */
 extern const struct runner_case dt_case;
 #define DT_CASE(...) CASE(__VA_ARGS__, .outer = &dt_case)
@@ -39,10 +39,6 @@ bool dt_on_soft(const char *why);
  */
 bool dt_has_network(void);
 bool dt_on_network(const char *address, int host);
-/*
- * The tests that are added from here on need the software device, with faults or with manners that
- * a test chooses: elsewhere they are skipped.
- */
 
 /*
  * For a program whose tests load the provider themselves, before the suites are made.  On another
