@@ -5,7 +5,7 @@
  *
  * A request for notification gives one event, for a completion that is added after it.
  */
-#include "story.h"
+#include "pair.h"
 
 #include "softverbs/cq/cq.h"
 
@@ -13,20 +13,6 @@
 
 #include <fcntl.h>
 #include <stdatomic.h>
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, NULL);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 /* One message from a to b; the receive of b completes as `wr_id`. */
 static void
@@ -36,7 +22,7 @@ send_one(uint64_t wr_id, unsigned int flags)
 	side_post(&a, IBV_WR_SEND, flags, wr_id, 0, 64);
 }
 
-CASE("soft-channel:rule", setup, teardown);
+PAIR_CASE("soft-channel:rule");
 
 TEST(arm__completion_after__one_event)
 {
@@ -157,7 +143,7 @@ TEST(unsignaled_send__no_event_and_no_entry)
 	cq_expect_empty(a.cq);
 }
 
-CASE("soft-channel:channel", setup, teardown);
+PAIR_CASE("soft-channel:channel");
 
 /* A queue with several events does not hold back those of others. */
 /* origin: outside.139 */

@@ -2,7 +2,7 @@
 /*
  * cq_ex -- completion queues that are polled field by field, time stamps, moderation
  */
-#include "story.h"
+#include "pair.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -10,7 +10,6 @@
 #define STAMPS (IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 #define SECOND 1000000000ull
 
-static struct side a, b;
 static struct ibv_cq_ex *ex; /* of b */
 
 /* Gives b a queue with these fields, and connects the two anew. */
@@ -43,12 +42,6 @@ setup(void)
 	side_make(&a, NULL);
 	side_make(&b, NULL);
 	use(IBV_WC_STANDARD_FLAGS | STAMPS, 0, 64);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
 }
 
 static void
@@ -86,7 +79,7 @@ expect_none(void)
 	ck_assert_int_eq(ibv_start_poll(ex, &attr), ENOENT);
 }
 
-CASE("soft-cq-ex:poll", setup, teardown);
+CASE("soft-cq-ex:poll", setup, pair_end);
 
 TEST(poll__fields_are_those_of_the_completion)
 {
@@ -198,7 +191,7 @@ TEST(poll__single_threaded__takes_no_lock)
 	ibv_end_poll(ex);
 }
 
-CASE("soft-cq-ex:strict", setup_strict, teardown);
+CASE("soft-cq-ex:strict", setup_strict, pair_end);
 
 /*
  * A program that reads an event, requests the next and polls all there is must find an entry behind
@@ -291,7 +284,7 @@ TEST_LOOP(queue__takes_as_many_entries_as_it_has__wherever_the_counters_are, POL
 	ck_assert_int_eq(ibv_poll_cq(b.cq, 1, wc), 0);
 }
 
-CASE("soft-cq-ex:poll", setup, teardown);
+CASE("soft-cq-ex:poll", setup, pair_end);
 
 TEST(stamps__lie_between_before_and_after_and_in_order)
 {
@@ -388,7 +381,7 @@ TEST(overrun__poll_reports_it_after_the_entries)
 	async_expect(b.context, IBV_EVENT_CQ_ERR, b.cq);
 }
 
-CASE("soft-cq-ex:strict", setup_strict, teardown);
+CASE("soft-cq-ex:strict", setup_strict, pair_end);
 
 TEST(overrun__ignored__entries_are_dropped_and_the_queue_goes_on)
 {

@@ -3,23 +3,9 @@
 /*
  * domain -- thread and parent domains, what belongs together, and regions that are registered anew
  */
-#include "story.h"
+#include "pair.h"
 
 #include <sys/mman.h>
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, NULL);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 static struct ibv_td *
 make_td(void)
@@ -39,7 +25,7 @@ make_parent(struct ibv_pd *pd, struct ibv_td *td)
 	return ibv_alloc_parent_domain(a.context, &attr);
 }
 
-CASE("soft-domain:domain", setup, teardown);
+PAIR_CASE("soft-domain:domain");
 
 TEST(parent__of_objects__counts_and_is_counted)
 {

@@ -6,22 +6,9 @@
  * with EBUSY, or works and the other can go later.  Nothing crashes, and nothing is left.
  */
 #include "mw_story.h"
+#include "pair.h"
 
 #include <sys/wait.h>
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS });
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 static struct ibv_qp *
 qp_in(struct ibv_pd *pd, struct ibv_cq *send, struct ibv_cq *receive, struct ibv_srq *srq)
@@ -467,7 +454,7 @@ static void (*const orphans[])(void) = {
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-CASE("soft-ends:pairs", setup, teardown);
+MW_CASE("soft-ends:pairs");
 
 TEST_LOOP(object__destroyed_before_one_that_needs_it__busy_or_gone, COUNT(rows))
 {

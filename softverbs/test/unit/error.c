@@ -3,28 +3,15 @@
  * error -- each error gives its status, its state and its event
  */
 #include "datagram_story.h"
-#include "story.h"
 
 #include "softverbs/qp/qp_error.h"
 
 #include <stdatomic.h>
 
 #include "softverbs/qp/qp.h"
+
+#include "pair.h"
 #include "softverbs/soft_arm.h"
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, NULL);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 /* A mistake of the requester that the responder found: both queue pairs are done for. */
 static void
@@ -34,7 +21,7 @@ expect_both_in_error(void)
 	ck_assert_int_eq(qp_state(b.qp), IBV_QPS_ERR);
 }
 
-CASE("soft-error:error", setup, teardown);
+PAIR_CASE("soft-error:error");
 
 TEST(rdma_write__wrong_key__remote_access_error)
 {

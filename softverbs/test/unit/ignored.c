@@ -7,23 +7,10 @@
  * not mapped, or a number out of range.
  */
 #include "mw_story.h"
+#include "pair.h"
 
 /* Neither NULL nor mapped. */
 #define NOWHERE ((void *)8)
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS });
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 static struct ibv_qp_init_attr
 plain_init(void)
@@ -450,7 +437,7 @@ static const struct {
 };
 #define ROWS ((int)(sizeof rows / sizeof *rows))
 
-CASE("soft-ignored:rows", setup, teardown);
+MW_CASE("soft-ignored:rows");
 
 /* origin: out33.F01, out33.F02, out33.F03 */
 TEST_LOOP(argument__that_its_page_says_is_ignored__is_ignored, ROWS)

@@ -5,14 +5,12 @@
  * Most queues here have a period that does not end while a test runs, so that an event can only
  * come for another reason, and none comes before, however slow the machine is.
  */
-#include "story.h"
+#include "pair.h"
 
 #include "softverbs/cq/cq.h"
 
 #define LONG_TIME (24 * 3600 * (uint64_t)SOFT_SECOND)
 #define FLOOD 20000
-
-static struct side a, b;
 
 static void
 setup(void)
@@ -21,12 +19,6 @@ setup(void)
 
 	setenv("SOFTVERBS_PERSONALITY", "strict", 1);
 	pair_make(&a, &b, &roomy);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
 }
 
 static void
@@ -56,7 +48,7 @@ arrive(uint64_t wr_id)
 	arrive_with(wr_id, 0);
 }
 
-CASE("soft-moderation:moderation", setup, teardown);
+CASE("soft-moderation:moderation", setup, pair_end);
 
 TEST(count__reached__event_and_none_before)
 {

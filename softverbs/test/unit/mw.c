@@ -3,22 +3,11 @@
  * mw -- memory windows of both types, and invalidation, within a process
  */
 #include "mw_story.h"
+#include "pair.h"
 
 #define RANGE 1000 /* of a window: [RANGE, 2 * RANGE) of b's bytes */
 
-static struct side a, b; /* b has the windows, a accesses */
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS });
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
+/* b has the windows, a accesses */
 
 static int
 try_access(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_t length)
@@ -56,7 +45,7 @@ expect_no_access(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_
 	connect_again();
 }
 
-CASE("soft-mw:mw", setup, teardown);
+MW_CASE("soft-mw:mw");
 
 TEST(device__has_windows_of_types_1_and_2B)
 {
@@ -419,7 +408,7 @@ TEST_LOOP(send_with_invalidate__ends_access__the_receive_has_the_key, 2)
 	uint32_t key;
 
 	if (_i) {
-		teardown();
+		pair_end();
 		pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS, .srq = 4 });
 		side_receive(&a, 100, 0, 8);
 	}

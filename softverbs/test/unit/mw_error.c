@@ -3,22 +3,11 @@
  * mw_error -- binds and invalidations that fail, wait, or are flushed
  */
 #include "mw_story.h"
+#include "pair.h"
 
 #define RANGE 1000
 
-static struct side a, b; /* b has the windows */
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS });
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
+/* b has the windows */
 
 /* Request 7 failed, request 8 was posted after it. */
 static void
@@ -96,7 +85,7 @@ try_bind(const struct bad_bind *bad, enum ibv_mw_type type)
 	ck_assert_int_eq(ibv_dealloc_pd(other), 0);
 }
 
-CASE("soft-mw-error:error", setup, teardown);
+MW_CASE("soft-mw-error:error");
 
 TEST_LOOP(type_1__bind_that_is_not_allowed__bind_error, BAD_BINDS)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mw_story.h"
+#include "pair.h"
 
 struct ibv_mw *
 mw_make(struct side *side, enum ibv_mw_type type)
@@ -110,3 +111,11 @@ mw_expect_not_bound(struct side *side)
 	side->mr = ibv_reg_mr(side->pd, side->bytes, SIDE_BYTES, MW_ACCESS);
 	ck_assert_ptr_nonnull(side->mr);
 }
+
+static void
+mw_begin(void)
+{
+	pair_make(&a, &b, &(struct side_options){ .mr_access = MW_ACCESS });
+}
+
+const struct runner_case mw_case = { .setup = mw_begin, .teardown = pair_end };

@@ -37,4 +37,8 @@ void mw_send_with_invalidate(struct side *side, uint64_t wr_id, uint32_t key, ui
 void mw_expect_bound(struct side *side);
 void mw_expect_not_bound(struct side *side);
 
+/* A case whose tests find a pair with access for windows. */
+extern const struct runner_case mw_case;
+#define MW_CASE(...) CASE(__VA_ARGS__, .outer = &mw_case)
+
 #endif

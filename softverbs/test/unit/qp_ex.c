@@ -2,7 +2,7 @@
 /*
  * qp_ex -- work requests that are built by one call after the other
  */
-#include "story.h"
+#include "pair.h"
 
 #define EVERY \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | IBV_QP_EX_WITH_SEND | \
@@ -10,7 +10,6 @@
 	    IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
 	    IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | IBV_QP_EX_WITH_SEND_WITH_INV)
 
-static struct side a, b;
 static struct ibv_qp_ex *ex; /* of a */
 
 static struct ibv_qp_init_attr_ex
@@ -52,12 +51,6 @@ setup(void)
 }
 
 static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
-
-static void
 name(uint64_t wr_id)
 {
 	ex->wr_id = wr_id;
@@ -77,7 +70,7 @@ set(size_t offset, uint32_t length)
 	ibv_wr_set_sge(ex, a.mr->lkey, (uintptr_t)a.bytes + offset, length);
 }
 
-CASE("soft-qp-ex:qp_ex", setup, teardown);
+CASE("soft-qp-ex:qp_ex", setup, pair_end);
 
 TEST(requests__of_a_batch__are_executed_in_order)
 {

@@ -7,7 +7,7 @@
  * the device belongs to the process that opened it.
  */
 #include "asleep.h"
-#include "story.h"
+#include "pair.h"
 #include "lib/feature.h"
 
 #include "softverbs/device/ready.h"
@@ -23,20 +23,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static struct side a, b;
-
-static void
-setup(void)
-{
-	pair_make(&a, &b, NULL);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
 
 /* A completion of b.  An assertion would be a system call. */
 static bool
@@ -149,7 +135,7 @@ calls_of(void (*before)(void), bool (*counted)(void))
 		return trace(pid);
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
 		_exit(1);
-	setup();
+	pair_make(&a, &b, NULL);
 	before();
 	syscall(MARK, 0);
 	good = counted();
@@ -250,7 +236,7 @@ watch_edges(void)
 	ck_assert_int_eq(epoll_ctl(edges, EPOLL_CTL_ADD, b.channel->fd, &want), 0);
 }
 
-CASE("soft-ready:events", setup, teardown);
+PAIR_CASE("soft-ready:events");
 
 /* A program that waits for edges reads all events at each. */
 TEST(all_events_are_read_at_each_edge__the_next_event_is_an_edge)
@@ -371,7 +357,7 @@ read_for_ever(void *unused)
 	return NULL;
 }
 
-CASE("soft-ready:events", setup, teardown);
+PAIR_CASE("soft-ready:events");
 
 /* The thread that reads the descriptor takes one event, and writes again for the others. */
 TEST_LOOP(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable,

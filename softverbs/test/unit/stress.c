@@ -3,12 +3,10 @@
 /*
  * stress -- many threads at once: nothing is lost, duplicated or freed too early
  */
-#include "story.h"
+#include "pair.h"
 
 #include <sched.h>
 #include <stdatomic.h>
-
-static struct side a, b;
 
 static void
 setup(void)
@@ -16,12 +14,6 @@ setup(void)
 	const struct side_options many = { .sends = 64, .receives = 64, .cqe = 4096 };
 
 	pair_make(&a, &b, &many);
-}
-
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
 }
 
 static pthread_t
@@ -83,7 +75,7 @@ drain(struct ibv_cq *cq, atomic_uint *count)
 	ck_assert_int_eq(n, 0);
 }
 
-CASE("soft-stress:transfer", setup, teardown, .seconds = 60);
+CASE("soft-stress:transfer", setup, pair_end, .seconds = 60);
 
 /* Posts race with traffic, errors and flushes: every request completes exactly once. */
 TEST(error_while_posting__each_request_completes_once)

@@ -3,11 +3,9 @@
 /*
  * transfer -- data arrives, and the completions report it
  */
-#include "story.h"
+#include "pair.h"
 
 #include <sys/mman.h>
-
-static struct side a, b;
 
 static void
 setup(void)
@@ -17,13 +15,7 @@ setup(void)
 		a.bytes[i] = (char)(i * 7 + i / 256);
 }
 
-static void
-teardown(void)
-{
-	pair_free(&a, &b);
-}
-
-CASE("soft-transfer:transfer", setup, teardown);
+CASE("soft-transfer:transfer", setup, pair_end);
 
 TEST(send__lands_in_the_oldest_receive)
 {

@@ -18,19 +18,11 @@
 #include "lib/feature.h"
 #include "printed.h"
 
-static void
-nothing(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
 /* Some calls with every kind of argument. */
 static void
 do_something(void)
 {
-	DAT_UPCALL_OBJECT upcall = { NULL, nothing };
+	DAT_UPCALL_OBJECT upcall = { NULL, dt_ignore };
 	DAT_CONTEXT context = { .as_64 = 42 };
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;

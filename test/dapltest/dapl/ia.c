@@ -18,14 +18,6 @@ try_open(const char *name, DAT_EVD_HANDLE *async, DAT_IA_HANDLE *ia)
 	return dat_ia_open((DAT_NAME_PTR)(uintptr_t)name, 8, async, ia);
 }
 
-static void
-ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
 DT_CASE("ia:open");
 
 /* clause: c.2.10 */
@@ -171,7 +163,7 @@ TEST(open__longest_spin__is_accepted)
 TEST(open__with_a_personality__the_device_has_it)
 {
 	struct dat_rearm_evd_counters counters = { .spurious_notifications = 0 };
-	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	DAT_UPCALL_OBJECT object = { NULL, dt_ignore };
 	struct dt_pair pair;
 	DAT_EVENT event;
 

@@ -16,7 +16,7 @@
 
 #include "lib/runner.h"
 
-/* A TCase whose tests have a directory of their own, and an environment without DAT_*. */
+/* A case whose tests have a directory of their own, and an environment without DAT_*. */
 extern const struct runner_case story_case;
 #define STORY_CASE(...) CASE(__VA_ARGS__, .outer = &story_case)
 

@@ -11,14 +11,6 @@ expect_async(const struct dt_side *side, DAT_EVENT_NUMBER number, DAT_EVENT *eve
 }
 
 static void
-open_pair(struct dt_pair *pair)
-{
-	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
-	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
-	dt_side_listen(&pair->b);
-}
-
-static void
 await_acknowledged(void)
 {
 	for (int ms = 0; !fault_is_acknowledged(); ms++) {
@@ -111,7 +103,7 @@ TEST(device__path_migrates__one_path_makes_no_event)
 	DAT_PROVIDER_ATTR attr;
 	struct dt_pair pair;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_ok(dat_ia_query(pair.a.ia, NULL, 0, NULL, DAT_PROVIDER_FIELD_ALL, &attr));
 	ck_assert_int_eq(attr.supports_multipath, DAT_FALSE);
 	ck_assert_int_eq(attr.ha_supported, DAT_FALSE);
@@ -178,7 +170,7 @@ TEST_LOOP(device__queue_pair_fails__endpoint_and_connection_are_broken, 3)
 	struct ibv_qp *qp;
 	DAT_EVENT event;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_ok(dat_ep_free(pair.a.ep));
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	qp = fault_qp_last();
@@ -199,7 +191,7 @@ TEST(device__queue_pair_fails_while_connecting__established_and_broken)
 	struct dt_pair pair;
 	DAT_EVENT event;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_ok(dat_ep_free(pair.a.ep));
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	dt_connect(&pair.a, &pair.b, NULL, 0);
@@ -229,7 +221,7 @@ TEST(device__queue_pair_fails_while_it_is_reset__the_next_connection_stands)
 {
 	struct dt_pair pair;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_connect_pair(&pair);
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
 	dt_expect_disconnected(&pair.a);
@@ -253,7 +245,7 @@ TEST(disconnect__gracefully_and_the_completion_queue_is_lost__is_broken)
 	struct dt_pair pair;
 	DAT_EVENT event;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_connect_pair(&pair);
 	dt_send(&pair.a, 0, 8, 1); /* waits for a receive */
 	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_GRACEFUL_FLAG));
@@ -332,7 +324,7 @@ TEST(device__refuses_to_arm__is_reported_and_the_event_comes_when_it_works)
 	DAT_EVD_HANDLE evd;
 	DAT_EVENT event;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_ok(dat_evd_kcreate(
 	    pair.b.ia, 8, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_EVD_DTO_FLAG, &evd));
 	dt_ok(dat_ep_free(pair.b.ep));

@@ -20,14 +20,6 @@ static struct dt_pair pair;
 static DAT_UINT64 before[2][DCNT_IA_ALL_COUNTERS]; /* of each end */
 
 static void
-open_pair(void)
-{
-	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
-	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
-	dt_side_listen(&pair.b);
-}
-
-static void
 take(DAT_IA_HANDLE ia, DAT_UINT64 *values)
 {
 	dt_ok(dat_ib_query_counters(ia, DCNT_IA_ALL_COUNTERS, values, 0));
@@ -87,7 +79,7 @@ TEST(objects__each_kind__counts_its_creation_and_its_end)
 	DAT_CNO_HANDLE cno;
 	DAT_PZ_HANDLE pz;
 
-	open_pair();
+	device_pair_open(&pair);
 	region.for_va = pair.a.buffer;
 	begin();
 	dt_ok(dat_pz_create(pair.a.ia, &pz));
@@ -186,7 +178,7 @@ TEST(connections__each_way_that_they_go__counts_at_both_ends)
 	DAT_CR_HANDLE cr;
 	DAT_EVENT event;
 
-	open_pair();
+	device_pair_open(&pair);
 	establish();
 	end_connection();
 	ADDS("disconnected", 0, { DCNT_IA_CM_DREQ_TX, 1 });
@@ -296,7 +288,7 @@ TEST(lookups__each_way_that_they_go__counts_at_both_ends)
 		.max_request_iov = 1 };
 	DAT_EVENT event;
 
-	open_pair();
+	device_pair_open(&pair);
 	pair.a.ep = dt_ep(&pair.a, &attr);
 	pair.b.ep = dt_ep(&pair.b, &attr);
 	begin();
@@ -328,7 +320,7 @@ TEST(errors_of_the_device__each_counts_by_its_object)
 	DAT_EVD_HANDLE evd;
 	DAT_EVENT event;
 
-	open_pair();
+	device_pair_open(&pair);
 	establish(); /* the queue pair of b is the last that was made */
 	fault_raise(IBV_EVENT_QP_FATAL, fault_qp_last());
 	dt_expect(pair.b.async, DAT_ASYNC_ERROR_EP_BROKEN, &event);

@@ -9,4 +9,7 @@
 extern const struct runner_case device_case;
 #define DEVICE_CASE(...) CASE(__VA_ARGS__, .outer = &device_case)
 
+/* Two sides on "faulty"; b listens. */
+void device_pair_open(struct dt_pair *pair);
+
 #endif

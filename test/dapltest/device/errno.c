@@ -505,15 +505,7 @@ TEST(reset__no_queue_pair_is_left__what_is_posted_is_flushed_until_there_is_one)
 	close_all();
 }
 
-static void
-no_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
-static const DAT_UPCALL_OBJECT upcall = { .upcall_func = no_upcall };
+static const DAT_UPCALL_OBJECT upcall = { .upcall_func = dt_ignore };
 static DAT_EVD_HANDLE single;
 
 static DAT_RETURN

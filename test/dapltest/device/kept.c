@@ -17,14 +17,6 @@
 static struct dt_pair pair;
 
 static void
-open_pair(void)
-{
-	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
-	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
-	dt_side_listen(&pair.b);
-}
-
-static void
 give_datagrams(struct dt_side *side)
 {
 	DAT_EP_ATTR attr = { .service_type = (DAT_SERVICE_TYPE)DAT_IB_SERVICE_TYPE_UD,
@@ -40,7 +32,7 @@ give_datagrams(struct dt_side *side)
 static void
 open_datagrams(void)
 {
-	open_pair();
+	device_pair_open(&pair);
 	give_datagrams(&pair.a);
 	give_datagrams(&pair.b);
 }
@@ -65,7 +57,7 @@ DEVICE_CASE("kept:kept", .needs = dt_is_soft, .reason = "needs a device that fai
 /* origin: out33.D3 */
 TEST(connect__its_address_comes_late__is_tried_so_often_each_time)
 {
-	open_pair();
+	device_pair_open(&pair);
 	for (int i = 0; i < 3; i++) {
 		fault_cm_time_out(TRIES - 1);
 		dt_connect_pair(&pair);
@@ -178,7 +170,7 @@ connect_at(int n, bool datagrams)
 	DAT_RETURN ret;
 	bool came;
 
-	open_pair();
+	device_pair_open(&pair);
 	if (datagrams)
 		give_datagrams(&pair.a);
 	intruder_ret = ~0u;
@@ -259,7 +251,7 @@ open_shared(void)
 {
 	DAT_SRQ_ATTR attr = { DEPTH, 1, DAT_SRQ_LW_DEFAULT };
 
-	open_pair();
+	device_pair_open(&pair);
 	dt_ok(dat_srq_create(pair.b.ia, pair.b.pz, &attr, &srq));
 	dt_ok(dat_ep_free(pair.b.ep));
 	dt_ok(dat_ep_create_with_srq(pair.b.ia, pair.b.pz, pair.b.recv, pair.b.request,

@@ -10,21 +10,13 @@ refused(DAT_RETURN ret, DAT_RETURN_TYPE type)
 	ck_assert_int_eq(fault_locks_held(), 0);
 }
 
-static void
-ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
 DEVICE_CASE("device-lock:lock");
 
 /* origin: peer.32 */
 /* clause: c.4.9, c.4.10, c.4.11 */
 TEST(wait__refused__leaves_every_lock_as_it_was)
 {
-	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	DAT_UPCALL_OBJECT object = { NULL, dt_ignore };
 	DAT_EVD_HANDLE evd, called;
 	struct dt_side side;
 	DAT_EVENT event;

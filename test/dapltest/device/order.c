@@ -135,21 +135,13 @@ TEST(receive__completed_twice_before_established__counts_once)
 	dt_pair_close(&pair);
 }
 
-static void
-open_pair(struct dt_pair *pair)
-{
-	dt_side_open(&pair->a, "faulty", DT_SEPARATE);
-	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
-	dt_side_listen(&pair->b);
-}
-
 /* clause: e.1.10 */
 /* origin: hostile.2 */
 TEST(completions__of_endpoints_that_were_freed__do_not_fill_a_queue_that_is_never_polled)
 {
 	struct dt_pair pair;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	go_round(&pair, false);
 	dt_assert_empty(pair.a.recv);
 	dt_assert_empty(pair.a.async);
@@ -162,7 +154,7 @@ TEST(completions__of_an_endpoint_that_was_reset__do_not_fill_a_queue_that_is_nev
 {
 	struct dt_pair pair;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	go_round(&pair, true);
 	dt_assert_empty(pair.a.recv);
 	dt_assert_empty(pair.a.async);
@@ -179,7 +171,7 @@ TEST(completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_t
 	DAT_EP_HANDLE deep;
 	DAT_EVENT event;
 
-	open_pair(&pair);
+	device_pair_open(&pair);
 	dt_ok(dat_ep_query(pair.a.ep, DAT_EP_FIELD_EP_ATTR_ALL, &param));
 	dt_ok(dat_ep_free(pair.a.ep));
 	param.ep_attr.max_recv_dtos = DEEP;

@@ -3,12 +3,6 @@
 #include "story.h"
 
 static void
-insert(struct script *s, void *arg)
-{
-	script_complete(s, (uint64_t)(uintptr_t)arg);
-}
-
-static void
 post_broken(struct script *s, uint64_t id)
 {
 	DAT_EVENT event = script_event(900 + id);
@@ -71,7 +65,7 @@ TEST(arm__broken__after_the_error_and_all_earlier_completions)
 TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
+	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)2 };
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
@@ -79,7 +73,7 @@ TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 	ck_assert_uint_eq(script_raised(&st.dev), 0); /* nothing was armed: it made no sound */
 	story_expect_nothing(&st);
 	/* After the poll, hence before the arm: the same. */
-	st.dev.after_poll = (struct script_hook){ .fn = insert, .arg = (void *)4, .skip = 1 };
+	st.dev.after_poll = (struct script_hook){ .fn = story_insert, .arg = (void *)4, .skip = 1 };
 	script_complete(&st.dev, 3);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 3);
@@ -90,7 +84,7 @@ TEST(arm__completion_between_the_last_poll_and_the_arm__upcall)
 TEST(arm__completion_right_after_the_arm__once)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	st.dev.after_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
+	st.dev.after_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)2 };
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);

@@ -311,19 +311,10 @@ TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 
 static pthread_t freeing;
 
-static void *
-free_thread(void *arg)
-{
-	struct script *dev = arg;
-
-	must(evd_free(evd_self(&dev->evd)) == 0);
-	return NULL;
-}
-
 static void
 be_freed_elsewhere(struct script *s)
 {
-	must(pthread_create(&freeing, NULL, free_thread, s) == 0);
+	must(pthread_create(&freeing, NULL, story_free_thread, s) == 0);
 	while (script_evd_is(&s->evd, s))
 		script_sleep_ms(1);
 	script_sleep_ms(5);

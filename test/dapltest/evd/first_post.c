@@ -19,12 +19,6 @@ begin(int qlen)
 	story_begin(&st, &opt);
 }
 
-static int
-resize(unsigned int qlen)
-{
-	return evd_resize(evd_self(&st.dev.evd), qlen);
-}
-
 /* Posts from `first` on until the queue is full. */
 static void
 posts_fit(uint64_t first, unsigned int n)
@@ -53,10 +47,10 @@ TEST(first_post__makes_room__for_as_many_as_the_length)
 TEST(resize__nothing_posted_yet__the_first_post_makes_room_for_the_new_length)
 {
 	begin(4);
-	ck_assert_int_eq(resize(6), 0);
+	ck_assert_int_eq(story_resize(6), 0);
 	ck_assert_uint_eq(st.dev.evd.queue.posted.length, 0);
 	posts_fit(FIRST, 6);
-	ck_assert_int_eq(resize(7), 0);
+	ck_assert_int_eq(story_resize(7), 0);
 	posts_fit(FIRST + 6, 1);
 	for (uint64_t i = 0; i < 7; i++)
 		story_dequeues(&st, FIRST + i);
@@ -68,7 +62,7 @@ TEST(reserve__nothing_posted_yet__makes_room_that_a_resize_keeps)
 {
 	begin(4);
 	ck_assert_int_eq(evd_reserve(evd_self(&st.dev.evd), 2), 0);
-	ck_assert_int_eq(resize(1), 0);
+	ck_assert_int_eq(story_resize(1), 0);
 	posts_fit(FIRST, 3);
 	for (uint64_t i = 0; i < 3; i++)
 		story_dequeues(&st, FIRST + i);
@@ -103,13 +97,13 @@ intrude_post_twice(void)
 static void
 intrude_longer(void)
 {
-	must(resize(9) == 0);
+	must(story_resize(9) == 0);
 }
 
 static void
 intrude_shorter(void)
 {
-	must(resize(3) == 0);
+	must(story_resize(3) == 0);
 }
 
 static void
@@ -144,7 +138,7 @@ post_first(void)
 static void
 resize_to_four(void)
 {
-	must(resize(4) == 0);
+	must(story_resize(4) == 0);
 }
 
 static void

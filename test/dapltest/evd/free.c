@@ -19,13 +19,6 @@ teardown(void)
 	story_end(&st);
 }
 
-static void
-free_own(struct tape *tape, uint64_t id)
-{
-	(void)id;
-	must(evd_free(evd_self(&tape->dev->evd)) == 0);
-}
-
 CASE("evd_free:free", setup, teardown);
 
 TEST(free__idle__destroyed_once_and_then_dead)
@@ -154,7 +147,7 @@ TEST(free__run_delayed_by_a_fault__unlinked)
 /* clause: c.14.25 */
 TEST(free__from_own_upcall__the_return_destroys)
 {
-	st.tape.then = free_own;
+	st.tape.then = story_free_own;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
@@ -189,16 +182,6 @@ TEST(free__from_own_upcall__handle_dead_inside_object_alive)
 	ck_assert_int_eq(st.dev.destroyed, 1);
 }
 
-static void
-free_arg(struct tape *tape, uint64_t id)
-{
-	struct script *other = tape->arg;
-
-	(void)id;
-	must(evd_free(evd_self(&other->evd)) == 0);
-	must(other->destroyed == 1);
-}
-
 TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 {
 	struct script other;
@@ -208,7 +191,7 @@ TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 	script_init(&other);
 	script_open(&other, &st.dev.opt);
 	tape_init(&tape, &other);
-	st.tape.then = free_arg;
+	st.tape.then = story_free_arg;
 	st.tape.arg = &other;
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
 			     &object, DAT_UPCALL_INVOC_ANY),
@@ -235,15 +218,6 @@ TEST(free__a_waiter_is_blocked__waits_until_it_left)
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 }
 
-static void *
-free_thread(void *arg)
-{
-	struct script *dev = arg;
-
-	must(evd_free(evd_self(&dev->evd)) == 0);
-	return NULL;
-}
-
 static void
 begin_threaded(enum script_channel channel)
 {
@@ -264,7 +238,7 @@ TEST(free__upcall_runs_elsewhere__waits_for_its_return)
 	tape_hold(&st.tape);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
-	ck_assert_int_eq(pthread_create(&thread, NULL, free_thread, &st.dev), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, story_free_thread, &st.dev), 0);
 	script_sleep_ms(10);
 	pthread_mutex_lock(&st.dev.lock);
 	ck_assert_int_eq(st.dev.destroyed, 0);
@@ -298,7 +272,7 @@ TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
-	ck_assert_int_eq(pthread_create(&thread, NULL, free_thread, &st.dev), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, story_free_thread, &st.dev), 0);
 	while (!freed) {
 		script_sleep_ms(1);
 		os_lock(&st.dev.evd.lock);
@@ -425,7 +399,7 @@ TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(pthread_create(&tearing, NULL, teardown_thread, &st.dev), 0);
 	await(&st.dev.evd.tearing, 1);
-	ck_assert_int_eq(pthread_create(&freeing, NULL, free_thread, &st.dev), 0);
+	ck_assert_int_eq(pthread_create(&freeing, NULL, story_free_thread, &st.dev), 0);
 	while (script_evd_is(&st.dev.evd, &st.dev))
 		script_sleep_ms(1);
 	tape_release(&st.tape);

@@ -31,13 +31,6 @@ teardown(void)
 	story_end(&st);
 }
 
-static void
-complete(uint64_t first, int n)
-{
-	for (int i = 0; i < n; i++)
-		script_complete(&st.dev, first + (uint64_t)i);
-}
-
 CASE("evd_many:many", setup, teardown);
 
 /* clause: c.14.9 */
@@ -46,7 +39,7 @@ TEST(many__burst__the_oldest_four_at_once)
 	uint64_t sum = 0;
 
 	tape_hold(&st.tape);
-	complete(1, 2 * POOL_THREADS);
+	story_complete(1, 2 * POOL_THREADS);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	/* They may have entered in any order. */
@@ -65,7 +58,7 @@ TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	for (int i = 1; i <= POOL_THREADS; i++) {
-		complete((uint64_t)i, 1);
+		story_complete((uint64_t)i, 1);
 		tape_await_inside(&st.tape, i);
 	}
 	tape_release(&st.tape);
@@ -77,7 +70,7 @@ TEST(many__more_events_than_threads__all_come)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	for (int i = 0; i < 50; i++)
-		complete(1 + 4 * (uint64_t)i, 4);
+		story_complete(1 + 4 * (uint64_t)i, 4);
 	tape_await(&st.tape, 200);
 	tape_await_inside(&st.tape, 0);
 	ck_assert_int_eq(tape_count(&st.tape), 200);
@@ -100,10 +93,10 @@ TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, 2);
+	story_complete(1, 2);
 	tape_await_inside(&st.tape, 2);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(3, 1);
+	story_complete(3, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_sleep_ms(10);
 	ck_assert_int_eq(tape_count(&st.tape), 2); /* I5 */
@@ -138,12 +131,12 @@ TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 {
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, 3);
+	story_complete(1, 3);
 	tape_await_inside(&st.tape, 3);
 	tape_release(&st.tape);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_int_eq(st.tape.inside, 0); /* I6 */
-	complete(10, 1);
+	story_complete(10, 1);
 	script_sleep_ms(5);
 	ck_assert_int_eq(tape_count(&st.tape), 3);
 	story_dequeues(&st, 10);
@@ -174,7 +167,7 @@ TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
 	pthread_barrier_init(&all_inside, NULL, 2);
 	st.tape.then = tear_down_and_meet;
 	tape_hold(&st.tape);
-	complete(1, 2);
+	story_complete(1, 2);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	tape_await_inside(&st.tape, 2);
 	tape_release(&st.tape);
@@ -186,7 +179,7 @@ TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 {
 	pthread_barrier_init(&all_inside, NULL, POOL_THREADS);
 	st.tape.then = meet_and_tear_down;
-	complete(1, POOL_THREADS);
+	story_complete(1, POOL_THREADS);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	tape_await(&st.tape, POOL_THREADS);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
@@ -214,11 +207,11 @@ TEST(many__teardown_inside_one__waits_for_the_others)
 	tape_await_inside(&other, 0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(
 	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
-	complete(2, 1);
+	story_complete(2, 1);
 	while (!tearing) {
 		os_lock(&evd->lock);
 		tearing = evd->tearing == 1;
@@ -237,7 +230,7 @@ TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 	pthread_barrier_init(&all_inside, NULL, 1);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, 3);
+	story_complete(1, 3);
 	tape_await_inside(&st.tape, 3);
 	tape_release(&st.tape);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
@@ -245,13 +238,6 @@ TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 	ck_assert_int_eq(st.dev.destroyed, 1);
 	script_open(&st.dev, &st.dev.opt); /* the slot lives on, for the teardown */
 	pthread_barrier_destroy(&all_inside);
-}
-
-static void
-free_own(struct tape *tape, uint64_t id)
-{
-	(void)id;
-	must(evd_free(evd_self(&tape->dev->evd)) == 0);
 }
 
 static int
@@ -273,14 +259,14 @@ TEST(many__freed_inside_one__does_not_wait_for_the_others)
 	struct evd *evd = &st.dev.evd;
 
 	tape_init(&other, &st.dev);
-	other.then = free_own;
+	other.then = story_free_own;
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(
 	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
-	complete(2, 1);
+	story_complete(2, 1);
 	tape_await(&other, 1);
 	tape_await_inside(&other, 0);
 	tape_await_inside(&st.tape, 1);
@@ -301,7 +287,7 @@ TEST(many__pool_given_later__used_from_then_on)
 	evd_set_pool(evd_self(&st.dev.evd), pool);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, POOL_THREADS);
+	story_complete(1, POOL_THREADS);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	tape_release(&st.tape);
 }
@@ -316,7 +302,7 @@ TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	tape_hold(&st.tape);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
-	complete(1, POOL_THREADS);
+	story_complete(1, POOL_THREADS);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* its run waits for a thread */
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);

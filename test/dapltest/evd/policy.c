@@ -77,16 +77,10 @@ TEST(policy__one_shot_notifications__upcalls_persist)
 	story_dequeues(&st, 101);
 }
 
-static void
-insert(struct script *s, void *arg)
-{
-	script_complete(s, (uint64_t)(uintptr_t)arg);
-}
-
 /* origin: race.A8 */
 TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 {
-	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)1 };
+	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)1 };
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
 	story_dequeues(&st, 1);
@@ -103,7 +97,7 @@ TEST(policy__completion_right_after_the_arm__not_lost)
 {
 	int r;
 
-	st.dev.after_arm = (struct script_hook){ .fn = insert, .arg = (void *)1 };
+	st.dev.after_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)1 };
 	r = story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW);
 	ck_assert_int_eq(r, -EAGAIN);
 	story_dequeues(&st, 1);

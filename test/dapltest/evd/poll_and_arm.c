@@ -8,12 +8,6 @@ begin(const struct script_options *opt)
 	story_begin(&st, opt);
 }
 
-static void
-insert(struct script *s, void *arg)
-{
-	script_complete(s, (uint64_t)(uintptr_t)arg);
-}
-
 CASE("evd_poll_and_arm:arm");
 
 /* origin: race.A5 */
@@ -117,7 +111,7 @@ TEST(poll_and_arm__exact_hint_maybe__polled_again)
 
 	begin(&opt);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	st.dev.before_arm = (struct script_hook){ .fn = insert, .arg = (void *)2 };
+	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)2 };
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);

@@ -2,20 +2,6 @@
 /* A queue in use gets another length: no event is lost or moved, and no waiter is forgotten. */
 #include "cno_story.h"
 
-static void
-begin(int qlen)
-{
-	const struct script_options opt = { .qlen = qlen };
-
-	story_begin(&st, &opt);
-}
-
-static int
-resize(unsigned int qlen)
-{
-	return evd_resize(evd_self(&st.dev.evd), qlen);
-}
-
 static int
 qlen(void)
 {
@@ -25,11 +11,11 @@ qlen(void)
 	return status.qlen;
 }
 
-CASE("evd_resize:resize");
+CASE("evd_resize:story_resize");
 
 TEST(longer__rings_that_wrapped__keep_their_order)
 {
-	begin(4);
+	story_begin_qlen(4);
 	for (uint64_t i = 1; i <= 3; i++)
 		script_complete(&st.dev, i);
 	for (uint64_t i = 1; i <= 3; i++)
@@ -43,7 +29,7 @@ TEST(longer__rings_that_wrapped__keep_their_order)
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	for (uint64_t i = 0; i < 3; i++)
 		ck_assert_int_eq(script_post(&st.dev, 110 + i), 0);
-	ck_assert_int_eq(resize(9), 0);
+	ck_assert_int_eq(story_resize(9), 0);
 	ck_assert_int_eq(qlen(), 9);
 	for (uint64_t i = 0; i < 5; i++)
 		ck_assert_int_eq(script_post(&st.dev, 120 + i), 0);
@@ -61,13 +47,13 @@ TEST(longer__rings_that_wrapped__keep_their_order)
 
 TEST(shorter__just_fits__keeps_all_and_holds_no_more)
 {
-	begin(8);
+	story_begin_qlen(8);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_complete(&st.dev, 2);
-	ck_assert_int_eq(resize(2), -EAGAIN);
+	ck_assert_int_eq(story_resize(2), -EAGAIN);
 	ck_assert_int_eq(qlen(), 8);
-	ck_assert_int_eq(resize(3), 0);
+	ck_assert_int_eq(story_resize(3), 0);
 	ck_assert_int_eq(qlen(), 3);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
@@ -83,10 +69,10 @@ TEST(shorter__just_fits__keeps_all_and_holds_no_more)
 
 TEST(shorter__full_of_software_events__moves_just_these)
 {
-	begin(8);
+	story_begin_qlen(8);
 	for (uint64_t i = 100; i < 103; i++)
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
-	ck_assert_int_eq(resize(3), 0);
+	ck_assert_int_eq(story_resize(3), 0);
 	for (uint64_t i = 100; i < 103; i++)
 		story_dequeues(&st, i);
 	story_empty(&st);
@@ -95,11 +81,11 @@ TEST(shorter__full_of_software_events__moves_just_these)
 
 TEST(shorter__what_the_device_holds__counts_as_queued)
 {
-	begin(8);
+	story_begin_qlen(8);
 	for (uint64_t i = 1; i <= 5; i++)
 		script_complete(&st.dev, i);
-	ck_assert_int_eq(resize(4), -EAGAIN);
-	ck_assert_int_eq(resize(5), 0);
+	ck_assert_int_eq(story_resize(4), -EAGAIN);
+	ck_assert_int_eq(story_resize(5), 0);
 	for (uint64_t i = 1; i <= 5; i++)
 		story_dequeues(&st, i);
 	story_empty(&st);
@@ -109,22 +95,22 @@ TEST(shorter__what_the_device_holds__counts_as_queued)
 static int
 resize_to_six(void)
 {
-	return resize(6);
+	return story_resize(6);
 }
 
 TEST(longer__ring_was_full__what_stayed_in_the_device_is_reported)
 {
-	begin(2);
+	story_begin_qlen(2);
 	cno_story_refill(&st, resize_to_six);
 	story_end(&st);
 }
 
 TEST(resize__upcalls_stand__every_event_makes_one)
 {
-	begin(4);
+	story_begin_qlen(4);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	script_show(&st.dev, 1); /* visible, undecided: only the resize's own poll sees it */
-	ck_assert_int_eq(resize(8), 0);
+	script_show(&st.dev, 1); /* visible, undecided: only the story_resize's own poll sees it */
+	ck_assert_int_eq(story_resize(8), 0);
 	story_run(&st);
 	story_upcall(&st, 1);
 	script_decide(&st.dev);
@@ -140,9 +126,9 @@ TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
 {
 	struct waiter w;
 
-	begin(4);
+	story_begin_qlen(4);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(resize(8), -EBUSY);
+	ck_assert_int_eq(story_resize(8), -EBUSY);
 	ck_assert_int_eq(qlen(), 4);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -154,9 +140,9 @@ TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
 {
 	DAT_EVENT event = script_event(900);
 
-	begin(8);
+	story_begin_qlen(8);
 	evd_set_depth(evd_self(&st.dev.evd), 64);
-	ck_assert_int_eq(resize(2), 0);
+	ck_assert_int_eq(story_resize(2), 0);
 	for (uint64_t i = 1; i <= 8; i++)
 		script_complete(&st.dev, i);
 	ck_assert_int_eq(
@@ -184,7 +170,7 @@ TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiti
 {
 	DAT_EVENT event;
 
-	begin(4);
+	story_begin_qlen(4);
 	evd_set_depth(evd_self(&st.dev.evd), 64);
 	for (uint64_t i = 1; i <= 8; i++)
 		script_complete(&st.dev, i);
@@ -211,20 +197,20 @@ TEST(resize__receives_are_held__they_stay_held_and_in_order)
 	struct evd_hold hold;
 	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
 
-	begin(4);
+	story_begin_qlen(4);
 	ck_assert_int_eq(evd_hold_init(&hold, 4), 0);
 	st.dev.hold[1] = &hold;
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 1);
 	script_complete_on(&st.dev, 2, 2);
-	ck_assert_int_eq(resize(1), 0); /* what is held is not in the queue */
+	ck_assert_int_eq(story_resize(1), 0); /* what is held is not in the queue */
 	story_dequeues(&st, 2);
 	story_empty(&st);
-	ck_assert_int_eq(resize(4), 0);
+	ck_assert_int_eq(story_resize(4), 0);
 	ck_assert_int_eq(
 	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
 	script_complete_on(&st.dev, 1, 3);
-	ck_assert_int_eq(resize(8), 0);
+	ck_assert_int_eq(story_resize(8), 0);
 	story_dequeues(&st, 900);
 	story_dequeues(&st, 1);
 	story_dequeues(&st, 3);
@@ -236,16 +222,16 @@ TEST(resize__receives_are_held__they_stay_held_and_in_order)
 
 TEST(resize__the_device_fails__reported_unless_the_evd_is_over)
 {
-	begin(4);
+	story_begin_qlen(4);
 	st.dev.fail_polls = 1;
-	ck_assert_int_eq(resize(8), -EIO);
+	ck_assert_int_eq(story_resize(8), -EIO);
 	ck_assert_int_eq(qlen(), 4);
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	st.dev.fail_polls = 1;
-	ck_assert_int_eq(resize(8), 0);
+	ck_assert_int_eq(story_resize(8), 0);
 	ck_assert_int_eq(qlen(), 8);
 	st.dev.fail_polls = 0;
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
-	ck_assert_int_eq(resize(8), -ENODEV);
+	ck_assert_int_eq(story_resize(8), -ENODEV);
 	story_end(&st);
 }

@@ -290,3 +290,56 @@ waiter_id(const struct waiter *w)
 {
 	return script_id(&w->event);
 }
+
+void
+story_begin_qlen(int qlen)
+{
+	const struct script_options opt = { .qlen = qlen };
+
+	story_begin(&st, &opt);
+}
+
+void
+story_complete(uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++)
+		script_complete(&st.dev, first + (uint64_t)i);
+}
+
+int
+story_resize(unsigned int qlen)
+{
+	return evd_resize(evd_self(&st.dev.evd), qlen);
+}
+
+void
+story_insert(struct script *s, void *arg)
+{
+	script_complete(s, (uint64_t)(uintptr_t)arg);
+}
+
+void *
+story_free_thread(void *arg)
+{
+	struct script *dev = arg;
+
+	must(evd_free(evd_self(&dev->evd)) == 0);
+	return NULL;
+}
+
+void
+story_free_own(struct tape *tape, uint64_t id)
+{
+	(void)id;
+	must(evd_free(evd_self(&tape->dev->evd)) == 0);
+}
+
+void
+story_free_arg(struct tape *tape, uint64_t id)
+{
+	struct script *other = tape->arg;
+
+	(void)id;
+	must(evd_free(evd_self(&other->evd)) == 0);
+	must(other->destroyed == 1);
+}

@@ -53,6 +53,21 @@ extern const struct runner_case story_case;
 /* opt may be NULL; a loop in it is used in place of a stepped one. */
 void story_begin(struct story *story, const struct script_options *opt);
 void story_end(struct story *story);
+void story_begin_qlen(int qlen); /* st, with a queue of this length */
+
+/* Completions of st with the ids `first` and up; evd_resize() of st. */
+void story_complete(uint64_t first, int n);
+int story_resize(unsigned int qlen);
+
+/* A step of a script: the completion whose id is the argument. */
+void story_insert(struct script *s, void *arg);
+
+/* A thread that frees the EVD of the script that is its argument. */
+void *story_free_thread(void *arg);
+
+/* Upcalls that free their own EVD; that of the script which is the argument, which is destroyed then. */
+void story_free_own(struct tape *tape, uint64_t id);
+void story_free_arg(struct tape *tape, uint64_t id);
 
 /* One turn of the loop; all turns until nothing is left to run. */
 int story_turn(struct story *story);

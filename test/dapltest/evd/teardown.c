@@ -183,15 +183,6 @@ TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
 	story_end(&st); /* destroyed() waits for the balance */
 }
 
-static void *
-free_thread(void *arg)
-{
-	struct script *dev = arg;
-
-	must(evd_free(evd_self(&dev->evd)) == 0);
-	return NULL;
-}
-
 TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 {
 	bool alive = true;
@@ -201,7 +192,7 @@ TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_get(&st.dev));
-	ck_assert_int_eq(pthread_create(&thread, NULL, free_thread, &st.dev), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, story_free_thread, &st.dev), 0);
 	while (alive) {
 		script_sleep_ms(0);
 		alive = script_evd_is(&st.dev.evd, &st.dev);
@@ -211,16 +202,6 @@ TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 	ck_assert_uint_eq(st.dev.acks, 1);
 	ck_assert_int_eq(story_turn(&st), 0); /* and schedules nothing for a corpse */
 	story_end(&st);
-}
-
-static void
-free_the_other(struct tape *tape, uint64_t id)
-{
-	struct script *other = tape->arg;
-
-	(void)id;
-	must(evd_free(evd_self(&other->evd)) == 0);
-	must(other->destroyed == 1);
 }
 
 TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
@@ -236,7 +217,7 @@ TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 	script_open(&other, &opt);
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
-	st.tape.then = free_the_other;
+	st.tape.then = story_free_arg;
 	st.tape.arg = &other;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,

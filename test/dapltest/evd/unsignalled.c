@@ -3,14 +3,6 @@
 #include "cno_story.h"
 
 static void
-begin(int qlen)
-{
-	const struct script_options opt = { .qlen = qlen };
-
-	story_begin(&st, &opt);
-}
-
-static void
 complete_unsignalled(uint64_t id)
 {
 	const struct script_record record = { .id = id, .flags = SCRIPT_QUIET };
@@ -26,7 +18,7 @@ TEST(wait__unsignalled_alone__times_out_and_counts_it)
 	DAT_EVENT event;
 	int nmore = -1;
 
-	begin(8);
+	story_begin_qlen(8);
 	complete_unsignalled(1);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 1);
@@ -43,7 +35,7 @@ TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
 	DAT_EVENT event;
 	int nmore = -1;
 
-	begin(8);
+	story_begin_qlen(8);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
 	script_complete(&st.dev, 3);
@@ -60,7 +52,7 @@ TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 {
 	struct waiter w;
 
-	begin(8);
+	story_begin_qlen(8);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	complete_unsignalled(1);
 	while (script_queued(&st.dev)) { /* until the waiter has polled it */
@@ -77,7 +69,7 @@ TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 
 TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 {
-	begin(8);
+	story_begin_qlen(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
@@ -95,7 +87,7 @@ TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 
 TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
 {
-	begin(8);
+	story_begin_qlen(8);
 	complete_unsignalled(1);
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
@@ -110,7 +102,7 @@ TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 	DAT_EVD_HANDLE handle;
 	static struct cno cno;
 
-	begin(4);
+	story_begin_qlen(4);
 	cno_story_open_plain(&cno, st.loop);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
 	story_settle(&st);
@@ -163,7 +155,7 @@ TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 	DAT_EVENT event;
 	int nmore;
 
-	begin(4);
+	story_begin_qlen(4);
 	for (uint64_t i = 1; i <= 5; i++)
 		complete_unsignalled(i);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
@@ -176,7 +168,7 @@ TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 /* origin: chance.2 */
 TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 {
-	begin(4);
+	story_begin_qlen(4);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
@@ -203,7 +195,7 @@ TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 	DAT_EVENT event;
 	int nmore;
 
-	begin(8);
+	story_begin_qlen(8);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
 	script_complete(&st.dev, 3);
@@ -224,7 +216,7 @@ TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 /* origin: attack.C7 */
 TEST(solicited__request_stands__widened_and_polled_again)
 {
-	begin(8);
+	story_begin_qlen(8);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert(st.dev.armed_solicited);
@@ -248,7 +240,7 @@ TEST(solicited__waiter_blocked__its_request_is_widened)
 {
 	struct waiter w;
 
-	begin(8);
+	story_begin_qlen(8);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
 	script_show(&st.dev, 1);
@@ -261,7 +253,7 @@ TEST(solicited__waiter_blocked__its_request_is_widened)
 
 TEST(solicited__all_requested_already__not_requested_again)
 {
-	begin(8);
+	story_begin_qlen(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
@@ -292,10 +284,10 @@ move(unsigned int first, unsigned int pattern, unsigned int qlen)
 	DAT_EVENT event;
 	int nmore, r;
 
-	begin(RING);
+	story_begin_qlen(RING);
 	for (uint64_t id = 0; id < first; id++)
 		script_complete(&st.dev, 100 + id);
-	/* An empty ring would begin at its first place again. */
+	/* An empty ring would story_begin_qlen at its first place again. */
 	complete_either(0, pattern & 1);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	for (uint64_t id = 0; id < first; id++)
@@ -367,7 +359,7 @@ TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
 	DAT_EVENT event;
 	int nmore = -1;
 
-	begin(4);
+	story_begin_qlen(4);
 	for (uint64_t i = 100; i < 104; i++)
 		post_unsignalled(i, false);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
@@ -393,7 +385,7 @@ TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 	DAT_EVENT event;
 	int nmore;
 
-	begin(2);
+	story_begin_qlen(2);
 	post_unsignalled(100, false);
 	complete_unsignalled(1);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
@@ -411,7 +403,7 @@ TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 
 TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one)
 {
-	begin(8);
+	story_begin_qlen(8);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	post_unsignalled(100, true);
 	story_settle(&st);
@@ -436,7 +428,7 @@ TEST_LOOP(dequeue__device_fails__all_that_is_queued_comes_first, 2)
 	DAT_EVENT event;
 
 	for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
-		begin(RING);
+		story_begin_qlen(RING);
 		for (unsigned int i = 0; i < ENTRIES; i++)
 			complete_either(i, pattern >> i & 1);
 		ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);

@@ -2,19 +2,12 @@
 /* Upcall policies: DISABLE, SINGLE_INSTANCE, NOTIFY; enabling; the pattern inside an upcall. */
 #include "story.h"
 
-static void
-complete(uint64_t first, int n)
-{
-	for (int i = 0; i < n; i++)
-		script_complete(&st.dev, first + (uint64_t)i);
-}
-
 STORY_CASE("evd_upcall:upcall");
 
 /* clause: c.14.10 */
 TEST(disabled__completion__stays_queued_and_arms_nothing)
 {
-	complete(1, 1);
+	story_complete(1, 1);
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 0);
 	story_dequeues(&st, 1);
@@ -26,7 +19,7 @@ TEST(single__burst_then_burst__every_event_in_order)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	for (uint64_t round = 0; round < 3; round++) {
-		complete(1 + 10 * round, 3);
+		story_complete(1 + 10 * round, 3);
 		ck_assert_uint_eq(script_raised(&st.dev), 1);
 		ck_assert(script_deliver(&st.dev));
 		for (uint64_t i = 0; i < 3; i++)
@@ -51,7 +44,7 @@ TEST(single__posted_events__upcalls_from_the_loop_only)
 TEST(single__more_than_the_ring_holds__all_come)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(1, 200);
+	story_complete(1, 200);
 	ck_assert(script_deliver(&st.dev));
 	for (uint64_t i = 1; i <= 200; i++)
 		story_upcall(&st, i);
@@ -63,7 +56,7 @@ TEST(single__more_than_the_ring_holds__all_come)
 TEST(single__more_events__true_if_events_are_known_to_be_queued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(1, 2);
+	story_complete(1, 2);
 	story_settle(&st);
 	ck_assert(st.tape.more[0]);
 	ck_assert(!st.tape.more[1]);
@@ -77,7 +70,7 @@ TEST(single__spurious_notification__no_upcall_and_armed_again)
 	ck_assert(script_deliver(&st.dev));
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 2);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
@@ -94,7 +87,7 @@ TEST(single__late_event_after_its_completion_was_taken__next_one_still_comes)
 	script_decide(&st.dev); /* the event of 1, late */
 	ck_assert(script_deliver(&st.dev));
 	story_expect_nothing(&st);
-	complete(2, 1);
+	story_complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
@@ -105,7 +98,7 @@ TEST(single__duplicate_notification__nothing_lost)
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	script_duplicate(&st.dev);
 	ck_assert(script_deliver(&st.dev));
-	complete(1, 1);
+	story_complete(1, 1);
 	story_settle(&st);
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
@@ -115,7 +108,7 @@ TEST(single__duplicate_notification__nothing_lost)
 TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
-	complete(1, 3);
+	story_complete(1, 3);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
@@ -127,11 +120,11 @@ TEST(notify__one_upcall_per_burst_and_nothing_dequeued)
 TEST(notify__undrained__a_new_arrival_calls_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
-	complete(2, 1);
+	story_complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -144,7 +137,7 @@ TEST(enable_new__empty__takes_effect)
 {
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
@@ -158,7 +151,7 @@ TEST(enable_new__completion_pending__refused_until_drained)
 
 	tape_init(&other, &st.dev);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
 			     &object, DAT_UPCALL_INVOC_NEW),
 	    -EAGAIN);
@@ -168,17 +161,11 @@ TEST(enable_new__completion_pending__refused_until_drained)
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_NEW),
 	    0);
-	complete(2, 1);
+	story_complete(2, 1);
 	story_settle(&st);
 	story_upcall(&st, 2);
 	ck_assert_int_eq(other.n, 0);
 	story_expect_nothing(&st);
-}
-
-static void
-complete_one(struct script *s, void *arg)
-{
-	script_complete(s, (uint64_t)(uintptr_t)arg);
 }
 
 /* clause: c.14.17 */
@@ -186,7 +173,7 @@ TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
 {
 	struct dat_rearm_evd_counters counters;
 
-	st.dev.before_arm = (struct script_hook){ .fn = complete_one, .arg = (void *)7 };
+	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)7 };
 	ck_assert_int_eq(
 	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
 	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &counters), 0);
@@ -199,7 +186,7 @@ TEST(enable_new__completion_between_the_poll_and_the_arm__refused_and_counted)
 /* clause: c.14.15 */
 TEST(enable_any__pending__called_for_what_is_queued)
 {
-	complete(1, 2);
+	story_complete(1, 2);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
 	ck_assert_int_eq(st.tape.n, 0); /* not inside the consumer's call */
@@ -239,7 +226,7 @@ TEST(modify__object_while_disabled__in_force_at_the_next_enable)
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
 			     DAT_UPCALL_INVOC_NEW),
 	    0);
-	complete(1, 1);
+	story_complete(1, 1);
 	story_settle(&st);
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
@@ -253,7 +240,7 @@ TEST(enable__other_object__queued_events_go_to_the_new_one)
 
 	tape_init(&other, &st.dev);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
 			     &object, DAT_UPCALL_INVOC_ANY),
@@ -267,7 +254,7 @@ TEST(enable__other_object__queued_events_go_to_the_new_one)
 TEST(disable__run_scheduled__no_upcall_starts)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(1, 2);
+	story_complete(1, 2);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
 	story_expect_nothing(&st);
@@ -280,12 +267,12 @@ TEST(disabled__notification_comes__acknowledged_and_not_armed_again)
 {
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	story_expect_nothing(&st);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
 	story_upcall(&st, 1);
-	complete(2, 1);
+	story_complete(2, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
 	story_expect_nothing(&st);
@@ -321,14 +308,14 @@ TEST(upcall__disable_drain_enable__every_event_once)
 	late = 2;
 	st.tape.then = disable_drain_enable;
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	complete(1, 5);
+	story_complete(1, 5);
 	story_settle(&st);
 	for (uint64_t i = 1; i <= 5; i++)
 		story_upcall(&st, i);
 	story_upcall(&st, 1002);
 	story_upcall(&st, 1001);
 	story_expect_nothing(&st);
-	complete(6, 1);
+	story_complete(6, 1);
 	story_settle(&st);
 	story_upcall(&st, 6);
 	story_expect_nothing(&st);
@@ -388,7 +375,7 @@ drain_ten_a_call(void (*begin)(void))
 static void
 complete_200(void)
 {
-	complete(0, 200);
+	story_complete(0, 200);
 	ck_assert(script_deliver(&st.dev));
 }
 
@@ -505,7 +492,7 @@ step_or_tear_down(struct tape *tape, uint64_t id)
 TEST(many__teardown_in_an_upcall_inside_another__waits_for_neither)
 {
 	st.tape.then = step_or_tear_down;
-	complete(1, 3);
+	story_complete(1, 3);
 	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
 	story_run(&st);
 	story_upcall(&st, 1);

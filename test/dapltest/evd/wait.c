@@ -21,13 +21,6 @@ teardown(void)
 	story_end(&st);
 }
 
-static void
-complete(uint64_t first, int n)
-{
-	for (int i = 0; i < n; i++)
-		script_complete(&st.dev, first + (uint64_t)i);
-}
-
 static int
 wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
 {
@@ -46,7 +39,7 @@ TEST(wait__events_queued__oldest_at_once_and_nmore_is_what_is_known)
 	uint64_t id;
 	int nmore;
 
-	complete(1, 40); /* more than one batch */
+	story_complete(1, 40); /* more than one batch */
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 100); /* a completion arrives when it is first polled */
@@ -71,12 +64,12 @@ TEST(wait__timeout_zero__polls_and_does_not_arm)
 
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert_int_eq(wait_here(0, 2, &id, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 1);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 1);
-	complete(2, 2);
+	story_complete(2, 2);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0); /* more than it asked for */
 	ck_assert_uint_eq(id, 2);
 	ck_assert_int_eq(nmore, 1);
@@ -88,7 +81,7 @@ TEST(wait__below_the_threshold__times_out_and_nothing_is_lost)
 	uint64_t id;
 	int nmore;
 
-	complete(1, 3);
+	story_complete(1, 3);
 	ck_assert_int_eq(wait_here(20 * MS, 5, &id, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 3);
 	for (uint64_t i = 1; i <= 3; i++)
@@ -107,7 +100,7 @@ TEST(wait__events_trickle_in__the_deadline_does_not_move)
 	start = os_clock_ns();
 	for (uint64_t i = 1; i <= 40; i++) {
 		script_sleep_ms(10);
-		complete(i, 1);
+		story_complete(i, 1);
 		(void)script_deliver(&st.dev);
 	}
 	trickle = os_clock_ns() - start;
@@ -149,7 +142,7 @@ TEST(wait__notification__wakes)
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 1);
@@ -173,7 +166,7 @@ TEST(wait__threshold_of_two_streams__counts_both)
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -187,7 +180,7 @@ TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 
 	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 40);
 	for (uint64_t i = 1; i <= 40; i++) {
-		complete(i, 1);
+		story_complete(i, 1);
 		while (!script_deliver(&st.dev) && i < 40)
 			if (script_queued(&st.dev) == 0)
 				break; /* the waiter's second poll took it */
@@ -353,7 +346,7 @@ TEST(wait__device_cannot_be_polled__returns_the_error)
 	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
 	st.dev.greedy_polls = 1;
 	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
-	complete(1, 1);
+	story_complete(1, 1);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 }
 
@@ -410,7 +403,7 @@ TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
 	DAT_EVENT events[3];
 
 	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EAGAIN);
-	complete(1, 3);
+	story_complete(1, 3);
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EIO);
 	st.dev.greedy_polls = 1;

@@ -553,3 +553,11 @@ dt_send(struct dt_side *side, size_t offset, size_t length, DAT_UINT64 cookie)
 {
 	dt_ok(dt_try_send(side, offset, length, cookie, DAT_COMPLETION_DEFAULT_FLAG));
 }
+
+void
+dt_ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)instance;
+	(void)event;
+	(void)more;
+}

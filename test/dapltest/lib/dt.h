@@ -166,4 +166,7 @@ void dt_assert_ret_at(
 #define dt_ok(call) dt_assert_ret(call, DAT_SUCCESS)
 #define dt_assert_type(call, want) ck_assert_int_eq((int)DAT_GET_TYPE(call), (int)(want))
 
+/* An upcall that does nothing. */
+void dt_ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
+
 #endif

@@ -138,19 +138,11 @@ TEST(peer_36__endpoints_made_and_freed__leave_no_memory)
 	dt_side_close(&side);
 }
 
-static void
-ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
 /* origin: peer.38 */
 /* clause: c.14.1 */
 TEST(peer_38__creation__arms_for_a_sink_and_once)
 {
-	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	DAT_UPCALL_OBJECT object = { NULL, dt_ignore };
 	struct dat_rearm_evd_counters counters;
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;

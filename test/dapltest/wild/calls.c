@@ -9,18 +9,10 @@
 
 /* ---- the calls ---- */
 
-static void
-ignore(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
-{
-	(void)instance;
-	(void)event;
-	(void)more;
-}
-
 static DAT_RETURN
 call_kcreate(DAT_HANDLE h)
 {
-	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	DAT_UPCALL_OBJECT object = { NULL, dt_ignore };
 	DAT_EVD_HANDLE evd;
 
 	return dat_evd_kcreate(
@@ -30,7 +22,7 @@ call_kcreate(DAT_HANDLE h)
 static DAT_RETURN
 call_modify_upcall(DAT_HANDLE h)
 {
-	DAT_UPCALL_OBJECT object = { NULL, ignore };
+	DAT_UPCALL_OBJECT object = { NULL, dt_ignore };
 
 	return dat_evd_modify_upcall(h, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY);
 }
