@@ -65,7 +65,7 @@ void story_insert(struct script *s, void *arg);
 /* A thread that frees the EVD of the script that is its argument. */
 void *story_free_thread(void *arg);
 
-/* Upcalls that free their own EVD; that of the script which is the argument, which is destroyed then. */
+/* Upcalls that free their own EVD; that of the script which is the argument. */
 void story_free_own(struct tape *tape, uint64_t id);
 void story_free_arg(struct tape *tape, uint64_t id);
 
