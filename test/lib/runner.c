@@ -266,10 +266,14 @@ extern const struct runner_entry *const __stop_runner_entries[] __attribute__((w
 /* A case that tests are added to. */
 struct begun_case {
 	const struct runner_case *what;
-	char suite[64], name[64];
+	const char *suite, *name;
 	TCase *tcase; /* once there is a test */
 	bool left_out;
 };
+
+/* The names of the suites, which Check does not copy. */
+#define SUITES_MAX 256
+static char *suite_names[SUITES_MAX];
 
 static int
 entry_order(const void *a, const void *b)
@@ -280,13 +284,35 @@ entry_order(const void *a, const void *b)
 	return one->number - other->number;
 }
 
+/* The name of a suite, for as long as the program runs; NULL if there are too many. */
+static const char *
+suite_name(const char *name, size_t length)
+{
+	char **at = suite_names;
+
+	while (at < suite_names + SUITES_MAX && *at &&
+	       (strncmp(*at, name, length) != 0 || (*at)[length]))
+		at++;
+	if (at == suite_names + SUITES_MAX)
+		return NULL;
+	if (!*at)
+		*at = strndup(name, length);
+	return *at;
+}
+
 static void
 case_begin(struct begun_case *begun_case, const struct runner_case *what)
 {
+	const char *colon = strchr(what->name, ':');
+
 	*begun_case = (struct begun_case){ .what = what };
-	if (sscanf(what->name, "%63[^:]:%63s", begun_case->suite, begun_case->name) == 2)
+	if (colon && colon[1]) {
+		begun_case->suite = suite_name(what->name, (size_t)(colon - what->name));
+		begun_case->name = colon + 1;
+	}
+	if (begun_case->suite)
 		return;
-	fprintf(stderr, "%s: a case is SUITE:CASE\n", what->name);
+	fprintf(stderr, "%s: a case is SUITE:CASE, of %d suites\n", what->name, SUITES_MAX);
 	exit(2);
 }
 
@@ -316,9 +342,9 @@ case_suite(SRunner *sr, const char *name)
 	static const char *last;
 	static Suite *suite;
 
-	if (!last || strcmp(last, name) != 0) {
-		last = strdup(name);
-		suite = suite_create(last);
+	if (last != name) {
+		last = name;
+		suite = suite_create(name);
 		srunner_add_suite(sr, suite);
 	}
 	return suite;
