@@ -138,7 +138,7 @@ class Programs:
             ['-DREARM_DAT_CONF="/nonexistent/dat.conf"', f'-DSOFT_PATH="{soft}"', '-DFAULT_PATH="./libfault.so"',
              f'-DERRNO_PAGE="{top}/doc/errno.md"', '-DDAT_PATH="./libdat2.so.2"',
              *(f'-DSTUB_{n.upper()}PATH="{self.tree}/test/dapltest/.libs/stub_{n or "provider"}.so"'.replace("_.so", ".so")
-               for n in ("", "no_init_", "no_fini_")),
+               for n in ("", "no_init_", "no_fini_", "lacking_")),
              f'-DREAL_PATH="{self.tree}/dapl/.libs/libdaplrearm.so.2"']
 
     def compile(self, tree, path, out, *flags):
