@@ -49,7 +49,7 @@ function emit(name,   i, text) {
 comment {
   line = $0; ended = sub(/[ \t]*\*\/.*$/, "", line)
   sub(/^(\/\*| \*)/, "", line)
-  if (match(line, /^\tDAT_[A-Z_0-9]+(\/[A-Za-z_0-9, ]+)?(\t|  |$)/)) {
+  if (match(line, /^\tDAT_[A-Z_0-9]+(\/[A-Za-z_0-9]+(, [A-Za-z_0-9]+)*)?(\t|  |$)/)) {
     flush_item()
     item = substr(line, 2, RLENGTH - 1); sub(/[ \t]+$/, "", item); said = substr(line, RLENGTH + 1)
   } else if (item != "" && line ~ /^[ \t]+[^ \t]/) said = said " " line

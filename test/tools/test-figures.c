@@ -404,6 +404,18 @@ perf_load(void)
 		{ 16, 1, 1, 33, 0, false },
 		{ 16, 1, 1, 1, -1, false },
 	};
+	static const struct {
+		const char *name;
+		json_int_t value;
+	} wide[] = {
+		{ "size", (1LL << 32) + 64 },
+		{ "depth", (1LL << 32) + 1 },
+		{ "endpoints", 1 - (1LL << 32) },
+		{ "batch", (1LL << 32) + 1 },
+		{ "messages", -1 },
+		{ "duration_ns", -5 },
+		{ "warm_up", -1 },
+	};
 	static const char *const traffics[] = { "ping", "stream" },
 				 *const operations[] = { "send", "write", "read" },
 				 *const consumers[] = { "dequeue", "dequeue_n", "wait",
@@ -453,6 +465,15 @@ perf_load(void)
 			.rate = rows[i].rate };
 		object = load_pack(&load);
 		check((load_unpack(object, &again) == 0) == rows[i].valid, "limits: row %zu", i);
+		json_decref(object);
+	}
+	/* What would be a good number in fewer bits. */
+	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+		load = (struct load){ .size = 16, .depth = 1, .endpoints = 1, .batch = 1 };
+		object = load_pack(&load);
+		check(load_unpack(object, &again) == 0, "good before %s", wide[i].name);
+		json_object_set_new(object, wide[i].name, json_integer(wide[i].value));
+		check(load_unpack(object, &again) < 0, "%s of 64 bits", wide[i].name);
 		json_decref(object);
 	}
 	load.endpoints = 3;

@@ -39,6 +39,12 @@ load_is_valid(const struct load *load)
 	       load->batch <= LOAD_BATCH_MAX && load->rate >= 0;
 }
 
+static bool
+load_fits(json_int_t value)
+{
+	return value >= 0 && value <= UINT32_MAX;
+}
+
 int
 load_unpack(json_t *object, struct load *load)
 {
@@ -55,7 +61,8 @@ load_unpack(json_t *object, struct load *load)
 	t = load_find(load_traffics, traffic);
 	o = load_find(load_operations, operation);
 	c = load_find(load_consumers, consumer);
-	if (t < 0 || o < 0 || c < 0)
+	if (t < 0 || o < 0 || c < 0 || messages < 0 || duration < 0 || warm_up < 0 ||
+	    !load_fits(size) || !load_fits(depth) || !load_fits(endpoints) || !load_fits(batch))
 		return -1;
 	*load = (struct load){
 		.traffic = (enum traffic)t,

@@ -115,6 +115,7 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DA
  *						enabled, or the queue overflowed and is empty
  *	DAT_INTERRUPTED_CALL			a signal handler ran
  *	DAT_ABORT				the EVD was freed or its IA closed during the wait
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the thread cannot sleep: no memory
  *
  * Threads: any, but one waiter per EVD.  From: DAT 2.0.
  */

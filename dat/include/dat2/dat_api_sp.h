@@ -239,6 +239,8 @@ DAT_RETURN DAT_API dat_cr_query(DAT_CR_HANDLE cr, DAT_CR_PARAM_MASK mask, DAT_CR
  *	DAT_INVALID_STATE/EP_NOTREADY		the endpoint has no connect EVD
  *	DAT_INVALID_STATE/EP_UNCONFTENTATIVE	the endpoint of the provider has no protection zone
  *	DAT_INVALID_STATE/state			ep is not unconnected
+ *	DAT_INSUFFICIENT_RESOURCES/MEMORY	no memory, or no address handle for an endpoint for
+ *						datagrams; the request stays
  *
  * Threads: any.  From: DAT 2.0.
  */
