@@ -177,7 +177,7 @@ list(const struct request *request)
 static int
 list_names(bool json)
 {
-	json_t *names, *name, *lines;
+	json_t *names, *name, *lines, *line;
 	DAT_REARM_RECORD *records;
 	DAT_COUNT count = 0;
 	DAT_RETURN ret;
@@ -187,6 +187,8 @@ list_names(bool json)
 	records = record_list(&count, &ret);
 	lines = lines_take_errors();
 	status = records == NULL || lines_miss_a_file(lines);
+	/* Standard output is for programs that complete names. */
+	json_array_foreach(lines, i, line) warnx("%s", json_string_value(line));
 	json_decref(lines);
 	names = record_names(records, count);
 	json_array_foreach(names, i, name)
