@@ -289,19 +289,6 @@ struct region {
 #define READABLE (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ)
 #define REGION_BYTES 64
 
-static void
-connect_again(void)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	struct ibv_wc wc;
-
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
-	ck_assert_int_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
-	while (ibv_poll_cq(a.cq, 1, &wc) == 1 || ibv_poll_cq(b.cq, 1, &wc) == 1)
-		;
-	side_connect(&a, &b, NULL);
-}
-
 /* A request of b for the last bytes of the region, whose addresses begin at `start`. */
 static void
 expect_remote(const struct ibv_mr *mr, enum ibv_wr_opcode opcode, uint64_t start, bool good)
@@ -313,7 +300,7 @@ expect_remote(const struct ibv_mr *mr, enum ibv_wr_opcode opcode, uint64_t start
 	if (good)
 		return;
 	async_expect(a.context, IBV_EVENT_QP_ACCESS_ERR, a.qp);
-	connect_again();
+	pair_connect_again(&a, &b);
 }
 
 /* A request of a that has its data there. */
@@ -332,7 +319,7 @@ expect_local(const struct ibv_mr *mr, uint64_t start, bool good)
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
 	cq_expect(a.cq, 8, good ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR);
 	if (!good)
-		connect_again();
+		pair_connect_again(&a, &b);
 }
 
 static void

@@ -22,27 +22,13 @@ expect_access(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_t l
 	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
 }
 
-/* From the error state, or whatever they are in. */
-static void
-connect_again(void)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-	struct ibv_wc wc;
-
-	ck_assert_int_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
-	ck_assert_int_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
-	while (ibv_poll_cq(a.cq, 1, &wc) == 1 || ibv_poll_cq(b.cq, 1, &wc) == 1)
-		;
-	side_connect(&a, &b, NULL);
-}
-
 static void
 expect_no_access(enum ibv_wr_opcode opcode, uint32_t key, size_t offset, uint32_t length)
 {
 	ck_assert_int_eq(try_access(opcode, key, offset, length), 0);
 	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
 	async_expect(b.context, IBV_EVENT_QP_ACCESS_ERR, b.qp);
-	connect_again();
+	pair_connect_again(&a, &b);
 }
 
 MW_CASE("soft-mw:mw");
@@ -209,7 +195,7 @@ TEST_LOOP(key_of_a_window__as_a_local_key__protection_error, 2)
 	side_receive(&a, 5, 0, 100);
 	ck_assert_int_eq(ibv_post_send(b.qp, &wr, &bad), 0);
 	cq_expect(b.cq, 3, IBV_WC_LOC_PROT_ERR);
-	connect_again();
+	pair_connect_again(&a, &b);
 	ck_assert_int_eq(ibv_post_recv(b.qp, &receive, &bad_receive), 0);
 	side_post(&a, IBV_WR_SEND, 0, 6, 0, 8);
 	cq_expect(b.cq, 4, IBV_WC_LOC_PROT_ERR);
@@ -313,7 +299,7 @@ TEST(type_1__access_by_another_queue_pair)
 	const uint32_t key = mw_bind(&b, mw, RANGE, RANGE, MW_REMOTE);
 
 	side_new_qp(&b);
-	connect_again();
+	pair_connect_again(&a, &b);
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	ck_assert_int_eq(ibv_destroy_qp(first), 0);
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
@@ -352,7 +338,7 @@ TEST(type_2__access_by_another_queue_pair__is_refused)
 
 	expect_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	side_new_qp(&b);
-	connect_again();
+	pair_connect_again(&a, &b);
 	expect_no_access(IBV_WR_RDMA_WRITE, key, RANGE, 8);
 	expect_no_access(IBV_WR_RDMA_READ, key, RANGE, 8);
 	ck_assert_int_eq(ibv_destroy_qp(first), 0);
@@ -373,7 +359,7 @@ TEST(queue_pair_destroyed__its_window_of_type_2_is_not_bound_any_more)
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
 	mw_expect_not_bound(&b);
 	side_new_qp(&b);
-	connect_again();
+	pair_connect_again(&a, &b);
 	expect_no_access(IBV_WR_RDMA_WRITE, key[0], RANGE, 8);
 	expect_no_access(IBV_WR_RDMA_WRITE, key[2], RANGE, 8);
 	expect_access(IBV_WR_RDMA_WRITE, mw_bind(&b, mw[0], RANGE, RANGE, MW_REMOTE), RANGE, 8);
@@ -468,7 +454,7 @@ TEST(window_unbound_while_a_peer_writes__nothing_is_written_after)
 		pthread_join(writer, NULL);
 		ck_assert_int_eq(memcmp(before, b.bytes + RANGE, RANGE), 0);
 		async_expect(b.context, IBV_EVENT_QP_ACCESS_ERR, b.qp);
-		connect_again();
+		pair_connect_again(&a, &b);
 	}
 	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }

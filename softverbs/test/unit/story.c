@@ -186,6 +186,19 @@ pair_make(struct side *a, struct side *b, const struct side_options *options)
 }
 
 void
+pair_connect_again(struct side *a, struct side *b)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_wc wc;
+
+	ck_assert_int_eq(ibv_modify_qp(a->qp, &attr, IBV_QP_STATE), 0);
+	ck_assert_int_eq(ibv_modify_qp(b->qp, &attr, IBV_QP_STATE), 0);
+	while (ibv_poll_cq(a->cq, 1, &wc) == 1 || ibv_poll_cq(b->cq, 1, &wc) == 1)
+		;
+	side_connect(a, b, NULL);
+}
+
+void
 pair_free(struct side *a, struct side *b)
 {
 	side_free(a);

@@ -102,6 +102,8 @@ void side_to_rts(struct side *side, const struct side_options *options);
 void side_to_error(struct side *side);
 
 void pair_make(struct side *a, struct side *b, const struct side_options *options);
+/* From the error state, or whatever they are in; what is in their queues is dropped. */
+void pair_connect_again(struct side *a, struct side *b);
 void pair_free(struct side *a, struct side *b);
 
 /* Work requests on [offset, offset + length) of the side's bytes. */

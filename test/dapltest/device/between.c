@@ -90,17 +90,10 @@ enum scene {
 static enum scene scene;
 static void (*intruder)(void);
 
-static DAT_RETURN
-connect_it(void)
-{
-	return dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE,
-	    0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-}
-
 static void
 connect_too(void)
 {
-	intruder_ret = connect_it();
+	intruder_ret = device_try_connect(&pair);
 }
 
 static void
@@ -203,7 +196,7 @@ connect_at(int n)
 	open_scene();
 	intruder_ret = ~0u;
 	fault_window_at(n, intruder);
-	ret = connect_it();
+	ret = device_try_connect(&pair);
 	waits = apart && !returned;
 	came = has_come();
 	begun = (ret == DAT_SUCCESS) + (intruder == connect_too && intruder_ret == DAT_SUCCESS);
@@ -248,7 +241,7 @@ free_at(int n)
 	dt_side_open(&pair.b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair.b);
 	dt_ok(dat_psp_free(pair.b.psp));
-	dt_ok(connect_it());
+	dt_ok(device_try_connect(&pair));
 	fault_window_at(n, free_it);
 	do {
 		dt_ok(dat_ia_step(pair.a.ia, 1, NULL));

@@ -12,3 +12,10 @@ device_pair_open(struct dt_pair *pair)
 	dt_side_open(&pair->b, "faulty", DT_SEPARATE);
 	dt_side_listen(&pair->b);
 }
+
+DAT_RETURN
+device_try_connect(struct dt_pair *pair)
+{
+	return dat_ep_connect(pair->a.ep, dt_address(pair->b.ia), pair->b.qual,
+	    DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}

@@ -11,5 +11,7 @@ extern const struct runner_case device_case;
 
 /* Two sides on "faulty"; b listens. */
 void device_pair_open(struct dt_pair *pair);
+/* What dat_ep_connect() returns, of the endpoint of a to what b listens at. */
+DAT_RETURN device_try_connect(struct dt_pair *pair);
 
 #endif

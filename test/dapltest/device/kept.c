@@ -140,17 +140,10 @@ TEST(accept__of_a_datagram_fails__the_request_stays_and_nothing_is_pinned)
 
 static DAT_RETURN intruder_ret;
 
-static DAT_RETURN
-connect_it(void)
-{
-	return dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual, DAT_TIMEOUT_INFINITE,
-	    0, NULL, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-}
-
 static void
 connect_too(void)
 {
-	intruder_ret = connect_it();
+	intruder_ret = device_try_connect(&pair);
 }
 
 static void
@@ -175,7 +168,7 @@ connect_at(int n, bool datagrams)
 		give_datagrams(&pair.a);
 	intruder_ret = ~0u;
 	fault_window_at(n, datagrams ? disconnect_it : connect_too);
-	ret = connect_it();
+	ret = device_try_connect(&pair);
 	came = !fault_window_missed();
 	dt_ok(dat_ib_query_counters(pair.a.ep, DCNT_EP_ALL_COUNTERS, counts, 0));
 	ck_assert_uint_eq(counts[DCNT_EP_CONNECT],
