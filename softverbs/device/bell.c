@@ -29,24 +29,40 @@ soft_bell_ring(int fd)
 	errno = saved;
 }
 
-void
-soft_bell_clear(int fd)
+/* Without waiting: -1 with EAGAIN if it is not rung, with another errno if the kernel cannot. */
+static long
+bell_read(int fd)
 {
 	uint64_t count;
 	struct iovec iov = { &count, sizeof count };
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	const struct timespec none = { 0, 0 };
-	int saved = errno;
 	long r;
 
 	do
 		r = syscall(SYS_preadv2, fd, &iov, 1, -1L, -1L, RWF_NOWAIT);
 	while (r < 0 && errno == EINTR);
-	/*
-	 * An old kernel lacks RWF_NOWAIT for eventfds.  Then poll first, because the consumer may
-	 * have read the descriptor.
-	 */
-	if (r < 0 && (errno == EOPNOTSUPP || errno == ENOSYS) &&
+	return r;
+}
+
+bool
+soft_bell_may_be_read(int fd)
+{
+	const int saved = errno;
+	const bool may = bell_read(fd) < 0 && errno == EAGAIN;
+
+	errno = saved;
+	return may;
+}
+
+void
+soft_bell_clear(int fd)
+{
+	uint64_t count;
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	const struct timespec none = { 0, 0 };
+	int saved = errno;
+
+	/* The consumer may have read the descriptor. */
+	if (bell_read(fd) < 0 && errno != EAGAIN &&
 	    syscall(SYS_ppoll, &pfd, 1, &none, NULL, 0) == 1)
 		(void)syscall(SYS_read, fd, &count, sizeof count);
 	errno = saved;
@@ -62,4 +78,12 @@ soft_bell_is_blocking(int fd)
 	if (flags & O_NONBLOCK)
 		errno = EAGAIN;
 	return !(flags & O_NONBLOCK);
+}
+
+int
+soft_bell_wait(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return soft_bell_is_blocking(fd) && poll(&pfd, 1, -1) > 0 ? 0 : -1;
 }

@@ -13,7 +13,10 @@ int
 soft_ready_open(struct soft_ready *ready, soft_ready_cancelled *cancelled)
 {
 	*ready = (struct soft_ready){ .fd = soft_bell_open(), .cancelled = cancelled };
-	return ready->fd < 0 ? -errno : 0;
+	if (ready->fd < 0)
+		return -errno;
+	ready->polled = !soft_bell_may_be_read(ready->fd);
+	return 0;
 }
 
 void
@@ -71,6 +74,8 @@ soft_ready_wait(struct soft_ready *ready, struct soft_ready_wait *wait)
 	struct waiter waiter = { ready, wait };
 	volatile int r; /* kept over the cleanup handler, which saves and restores registers */
 
+	if (ready->polled)
+		return soft_bell_wait(ready->fd);
 	pthread_cleanup_push(ready_cancelled, &waiter);
 	r = read(ready->fd, &wait->taken, sizeof wait->taken) < 0 ? -1 : 0;
 	pthread_cleanup_pop(0);

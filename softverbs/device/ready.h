@@ -8,7 +8,8 @@
  *
  * A thread that waits in read(2) has emptied the descriptor when it returns.  Before it looks at
  * the list, events can be added that find the descriptor written to.  So this thread writes again
- * if it leaves events in the list.
+ * if it leaves events in the list.  If a thread that reads could make one that clears wait, with
+ * the lock held, threads wait in poll(2) instead, and only the last event empties the descriptor.
  *
  * The lock of the list guards the structure.  It is held in soft_ready_update(), soft_ready_begin()
  * and soft_ready_end(), which are no cancellation points.
@@ -36,6 +37,7 @@ typedef void soft_ready_cancelled(struct soft_ready *ready, const struct soft_re
 
 struct soft_ready {
 	int fd;
+	bool polled; /* threads do not read it */
 	soft_ready_cancelled *cancelled;
 	bool
 	    /* it is readable, or a thread has just read it and is about to look at the list */
@@ -59,7 +61,8 @@ void soft_ready_end(struct soft_ready *ready, const struct soft_ready_wait *wait
 
 /*
  * Waits until the descriptor is readable, unless it does not block, and reads it: 0, or -1 with
- * errno.  It is one system call and a cancellation point; the caller holds no lock.
+ * errno.  It is one system call, or two if it is polled, and a cancellation point; the caller holds
+ * no lock.
  */
 int soft_ready_wait(struct soft_ready *ready, struct soft_ready_wait *wait);
 

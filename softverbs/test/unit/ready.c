@@ -10,15 +10,19 @@
 #include "pair.h"
 #include "lib/feature.h"
 
+#include "softverbs/device/bell.h"
 #include "softverbs/device/ready.h"
 
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -359,9 +363,28 @@ read_for_ever(void *unused)
 
 PAIR_CASE("soft-ready:events");
 
-/* The thread that reads the descriptor takes one event, and writes again for the others. */
-TEST_LOOP(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable,
-    !STORY_ASAN ? 1 : 0)
+/*
+ * A kernel before Linux 5.8, which cannot read an eventfd without waiting, or a filter that refuses
+ * the call.
+ */
+static void
+no_read_without_waiting(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_preadv2, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* A thread that waits takes one event, and the descriptor is readable again for the others. */
+static void
+play_bursts(void)
 {
 	pthread_t threads[READERS];
 	struct ibv_wc wc[16];
@@ -384,6 +407,12 @@ TEST_LOOP(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_r
 		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 	}
 	sem_destroy(&was_read);
+}
+
+TEST_LOOP(three_threads_wait__bursts_of_events__each_is_read_and_nothing_stays_readable,
+    !STORY_ASAN ? 1 : 0)
+{
+	play_bursts();
 }
 
 struct reader {
@@ -436,4 +465,48 @@ TEST_LOOP(thread_is_cancelled_when_its_event_comes__the_event_is_not_lost, !STOR
 		channel_expect_no_event(b.channel);
 		ck_assert_int_eq(ibv_poll_cq(b.cq, 1, &wc), 1);
 	}
+}
+
+CASE("soft-ready:old-kernel", NULL, NULL);
+
+/* The system call in which a thread sleeps. */
+static long
+call_of(int id)
+{
+	char path[64];
+	long call = -1;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/syscall", id);
+	file = fopen(path, "re");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_int_eq(fscanf(file, "%ld", &call), 1);
+	fclose(file);
+	return call;
+}
+
+/* A thread that reads the descriptor can make another wait that clears it, with the lock held. */
+/* origin: out34.A1 */
+TEST(kernel_cannot_read_without_waiting__threads_wait_without_reading__each_event_is_read)
+{
+	struct reader reader;
+
+	if (!feature_filter()) {
+		runner_skip(FEATURE_NO_FILTER);
+		return;
+	}
+	no_read_without_waiting();
+	pair_make(&a, &b, NULL);
+	ck_assert(!soft_bell_may_be_read(b.channel->fd));
+	reader_start(&reader);
+	ck_assert_int_ne(call_of(reader.id), SYS_read);
+	raise_event();
+	ck_assert_int_eq(pthread_join(reader.thread, NULL), 0);
+	channel_expect_no_event(b.channel);
+	play_bursts();
+	do_not_block();
+	ck_assert_int_eq(read_events(), 0);
+	raise_event();
+	ck_assert_int_eq(read_events(), 1);
+	pair_free(&a, &b);
 }
