@@ -153,8 +153,8 @@ main(int argc, char **argv)
 	struct bell bell;
 	int r;
 
-	copy_options_parse(&options, argc, argv);
 	say_init("rearm-iser-copy");
+	copy_options_parse(&options, argc, argv);
 	if (options.provider && provider_use(options.initiator.ia, options.provider, "lo 0"))
 		return EXIT_FAILURE;
 	if (bell_init(&bell) || bell_catch_signals(&bell)) {

@@ -1,17 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/say.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char *program = "iser";
 
+static void
+say_what_is_not_written(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	say("standard output: %s", strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
 void
 say_init(const char *name)
 {
 	program = name;
+	if (atexit(say_what_is_not_written) != 0)
+		abort();
 }
 
 /*

@@ -8,7 +8,10 @@
 #include <dat2/udat.h>
 #include <stddef.h>
 
-/* Names the program in every message; `name` must live on. */
+/*
+ * Names the program in every message; `name` must live on.  The program fails if standard output
+ * cannot be written.
+ */
 void say_init(const char *name);
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

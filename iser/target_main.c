@@ -102,8 +102,8 @@ main(int argc, char **argv)
 	struct bell bell;
 	int r = -1;
 
-	target_options_parse(&options, argc, argv);
 	say_init("rearm-iser-target");
+	target_options_parse(&options, argc, argv);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* the parent process may wait for a line */
 	if (options.provider && provider_use(options.target.ia, options.provider, "lo 0"))
 		return EXIT_FAILURE;

@@ -344,12 +344,24 @@ run_set_library_path(const char *folder)
 	free(joined);
 }
 
+/* Of the help and the version, which argp_parse() prints before it ends the process. */
+static void
+run_check_written(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	fprintf(stderr, "softverbs-run: standard output: %s\n", strerror(errno));
+	_exit(EXIT_USAGE);
+}
+
 int
 main(int argc, char **argv)
 {
 	char library[PATH_MAX], *folder;
 
 	argp_err_exit_status = EXIT_USAGE;
+	if (atexit(run_check_written))
+		run_fail("atexit", ENOMEM);
 	/* The options of the program are its own. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;

@@ -20,6 +20,7 @@
 #include "table.h"
 #include "text.h"
 #include "tools/printable.h"
+#include "tools/written.h"
 #include "trial.h"
 
 enum { USAGE = 2, DOCTOR = 256, JSON, NAMES };
@@ -270,6 +271,7 @@ main(int argc, char **argv)
 	int status = 0;
 
 	printable_arguments(argc, argv, USAGE);
+	written_at_exit();
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	if (request.job == LIST && request.names[0] != NULL)
@@ -293,7 +295,5 @@ main(int argc, char **argv)
 		status = examine(&request);
 		break;
 	}
-	if (fflush(stdout) != 0 || ferror(stdout))
-		err(1, "standard output");
 	return status;
 }

@@ -4,6 +4,7 @@
  * their events.  The ends are two processes, or two threads of this one.
  */
 #include "tools/printable.h"
+#include "tools/written.h"
 #include "fail.h"
 #include "options.h"
 #include "override.h"
@@ -76,6 +77,7 @@ main(int argc, char **argv)
 	struct options options;
 
 	printable_arguments(argc, argv, 2);
+	written_at_exit();
 	options_parse(&options, argc, argv);
 	override_provider(&options);
 	if (options.server) {

@@ -172,8 +172,6 @@ report(const struct options *options, const struct outcome *outcome)
 		report_json(options, outcome);
 	else
 		report_text(options, outcome);
-	if (fflush(stdout) || ferror(stdout))
-		fail_errno("cannot write the results");
 	if ((options->histogram || options->plot) && !latencies)
 		fail("no latencies were measured: no histogram");
 	if (options->histogram)

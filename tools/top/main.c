@@ -20,6 +20,7 @@
 #include "process.h"
 #include "report.h"
 #include "tools/printable.h"
+#include "tools/written.h"
 #include "view.h"
 
 enum { USAGE = 2, CSV = 256, JSON, ONCE, PAGE, TOTALS };
@@ -355,6 +356,7 @@ main(int argc, char **argv)
 	int status;
 
 	printable_arguments(argc, argv, USAGE);
+	written_at_exit();
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	request.report.screen = request.report.form == REPORT_TABLE && request.views != 1 &&
@@ -365,7 +367,5 @@ main(int argc, char **argv)
 		status = show_page(&request);
 	else
 		status = request.pid != 0 ? watch(&request) : list(&request);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		err(1, "standard output");
 	return status;
 }
