@@ -590,30 +590,26 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 		(DAT_IB_ADDR_HANDLE *)(ah))
 
 /*
- * Copies counters of an IA, endpoint or EVD.  The other calls print them, or start and stop those
- * of an IA.
+ * Copies or prints counters of an IA, endpoint or EVD.
  *
  * A query copies the counter `which` to `out[which]`, or all of them.  dat_ib_print_counters()
  * prints them on standard output, one line for each.
  *
- * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.  It does
- * not read those of the link and of the device, DCNT_IA_LNK_... and DCNT_IA_DIAG_...: they stay 0,
- * and starting them returns DAT_MODEL_NOT_SUPPORTED.  What only the connection manager of the host
+ * Rearm does not read the counters of the link and of the device, DCNT_IA_LNK_... and
+ * DCNT_IA_DIAG_...: they stay 0.  What only the connection manager of the host
  * knows stays 0, too: repeated messages.  Posts are counted when the device has taken them, with
  * the bytes of their segments; receives when their events are taken.
  *
- *	`handle`	an IA, an endpoint or an EVD; an IA, to start or stop
+ *	`handle`	an IA, an endpoint or an EVD
  *	`which`		a counter of the object; or all: DCNT_IA_ALL_COUNTERS, DCNT_EP_ALL_COUNTERS,
  *			DCNT_EVD_ALL_COUNTERS
  *	`out`		output: memory for all counters of the object, 8 bytes each
- *	`reset`		not 0: those that were copied count from 0 again
- *	`type`		a group of counters: DCNT_IA_CM, DCNT_IA_LNK or DCNT_IA_DIAG
+ *	`reset`		not 0: those that were copied or printed count from 0 again
  *
  *	DAT_SUCCESS				done
- *	DAT_INVALID_HANDLE			not an IA, EP or EVD; /IA with start and stop
- *	DAT_INVALID_PARAMETER/ARG3		no such counter of the object, no such group
+ *	DAT_INVALID_HANDLE			not an IA, endpoint or EVD
+ *	DAT_INVALID_PARAMETER/ARG3		no such counter of the object
  *	DAT_INVALID_PARAMETER/ARG4		out is NULL
- *	DAT_MODEL_NOT_SUPPORTED			the provider does not read that group
  *
  * Threads: any.  From: headers.
  */
@@ -625,6 +621,21 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_PRINT_COUNTERS_OP, (int)(which), \
 		(int)(reset))
 
+/*
+ * Starts or stops a group of counters of an IA.
+ *
+ * The counters of Rearm always run, so starting or stopping DCNT_IA_CM changes nothing.
+ *
+ *	`handle`	an IA
+ *	`type`		a group of counters: DCNT_IA_CM, DCNT_IA_LNK or DCNT_IA_DIAG
+ *
+ *	DAT_SUCCESS				done
+ *	DAT_INVALID_HANDLE/IA			no IA
+ *	DAT_INVALID_PARAMETER/ARG3		no such group
+ *	DAT_MODEL_NOT_SUPPORTED			the provider does not read that group
+ *
+ * Threads: any.  From: headers.
+ */
 #define dat_ib_start_counter(handle, type) \
 	dat_extension_op((DAT_HANDLE)(handle), (DAT_IB_OP)DAT_IB_START_COUNTERS_OP, (int)(type))
 
