@@ -467,6 +467,38 @@ TEST_LOOP(errno__one_that_no_line_has__is_an_internal_error_with_its_number, pag
 	close_all();
 }
 
+/* What it returns is the error, and errno says nothing. */
+static bool
+returns_errno(const char *device_call)
+{
+	return strncmp(device_call, "ibv_modify_", 11) == 0 ||
+	       strncmp(device_call, "ibv_post_", 9) == 0;
+}
+
+/* The errno that was there before the call of DAT says nothing. */
+TEST_LOOP(errno__device_fails_without_one__that_of_an_earlier_call_is_not_told, page_calls())
+{
+	const struct line *line = line_of_call(_i);
+	const struct attempt *attempt = attempt_of(line->dat_call);
+	char number[40];
+	DAT_RETURN ret;
+
+	if (attempt->open)
+		attempt->open();
+	dt_ok(dat_rearm_set_log(note, NULL));
+	fault_call_fail(line->device_call, FAULT_SILENT);
+	errno = NOT_LISTED;
+	ret = attempt->make();
+	fault_call_fail(NULL, 0);
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	snprintf(number, sizeof number, "errno %d,", NOT_LISTED);
+	/* A queue that cannot be longer serves as it is. */
+	if (strcmp(line->dat_call, "dat_evd_resize") != 0)
+		ck_assert_uint_ne(ret, DAT_SUCCESS);
+	ck_assert_msg(returns_errno(line->device_call) || strstr(said, number) == NULL, "%s", said);
+	close_all();
+}
+
 /* ---- what the tables alone do not show ---- */
 
 /* Another program listens at the wildcard address: cma_check_port() has another errno for that. */

@@ -91,7 +91,7 @@ fault_error_of(const char *call)
 		error = 0;
 	}
 	pthread_mutex_unlock(&lock);
-	if (error)
+	if (error > 0)
 		errno = error;
 	return error;
 }

@@ -240,7 +240,9 @@ void fault_cm_on_listen(void (*call)(uint16_t port));
 /*
  * From now on the call of libibverbs or librdmacm with that name fails with that errno: each that
  * doc/errno.md lists.  ibv_post_recv stands for ibv_post_srq_recv, too.  NULL: all work.
+ * FAULT_SILENT: a call that returns NULL or -1 leaves errno as it was.
  */
+#define FAULT_SILENT (-1)
 void fault_call_fail(const char *call, int error);
 /* But the next n times it works. */
 void fault_call_spare(int n);
