@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,6 +121,15 @@ page_room(const struct dapl_stats_page *page)
 	return (page->size - sizeof(struct dapl_stats_head)) / sizeof(struct dapl_stats_row);
 }
 
+/* A file that becomes longer than the process may write would end it by SIGXFSZ. */
+static bool
+page_is_allowed(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= size;
+}
+
 /* The memory is reserved, so that no write fails later. */
 static int
 page_map(struct dapl_stats_page *page, size_t size)
@@ -129,6 +139,8 @@ page_map(struct dapl_stats_page *page, size_t size)
 
 	if (!page_has_descriptor(page))
 		return -EBADF;
+	if (!page_is_allowed(size))
+		return -EFBIG;
 	r = posix_fallocate(page->fd, 0, (off_t)size);
 	if (r)
 		return -r;

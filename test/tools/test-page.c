@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -262,6 +263,38 @@ is_whole(const struct page *page)
 		    page->rows[i].arms != n || page->rows[i].slow_upcalls != n)
 			return false;
 	return page->head.count == n % ROWS_MOST;
+}
+
+/* The program may not write so long a file: it goes on, without the rows that have no room. */
+/* origin: out33.E7 */
+static void
+short_files(void)
+{
+	static struct dapl_stats_row rows[ROWS_MOST];
+	struct dapl_stats_page page;
+	struct dapl_stats_head *head;
+	struct rlimit was, limit;
+	struct stat st;
+
+	getrlimit(RLIMIT_FSIZE, &was);
+	limit = was;
+	limit.rlim_cur = 100;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	CHECK("a page that may not be so long is not made",
+	    dapl_stats_page_open(&page, 100) == -EFBIG && page.fd < 0 && stat(page.path, &st) != 0);
+	setrlimit(RLIMIT_FSIZE, &was);
+	if (dapl_stats_page_open(&page, 100)) {
+		perror(DAPL_STATS_FOLDER);
+		exit(99);
+	}
+	limit.rlim_cur = page.size;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
+	head = page.map;
+	CHECK("a page that may not grow counts the rows that are missing",
+	    head->count < ROWS_MOST && head->count + head->missing == ROWS_MOST);
+	setrlimit(RLIMIT_FSIZE, &was);
+	dapl_stats_page_close(&page);
 }
 
 static void
@@ -577,6 +610,7 @@ main(int argc, char **argv)
 	texts();
 	paths();
 	shrinking_page();
+	short_files();
 	growing_page();
 	holders();
 	lost_descriptor();
