@@ -211,8 +211,12 @@ TEST(calls__with_invalid_pointers__are_printed_and_refused)
 	dt_assert_type(
 	    dat_evd_modify_upcall(side.pz, DAT_UPCALL_DISABLE, nowhere, DAT_UPCALL_INVOC_ANY),
 	    DAT_INVALID_HANDLE);
+	dt_assert_type(
+	    dat_evd_modify_upcall(side.recv, (DAT_UPCALL_POLICY)99, NULL, (DAT_UPCALL_FLAG)77),
+	    DAT_INVALID_PARAMETER);
 	dt_side_close(&side);
 	captured();
+	assert_line("dat_evd_modify_upcall\\(.*policy=99, .*flag=77\\)");
 	assert_line("dat_evd_post_se\\(evd=0x[0-9a-f]+, event=0x40\\)");
 	assert_line("dat_ep_post_rdma_read\\(.*, remote=0x40, flags=DEFAULT\\)");
 	assert_line("dat_ep_connect\\(.*, address=0x40, .*\\)");
