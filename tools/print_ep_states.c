@@ -130,7 +130,7 @@ print_calls(void)
 	    "of\n"
 	    "the state; if a service point or request is freed, such an endpoint does not change.\n"
 	    "*bad flag*: `DAT_INVALID_PARAMETER/ARG2`. Invalid handles and arguments are reported\n"
-	    "first.");
+	    "first; a post reports the state before its other arguments.");
 	for (size_t s = 0; s < COUNT(states); s++) {
 		printf("\n### %s\n\n| call | answer |\n|---|---|\n",
 		    dapl_name_ep_state(states[s].state));
