@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* ppoll() */
 #include "evd/os.h"
 
+#include <fcntl.h>
+
 /*
  * In the static TLS block.  Otherwise a library that is loaded late gets its block at the first use
  * in a thread, from an allocation that ends the process if it fails, and that the leak sanitizer
@@ -150,4 +152,17 @@ os_self_at_exit(void (*fini)(struct os_self *self))
 	self.at_exit = fini; /* park is the only caller */
 	pthread_once(&exit_once, os_self_make_key);
 	pthread_setspecific(exit_key, &self);
+}
+
+int
+os_keep(int fd)
+{
+	int copy;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd < 0 ? -errno : fd;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	copy = copy < 0 ? -errno : copy;
+	os_close(fd);
+	return copy;
 }

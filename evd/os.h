@@ -239,13 +239,17 @@ os_free(void *p)
 
 /* ---- descriptors ---- */
 
+/*
+ * A new descriptor, or -1 with errno: it, or a copy with a higher number in its place, or -errno.
+ * The numbers 0 to 2 are for standard input and output, also in a program that has closed them.
+ */
+int os_keep(int fd);
+
 /* An event that is set or clear.  With `tokens` each clear undoes one set. */
 static inline int
 os_event_open(bool tokens)
 {
-	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | (tokens ? EFD_SEMAPHORE : 0));
-
-	return fd < 0 ? -errno : fd;
+	return os_keep(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | (tokens ? EFD_SEMAPHORE : 0)));
 }
 
 static inline void
@@ -317,9 +321,7 @@ int os_poll_or_leave(
 static inline int
 os_epoll_open(void)
 {
-	int fd = epoll_create1(EPOLL_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
+	return os_keep(epoll_create1(EPOLL_CLOEXEC));
 }
 
 static inline int

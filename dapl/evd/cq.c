@@ -50,7 +50,7 @@ dapl_evd_cq_open(struct dapl_ia *ia, struct dapl_evd *evd, int qlen,
 			r = dapl_shortage_of_device("ibv_create_comp_channel");
 			goto free_context;
 		}
-		r = dapl_channel_prepare_fd(evd->channel->fd);
+		r = dapl_channel_prepare_fd(&evd->channel->fd);
 		if (r)
 			goto destroy_channel;
 	}

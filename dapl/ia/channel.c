@@ -10,13 +10,20 @@
 struct dapl_slab dapl_cq_context_slab = DAPL_SLAB_INITIALIZER(struct dapl_cq_context, NULL);
 
 int
-dapl_channel_prepare_fd(int fd)
+dapl_channel_prepare_shared_fd(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
 	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
 		return -errno;
 	return 0;
+}
+
+int
+dapl_channel_prepare_fd(int *fd)
+{
+	*fd = os_keep(*fd);
+	return *fd < 0 ? *fd : dapl_channel_prepare_shared_fd(*fd);
 }
 
 bool

@@ -28,8 +28,13 @@ struct dapl_cq_context {
 
 extern struct dapl_slab dapl_cq_context_slab;
 
-/* Makes a descriptor non-blocking and closes it on exec.  0 or -errno. */
-int dapl_channel_prepare_fd(int fd);
+/*
+ * Makes the descriptor of a new channel non-blocking, closes it on exec, and lets it be none of
+ * standard input and output (os_keep()).  0 or -errno.
+ */
+int dapl_channel_prepare_fd(int *fd);
+/* The same for one that other adapters use, whose number stays. */
+int dapl_channel_prepare_shared_fd(int fd);
 
 /*
  * Whether the errno of a read shows that the channel is broken (the device was removed), and

@@ -30,7 +30,7 @@ ia_open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 		r = dapl_shortage_of_device("ibv_create_comp_channel");
 		goto free_loop;
 	}
-	r = dapl_channel_prepare_fd(l->channel->fd);
+	r = dapl_channel_prepare_fd(&l->channel->fd);
 	if (!r)
 		r = loop_add(l->loop, l->channel->fd, dapl_channel_read_shared, l, 0, &l->ticket);
 	if (r)
@@ -248,8 +248,8 @@ ia_bind_device(struct dapl_ia *ia, const char *where)
 	if (r)
 		return r;
 	ia_check_port(ia, where);
-	r = dapl_channel_prepare_fd(ia->events->fd);
-	return r ? r : dapl_channel_prepare_fd(ia->verbs->async_fd);
+	r = dapl_channel_prepare_fd(&ia->events->fd);
+	return r ? r : dapl_channel_prepare_shared_fd(ia->verbs->async_fd);
 }
 
 int

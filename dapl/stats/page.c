@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* mremap() */
 #include "dapl/stats/page.h"
+#include "evd/os.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -180,14 +181,14 @@ page_make(struct dapl_stats_page *page)
 	for (int n = 0; n < DAPL_STATS_PAGES; n++) {
 		snprintf(page->path, sizeof page->path,
 		    DAPL_STATS_FOLDER "/" DAPL_STATS_PREFIX "-%ld-%d", (long)getpid(), n);
-		page->fd =
-		    open(page->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+		page->fd = os_keep(
+		    open(page->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 		if (page->fd >= 0)
 			return page_own(page);
-		if (errno != EEXIST)
+		if (page->fd != -EEXIST)
 			break;
 	}
-	return -errno;
+	return page->fd;
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tally.h"
+#include "softverbs/device/descriptors.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,7 +13,9 @@ struct soft_tally *soft_tally = &alone;
 void
 soft_tally_open(const char *path)
 {
-	const int fd = path ? open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+	const int fd =
+	    path ? soft_descriptors_keep(open(path, O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) :
+		   -1;
 	struct stat file;
 	void *memory = MAP_FAILED;
 

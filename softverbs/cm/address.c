@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "address.h"
+#include "softverbs/device/descriptors.h"
 
 #include <string.h>
 
@@ -91,7 +92,7 @@ soft_address_check_local(const struct sockaddr *address)
 
 	if (address_lacks_scope(address))
 		return -EINVAL;
-	fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd = soft_descriptors_keep(socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
 	if (fd < 0)
 		return errno == EAFNOSUPPORT ? -EADDRNOTAVAIL : -errno;
 	soft_address_copy(&any_port, address);

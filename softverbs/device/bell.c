@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "bell.h"
+#include "descriptors.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,7 +12,7 @@
 int
 soft_bell_open(void)
 {
-	return eventfd(0, EFD_CLOEXEC);
+	return soft_descriptors_keep(eventfd(0, EFD_CLOEXEC));
 }
 
 /*

@@ -2,8 +2,24 @@
 #include "descriptors.h"
 #include "soft.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
+
+int
+soft_descriptors_keep(int fd)
+{
+	int copy, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	soft_close(fd);
+	errno = error;
+	return copy;
+}
 
 /* If the last is in use, the table is that large. */
 void

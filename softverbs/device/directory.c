@@ -9,6 +9,7 @@
  * another directory would not find its peers.
  */
 #include "complaint.h"
+#include "descriptors.h"
 #include "names.h"
 
 #include <fcntl.h>
@@ -68,7 +69,8 @@ directory_open_in(int parent_fd, const char *parent, const char *name)
 	if (mkdirat(parent_fd, name, S_IRWXU) && errno != EEXIST)
 		return directory_complain(parent, name, strerror(errno), -errno);
 	/* O_PATH, so that the directory of another user can be opened and examined, too. */
-	fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = soft_descriptors_keep(
+	    openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	if (fd < 0)
 		return directory_complain(parent, name, strerror(errno), -errno);
 	r = directory_check(fd, parent, name);
@@ -81,7 +83,7 @@ directory_open_in(int parent_fd, const char *parent, const char *name)
 static int
 directory_open_parent(const char *path)
 {
-	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return soft_descriptors_keep(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
 }
 
 /* True if this user, and no other, can write there.  The file system may be mounted read-only. */

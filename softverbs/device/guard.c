@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "guard.h"
+#include "descriptors.h"
 
 #include <signal.h>
 #include <sys/socket.h>
@@ -228,8 +229,8 @@ soft_guard_close_listener(int fd)
 	int connection;
 
 	(void)syscall(SYS_shutdown, fd, SHUT_RDWR);
-	while ((connection = (int)syscall(
-		    SYS_accept4, fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+	while ((connection = soft_descriptors_keep(
+		    (int)syscall(SYS_accept4, fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK))) >= 0)
 		soft_guard_close(connection);
 	soft_close(fd);
 }

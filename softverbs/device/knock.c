@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "knock.h"
+#include "descriptors.h"
 #include "guard.h"
 #include "names.h"
 #include "slot.h"
@@ -13,7 +14,8 @@ static atomic_bool spoiled;
 static int
 knock_socket(void)
 {
-	int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = soft_descriptors_keep(
+	    (int)syscall(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 
 	if (fd < 0)
 		return -errno;

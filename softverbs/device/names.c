@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "complaint.h"
+#include "descriptors.h"
 #include "names.h"
 #include "size.h"
 
@@ -52,8 +53,8 @@ soft_names_open(void)
 	if (directory < 0)
 		return directory;
 	/* Without waiting for one who has a lease. */
-	file = openat(directory, FILE_NAME,
-	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	file = soft_descriptors_keep(openat(directory, FILE_NAME,
+	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
 	if (file < 0) {
 		r = -errno;
 		soft_complain("cannot open %s: %s", FILE_NAME, strerror(-r));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 #include "bell.h"
+#include "descriptors.h"
 #include "last.h"
 #include "timer.h"
 
@@ -114,7 +115,7 @@ soft_progress_start(void)
 	sigset_t all, saved;
 	int fd, r;
 
-	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	epoll_fd = soft_descriptors_keep(epoll_create1(EPOLL_CLOEXEC));
 	if (epoll_fd < 0)
 		return -errno;
 	fd = soft_bell_open();

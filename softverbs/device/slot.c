@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slot.h"
+#include "descriptors.h"
 #include "guard.h"
 #include "names.h"
 
@@ -12,7 +13,8 @@ static atomic_uint number;
 static int
 slot_socket(void)
 {
-	int fd = (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = soft_descriptors_keep(
+	    (int)syscall(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 
 	if (fd < 0)
 		return -errno;

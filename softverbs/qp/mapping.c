@@ -4,6 +4,7 @@
  * for a hundred mappings, whatever the length of the range.
  */
 #include "mapping.h"
+#include "softverbs/device/descriptors.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -135,7 +136,8 @@ soft_mapping_check(const void *address, size_t length, bool write)
 
 	if (!length)
 		return 0;
-	maps.fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	maps.fd = soft_descriptors_keep(
+	    (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC));
 	if (maps.fd < 0 || !mapping_next_line(&maps)) {
 		r = mapping_range_populate(&range);
 	} else {

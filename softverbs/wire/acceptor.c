@@ -2,6 +2,7 @@
 /* These functions, except those that open and close, run on the progress thread. */
 #include "acceptor.h"
 #include "input.h"
+#include "softverbs/device/descriptors.h"
 #include "softverbs/device/guard.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/device/settings.h"
@@ -255,7 +256,7 @@ acceptor_accept(struct soft_watch *watch, uint32_t events)
 	int fd;
 
 	(void)events;
-	fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	fd = soft_descriptors_keep(accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
 	if (fd < 0) {
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
 			acceptor_no_descriptor(errno);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "memory.h"
+#include "softverbs/device/descriptors.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ memory_device(int fd, uint64_t *device)
 static bool
 memory_is_memfd(int fd)
 {
-	const int ours = memfd_create("softverbs", MFD_CLOEXEC);
+	const int ours = soft_descriptors_keep(memfd_create("softverbs", MFD_CLOEXEC));
 	uint64_t one, other;
 	bool same;
 
@@ -41,7 +42,8 @@ memory_is_memfd(int fd)
 static int
 memory_open_path(const char *path, int flags)
 {
-	const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC);
+	const int fd =
+	    soft_descriptors_keep((int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC));
 
 	return fd < 0 ? -errno : fd;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ring.h"
+#include "softverbs/device/descriptors.h"
 #include "softverbs/device/size.h"
 
 #include <fcntl.h>
@@ -86,7 +87,8 @@ ring_token(const struct soft_rings *rings)
 int
 soft_rings_create(struct soft_rings *rings)
 {
-	const int fd = memfd_create("softverbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int fd =
+	    soft_descriptors_keep(memfd_create("softverbs", MFD_CLOEXEC | MFD_ALLOW_SEALING));
 	int r;
 
 	if (fd < 0)

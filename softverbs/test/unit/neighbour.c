@@ -157,6 +157,84 @@ TEST(two_processes_with_links__have_no_open_file_in_common)
 	other_finish();
 }
 
+/* --- standard input and output */
+
+/* What the program has open at 0 to 2. */
+static int
+standard_count(void)
+{
+	int n = 0;
+
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static int standard_kept[3];
+
+static void
+standard_close(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		standard_kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		(void)close(fd);
+	}
+}
+
+static void
+standard_open(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (standard_kept[fd] >= 0) {
+			ck_assert_int_eq(dup2(standard_kept[fd], fd), fd);
+			close(standard_kept[fd]);
+		}
+}
+
+static void
+be_without_there(void)
+{
+	struct fds before;
+	int n;
+
+	standard_close();
+	exchange(&a, &before);
+	n = standard_count();
+	other_tell(&n, sizeof n);
+	other_meet();
+	side_free(&a);
+	standard_open();
+}
+
+/*
+ * What a program prints that has closed them comes into no descriptor of the device: not into the
+ * file that all processes share, nor into a connection.
+ */
+/* origin: out33.G1 */
+TEST_LOOP(standard_output_is_closed__no_descriptor_of_the_device_takes_its_place, 2)
+{
+	struct rdma_event_channel *channel;
+	struct fds before;
+	int there;
+
+	if (_i)
+		setenv("SOFTVERBS_SOCKETS", "1", 1);
+	other_start(be_without_there);
+	standard_close();
+	exchange(&a, &before);
+	channel = rdma_create_event_channel();
+	ck_assert_ptr_nonnull(channel);
+	there = standard_count();
+	standard_open();
+	ck_assert_int_eq(there, 0);
+	other_hear(&there, sizeof there);
+	ck_assert_int_eq(there, 0);
+	rdma_destroy_event_channel(channel);
+	other_meet();
+	side_free(&a);
+	other_finish();
+}
+
 /* --- knocks */
 
 /* The progress thread sends, with the lock of the link held. */

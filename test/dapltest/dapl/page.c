@@ -12,6 +12,44 @@
 
 #include "dapl/stats/layout.h"
 
+/* The device has a test of its own for this: neighbour.c. */
+DT_CASE("page:standard");
+
+/* What a program prints that has closed its standard output comes into no descriptor of ours. */
+/* origin: out33.G1 */
+TEST(standard_output_is_closed__no_descriptor_of_the_provider_takes_its_place)
+{
+	int kept[3], taken = 0;
+	struct dt_pair pair;
+	DAT_EVENT event;
+	DAT_CNO_HANDLE cno;
+	DAT_COUNT more;
+	DAT_FD cno_fd;
+
+	setenv("DAPL_STATS", "10", 1);
+	for (int fd = 0; fd < 3; fd++) {
+		kept[fd] = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		(void)close(fd);
+	}
+	dt_pair_open(&pair, DT_SEPARATE);
+	dt_connect_pair(&pair);
+	dt_ok(dat_cno_fd_create(pair.a.ia, &cno_fd, &cno));
+	dt_recv(&pair.b, 0, 64, 1);
+	dt_send(&pair.a, 0, 64, 1);
+	dt_ok(dat_evd_wait(pair.b.recv, DT_FOREVER_MS * 1000u, 1, &event, &more));
+	dt_ok(dat_evd_wait(pair.a.request, DT_FOREVER_MS * 1000u, 1, &event, &more));
+	for (int fd = 0; fd < 3; fd++) {
+		taken += fcntl(fd, F_GETFD) >= 0;
+		if (kept[fd] >= 0) {
+			ck_assert_int_eq(dup2(kept[fd], fd), fd);
+			close(kept[fd]);
+		}
+	}
+	ck_assert_int_eq(taken, 0);
+	dt_ok(dat_cno_free(cno));
+	dt_pair_close(&pair);
+}
+
 #define MANY 200 /* more than the page and its writer have room for at first */
 #define ROWS_MAX (MANY + 20)
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The loop by itself: which descriptors it reads. */
+#include <fcntl.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -338,7 +339,7 @@ TEST(remove__twice_or_never_added__nothing)
 	os_close(s.fd);
 }
 
-TEST(create__descriptor_0_is_free__taken_like_any_other)
+TEST(create__standard_input_is_closed__its_place_stays_free)
 {
 	struct loop *own;
 	int before = dup(0);
@@ -346,6 +347,7 @@ TEST(create__descriptor_0_is_free__taken_like_any_other)
 	os_close(0); /* as of a program without a standard input */
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &own), 0);
 	ck_assert_int_eq(loop_step(own, 0), 0);
+	ck_assert_int_eq(fcntl(0, F_GETFD), -1);
 	loop_free(own);
 	if (before >= 0) {
 		ck_assert_int_eq(dup2(before, 0), 0);
