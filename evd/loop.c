@@ -484,6 +484,17 @@ err_free:
 	return r;
 }
 
+/*
+ * The program has closed descriptors that are not its own: no thread of the loop can be woken, and
+ * the numbers may be those of others.  What a thread sleeps with stays for ever.
+ */
+static void
+loop_abandon(struct loop *loop)
+{
+	for (int i = 0; i < loop->n_threads; i++)
+		os_thread_detach(&loop->threads[i]);
+}
+
 void
 loop_free(struct loop *loop)
 {
@@ -493,6 +504,10 @@ loop_free(struct loop *loop)
 		return;
 	ASSUME(loop_list_empty(&loop->ready) && loop_list_empty(&loop->delayed));
 	loop_stop(loop);
+	if (!os_epoll_has(loop->epfd, loop->doorbell, EPOLLIN, 0)) {
+		loop_abandon(loop);
+		return;
+	}
 	for (int i = 0; i < loop->n_threads; i++) {
 		if (os_thread_is_self(&loop->threads[i]))
 			own = true;

@@ -332,6 +332,13 @@ os_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data)
 	return epoll_ctl(epfd, op, fd, &ev) ? -errno : 0;
 }
 
+/* False if the program has closed one of the two, whoever has its number now.  Adds nothing new. */
+static inline bool
+os_epoll_has(int epfd, int fd, uint32_t events, uint64_t data)
+{
+	return os_epoll_ctl(epfd, EPOLL_CTL_MOD, fd, events, data) == 0;
+}
+
 static inline int
 os_epoll_wait(int epfd, struct epoll_event *events, int max, int timeout_ms)
 {
@@ -359,6 +366,13 @@ static inline bool
 os_thread_is_self(const struct os_thread *thread)
 {
 	return pthread_equal(thread->id, pthread_self());
+}
+
+/* No thread waits for its end any more. */
+static inline void
+os_thread_detach(struct os_thread *thread)
+{
+	pthread_detach(thread->id);
 }
 
 static inline void

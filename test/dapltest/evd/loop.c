@@ -2,6 +2,7 @@
 /* The loop by itself: which descriptors it reads. */
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "evd/loop.h"
@@ -337,6 +338,28 @@ TEST(remove__twice_or_never_added__nothing)
 	os_event_set(s.fd);
 	ck_assert_int_eq(loop_step(loop, 0), 0);
 	os_close(s.fd);
+}
+
+/* As a program does that calls closefrom(3): the thread cannot be woken, and no call waits for it. */
+/* origin: out33.G3 */
+TEST(free__program_has_closed_the_descriptors__does_not_wait)
+{
+	struct loop *own;
+	int status;
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		if (loop_create(LOOP_THREAD, 0, &own))
+			_exit(1);
+		script_sleep_ms(10); /* most often the thread sleeps then */
+		for (int fd = 3; fd < 64; fd++)
+			os_close(fd);
+		loop_free(own);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
 }
 
 TEST(create__standard_input_is_closed__its_place_stays_free)
