@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "dapl/object/cancel.h"
+#include "dapl/state/device_errno.h"
 #include "dapl/trace/debug.h"
 #include "dapl/trace/shortage.h"
 #include "dapl/ia/channel.h"
@@ -203,11 +204,14 @@ static int
 ia_no_device(const char *where, int error)
 {
 	/* The software device has every address of the host. */
+	const struct dapl_device_errno *known;
 	const bool no_address =
 	    error == EADDRNOTAVAIL || (error == ENODEV && dapl_cq_arm_is_soft());
 
-	if ((!no_address || dapl_cq_arm_complaint()) && ia_no_soft_device(error))
-		return -error;
+	if ((!no_address || dapl_cq_arm_complaint()) && ia_no_soft_device(error)) {
+		known = dapl_device_errno_find("rdma_bind_addr", error);
+		return known ? -known->meaning : -error;
+	}
 	switch (no_address ? EADDRNOTAVAIL : error) {
 	case EADDRNOTAVAIL:
 		dapl_debug_error(

@@ -57,6 +57,7 @@ const struct dapl_device_errno dapl_device_errnos[] = {
 	    "cma.c cma_acquire_dev_by_src_ip(): no device has the address" },
 	{ "rdma_bind_addr", EAFNOSUPPORT, DAPL_MEANS_WRONG_FAMILY, "cma.c rdma_bind_addr()" },
 	{ "rdma_bind_addr", EPROTONOSUPPORT, DAPL_MEANS_FAILED, "cma.c cma_get_port(): the port space" },
+	{ "rdma_bind_addr", EFBIG, DAPL_MEANS_FULL, "softverbs: the limit of the size of a file" },
 	{ "rdma_bind_addr", EAGAIN, DAPL_MEANS_NO_THREAD, "softverbs: its thread" },
 	{ "rdma_bind_addr", EMFILE, DAPL_MEANS_NO_DESCRIPTOR, "librdmacm cma.c: it opens the device" },
 	{ "rdma_bind_addr", ENFILE, DAPL_MEANS_NO_FILE, "librdmacm cma.c: it opens the device" },

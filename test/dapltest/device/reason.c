@@ -163,6 +163,26 @@ TEST(open__no_thread_can_be_started__says_so_in_one_line)
 	expect_no_thread("");
 }
 
+/* origin: out33.G4 */
+TEST(open__program_may_write_short_files_only__is_a_shortage_and_the_line_says_so)
+{
+	const DAT_RETURN shortage = DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
+	struct rlimit before, limit;
+	DAT_IA_HANDLE ia;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 65536; /* Check writes, too */
+	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout)); /* a file may be longer already */
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	ck_assert(!open_is(shortage,
+	    "the software device cannot be used: cannot write softverbs.1.names: the limit of the "
+	    "size of a file (ulimit -f) is too low",
+	    &ia));
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	dt_close(dt_open("faulty", NULL));
+}
+
 /* origin: out33.A8 */
 TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
 {
