@@ -14,7 +14,7 @@ static void
 cno_clear_due(struct cno *cno) REQUIRES(core_locks.cno)
 {
 	cno->agent_due = false;
-	cno->due_evd = DAT_HANDLE_NULL;
+	cno->due_evd = NULL;
 }
 
 void
@@ -23,8 +23,8 @@ cno_run_agent(struct loop_job *job, uint64_t serial)
 	struct cno *cno = cno_of_job(job);
 	struct os_self *self = os_self();
 	struct agent_frame frame = { .outer = self->agent, .cno = cno };
-	DAT_OS_WAIT_PROXY_AGENT agent;
-	DAT_EVD_HANDLE handle;
+	struct cno_agent agent;
+	void *handle;
 	struct evd *evd;
 
 	cno_lock(cno);
@@ -40,9 +40,9 @@ cno_run_agent(struct loop_job *job, uint64_t serial)
 	cno->job_queued = false;
 	agent = cno->cfg.agent;
 	evd = cno_first_unseen(cno);
-	if (cno->alive && agent.proxy_agent_func && (evd || cno->agent_due)) {
+	if (cno->alive && agent.function && (evd || cno->agent_due)) {
 		/* Called once: removed before the call, which may install the next agent. */
-		cno->cfg.agent = (DAT_OS_WAIT_PROXY_AGENT){ NULL, NULL };
+		cno->cfg.agent = (struct cno_agent){ NULL, NULL };
 		handle = cno->due_evd;
 		if (evd) {
 			evd->agent_unseen = false;
@@ -56,7 +56,7 @@ cno_run_agent(struct loop_job *job, uint64_t serial)
 		if (cno->cfg.call)
 			cno->cfg.call(&agent, handle);
 		else
-			agent.proxy_agent_func(agent.instance_data, handle);
+			agent.function(agent.instance, handle);
 		self->agent = frame.outer;
 
 		cno_lock(cno);
@@ -77,14 +77,14 @@ cno_is_inside(const struct cno *cno)
 }
 
 int
-cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
+cno_modify_agent(struct cno_ref ref, struct cno_agent agent)
 {
 	struct cno *cno = cno_enter(ref);
 
 	if (!cno)
 		return -ENODEV;
 	cno->cfg.agent = agent;
-	if (agent.proxy_agent_func)
+	if (agent.function)
 		lead_give_up(cno->cfg.lead);
 	else
 		cno_clear_due(cno);
@@ -94,7 +94,7 @@ cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent)
 }
 
 int
-cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent)
+cno_query(struct cno_ref ref, struct cno_agent *agent)
 {
 	struct cno *cno = cno_enter(ref);
 

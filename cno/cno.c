@@ -62,11 +62,11 @@ cno_create(struct cno *cno, const struct cno_config *config)
 	cno->cfg = *config;
 	cno->listener = (struct evd_listener){ .notify = cno_on_notify, .detach = cno_on_detach };
 	cno->job = (struct loop_job){ .run = cno_run_agent, .serial = config->serial };
-	cno->due_evd = DAT_HANDLE_NULL;
+	cno->due_evd = NULL;
 	TAILQ_INIT(&cno->handed);
 	cno->fd = fd;
 	cno->alive = true;
-	if (fd >= 0 || config->agent.proxy_agent_func)
+	if (fd >= 0 || config->agent.function)
 		lead_give_up(config->lead);
 	cno_unlock(cno);
 	return 0;

@@ -27,6 +27,12 @@ struct cno_ref {
 	uint64_t serial;
 };
 
+/* A proxy agent: a function of the consumer, and its argument.  It gets the handle of an EVD. */
+struct cno_agent {
+	void *instance;
+	void (*function)(void *instance, void *evd);
+};
+
 struct cno_config {
 	uint64_t serial;   /* a number that no earlier CNO of the slot had */
 	struct loop *loop; /* calls the agent */
@@ -35,10 +41,10 @@ struct cno_config {
 	 * thread that waits may read it.  NULL: the loops read the channels.
 	 */
 	struct lead *lead;
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 	bool with_fd; /* it has a descriptor, which is readable while the CNO is TRIGGERED */
 	/* Not locked.  Calls the function of the agent.  NULL: the core calls it itself. */
-	void (*call)(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd);
+	void (*call)(const struct cno_agent *agent, void *evd);
 	/* The last step of a free, as in struct evd_config. */
 	void (*destroyed)(struct cno *cno);
 };
@@ -87,28 +93,28 @@ void cno_detach_evd(struct cno *cno);
  * timeout is in microseconds.  -ETIMEDOUT, -EINTR, -ENODEV, -ECANCELED (freed during the wait: *evd
  * is NULL).
  */
-int cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *evd);
+int cno_wait(struct cno_ref ref, uint32_t timeout, void **evd);
 
 /*
  * The same without waiting, for a CNO with a descriptor.  *evd is NULL also when the last EVD has
  * left: that triggers the CNO, because a program that polls the descriptor would not notice it
  * otherwise.  -EAGAIN: not triggered.  -EINVAL: no descriptor.  -ENODEV.
  */
-int cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *evd);
+int cno_trigger(struct cno_ref ref, void **evd);
 
 /*
  * The same, but an EVD whose trigger was taken before counts as triggered while it has events.
  * -EAGAIN: no EVD has events but those that will trigger the CNO, so a thread may sleep on the
  * descriptor.
  */
-int cno_trywait(struct cno_ref ref, DAT_EVD_HANDLE *evd);
+int cno_trywait(struct cno_ref ref, void **evd);
 
 /*
  * Installs or removes the agent, which is called once.  If the CNO is TRIGGERED the loop calls it
  * at once.
  */
-int cno_modify_agent(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT agent);
-int cno_query(struct cno_ref ref, DAT_OS_WAIT_PROXY_AGENT *agent);
+int cno_modify_agent(struct cno_ref ref, struct cno_agent agent);
+int cno_query(struct cno_ref ref, struct cno_agent *agent);
 
 /* ---- the object: its owner embeds it, only cno/ accesses its members ---- */
 
@@ -139,7 +145,7 @@ struct cno {
 	bool closer BY_CNO; /* the thread of the agent is inside cno_enter_close() */
 	/* a waiter consumed the trigger first, while an agent was installed */
 	bool agent_due BY_CNO;
-	DAT_EVD_HANDLE due_evd BY_CNO;
+	void *due_evd BY_CNO;
 	struct park_list frees BY_CNO;	/* calls that wait for the agent or the waiters to leave */
 	unsigned int n_awaiting BY_CNO; /* number of threads in cno_await_others() */
 	int fd;				/* -1: none; constant */

@@ -95,7 +95,7 @@ cno_queue_agent(struct cno *cno)
 {
 	if (!cno->alive || cno->job_queued || cno->in_agent)
 		return;
-	if (!cno->cfg.agent.proxy_agent_func || (!cno->agent_due && !cno_first_unseen(cno)))
+	if (!cno->cfg.agent.function || (!cno->agent_due && !cno_first_unseen(cno)))
 		return;
 	cno->job_queued = true;
 	loop_ready(cno->cfg.loop, &cno->job);
@@ -111,7 +111,7 @@ cno_on_notify(struct evd_listener *listener, struct evd *evd)
 		cno_list_append(cno, evd);
 	evd->agent_unseen = true;
 	(void)park_list_wake_first(&cno->waiters);
-	if (cno->cfg.agent.proxy_agent_func)
+	if (cno->cfg.agent.function)
 		cno_queue_agent(cno);
 	cno_update_fd(cno);
 	cno_unlock(cno);
@@ -126,7 +126,7 @@ cno_on_detach(struct evd_listener *listener, struct evd *evd)
 	cno_list_remove(cno, evd);
 	cno_handed_remove(cno, evd);
 	if (cno->due_evd == evd->cfg.handle)
-		cno->due_evd = DAT_HANDLE_NULL;
+		cno->due_evd = NULL;
 	cno_update_fd(cno);
 	cno_unlock(cno);
 }

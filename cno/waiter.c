@@ -13,7 +13,7 @@ cno_pop(struct cno *cno) REQUIRES(core_locks.cno)
 
 	if (!evd)
 		return NULL;
-	if (evd->agent_unseen && cno->cfg.agent.proxy_agent_func) {
+	if (evd->agent_unseen && cno->cfg.agent.function) {
 		cno->agent_due = true;
 		cno->due_evd = evd->cfg.handle;
 	}
@@ -25,7 +25,7 @@ cno_pop(struct cno *cno) REQUIRES(core_locks.cno)
 
 /* Consumes a trigger, if there is one: returns true, and the EVD that it was for. */
 static bool
-cno_consume(struct cno *cno, DAT_EVD_HANDLE *handle) REQUIRES(core_locks.cno)
+cno_consume(struct cno *cno, void **handle) REQUIRES(core_locks.cno)
 {
 	struct evd *evd = cno_pop(cno);
 	const bool last_detached = cno->last_detached;
@@ -39,12 +39,12 @@ cno_consume(struct cno *cno, DAT_EVD_HANDLE *handle) REQUIRES(core_locks.cno)
 }
 
 int
-cno_trigger(struct cno_ref ref, DAT_EVD_HANDLE *handle)
+cno_trigger(struct cno_ref ref, void **handle)
 {
 	struct cno *cno = cno_enter(ref);
 	int r = -EINVAL;
 
-	*handle = DAT_HANDLE_NULL;
+	*handle = NULL;
 	if (!cno)
 		return -ENODEV;
 	if (cno->fd >= 0)
@@ -67,12 +67,12 @@ cno_report_again(struct cno *cno, struct evd *evd) REQUIRES(core_locks.cno)
 }
 
 int
-cno_trywait(struct cno_ref ref, DAT_EVD_HANDLE *handle)
+cno_trywait(struct cno_ref ref, void **handle)
 {
 	struct cno *cno = cno_enter(ref);
 	int r = -EINVAL;
 
-	*handle = DAT_HANDLE_NULL;
+	*handle = NULL;
 	if (!cno)
 		return -ENODEV;
 	if (cno->fd < 0)
@@ -94,7 +94,7 @@ leave:
 struct wait {
 	uint64_t deadline;	/* as os_clock_ns() */
 	uint64_t last_detaches; /* of the CNO when the wait began */
-	DAT_EVD_HANDLE *handle;
+	void **handle;
 };
 
 /* True if the wait is over; *r is its result.  `why` it ends in any case: -errno, or 0. */
@@ -218,14 +218,14 @@ cno_look(struct cno *cno, const struct wait *wait, bool waits, int *r) REQUIRES(
 }
 
 int
-cno_wait(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
+cno_wait(struct cno_ref ref, uint32_t timeout, void **handle)
 {
 	struct wait wait = { .deadline = PARK_FOREVER, .handle = handle };
 	struct cno *cno;
 	int r;
 
-	*handle = DAT_HANDLE_NULL;
-	if (timeout != DAT_TIMEOUT_INFINITE)
+	*handle = NULL;
+	if (timeout != EVD_FOREVER)
 		wait.deadline = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	cno = cno_enter(ref);
 	if (!cno)

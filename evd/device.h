@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <dat2/udat.h>
-
 #include "evd/queue.h"
 
 /* A side effect of a completion.  It runs after the trigger lock was dropped (see `effect` below).
@@ -33,9 +31,9 @@ struct evd_device_result {
 
 typedef struct evd_device_result evd_poll_function(void *source, struct evd_batch *batch);
 typedef struct evd_device_result evd_poll_into_function(
-    void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made);
+    void *source, struct evd_batch *batch, void *events, unsigned int *made);
 typedef void evd_convert(
-    void *source, const struct evd_record *record, DAT_EVENT *event, struct evd_effect *effect);
+    void *source, const struct evd_record *record, void *event, struct evd_effect *effect);
 
 /*
  * evd_source_ops -- the device side of an EVD
@@ -44,12 +42,12 @@ typedef void evd_convert(
  *          each it finds out what the completion belongs to, and queues a record of it, keeps it in
  *          a hold, or drops it (queue.h).
  * poll_into  LOCKED.  As poll, while nothing is queued, for a consumer that takes up to *made
- *          events at once: builds the events of the first completions in `events`, with evd_handle,
- *          and returns their number in *made.  It ends before a completion that wakes no sink, that
+ *          events at once: builds the events of the first completions in `events`, and returns
+ *          their number in *made.  It ends before a completion that wakes no sink, that
  *          has an effect or that does not become an event now: that one, and all that are left, are
  *          handled as poll does.  NULL: the source has no such function.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
- *          an event of this kind has, but not evd_handle.  The object that the record names is
+ *          an event of this kind has.  The object that the record names is
  *          still valid, because freeing it purges the queue under the same lock.  May set *effect,
  *          which is clear.
  * arm      LOCKED.  Requests one notification for the next completion, or for the next solicited

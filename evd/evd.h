@@ -15,8 +15,8 @@
  *
  * The folder does not know verbs, connections or endpoints.  The device is a struct evd_source_ops.
  * It resolves each completion when it polls it, and describes it in a small record, which is opaque
- * here (struct evd_record).  The record is converted to a DAT_EVENT, in the memory of the consumer,
- * in the lock section that delivers it.
+ * here (struct evd_record).  In the lock section that delivers it the record is converted to an
+ * event, in the memory of the consumer; what an event is, only the front end knows (front.h).
  *
  * An EVD lives in a slot.  A slot holds one EVD after another; its memory and its lock are never
  * released. A caller names an EVD by slot and serial number (struct evd_ref).  Each lock section
@@ -35,12 +35,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include <dat2/udat.h>
-#include <dat2/dat_upcall.h>
-
 #include "evd/annotate.h"
 #include "evd/attention.h"
 #include "evd/device.h"
+#include "evd/front.h"
 #include "evd/job.h"
 #include "evd/loop.h"
 #include "evd/os.h"
@@ -70,8 +68,9 @@ struct evd_listener {
 };
 
 struct evd_config {
-	uint64_t serial;       /* a number that no earlier EVD of the slot had */
-	DAT_EVD_HANDLE handle; /* the handle in events and upcalls */
+	uint64_t serial; /* a number that no earlier EVD of the slot had */
+	void *handle;	 /* what the front end calls the EVD: for its functions, and for probes */
+	unsigned int event_size; /* at most EVD_EVENT_MOST */
 	int qlen; /* completions, and posted events, that the queue holds; the first depth of the
 		     device queue */
 	const struct evd_source_ops *ops; /* NULL: no device stream */
@@ -84,7 +83,7 @@ struct evd_config {
 	 */
 	bool posted_on_demand;
 	struct loop *loop; /* runs the upcalls and CNO triggers */
-	struct loop *pool; /* runs upcalls of DAT_UPCALL_MANY; may equal loop */
+	struct loop *pool; /* runs upcalls of EVD_POLICY_MANY; may equal loop */
 	/* of the shared channel (lead.h); NULL: the loop reads it, or there is none */
 	struct lead *lead;
 	uint64_t spin_ns; /* a wait polls at most so long before it sleeps; 0: not at all */
@@ -95,14 +94,11 @@ struct evd_config {
 	 */
 	void (*fault)(struct evd *evd, int error);
 	/*
-	 * Not locked.  Makes an upcall: calls the function of `object` with the other arguments.
-	 * NULL: the core calls that function itself.
+	 * Not locked.  Make an upcall: they call the function of the consumer.  Required if a
+	 * policy makes upcalls.
 	 */
-	void (*call)(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle, const DAT_EVENT *event,
-	    DAT_BOOLEAN more);
-	/* The same for an object whose function gets n events. */
-	void (*call_array)(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE handle,
-	    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more);
+	evd_call_function *call;
+	evd_call_array_function *call_array;
 	/*
 	 * The last step of a free: no thread uses the EVD, its job is not queued, all notifications
 	 * that were read are acknowledged, and the loop does not watch the private channel.
@@ -160,7 +156,7 @@ bool evd_is_left_to_closers(struct evd_ref ref) NO_CORE_LOCK;
  */
 bool evd_await_others(struct evd_ref ref) NO_CORE_LOCK;
 
-/* Sets the pool for upcalls of DAT_UPCALL_MANY, if evd_create() did not. */
+/* Sets the pool for upcalls of EVD_POLICY_MANY, if evd_create() did not. */
 void evd_set_pool(struct evd_ref ref, struct loop *pool) NO_CORE_LOCK;
 
 /* ---- input ---- */
@@ -184,21 +180,11 @@ void evd_notified_to_report(struct evd_ref ref) NO_CORE_LOCK;
  */
 void evd_report_again(struct evd_ref ref) NO_CORE_LOCK;
 
-enum evd_stream {
-	EVD_STREAM_SOFTWARE,
-	EVD_STREAM_CR,
-	EVD_STREAM_DTO,
-	EVD_STREAM_CONNECTION,
-	EVD_STREAM_RMR_BIND,
-	EVD_STREAM_ASYNC,
-	EVD_STREAMS
-};
-
 /*
- * Queues a copy of the event, with evd_handle set, and wakes the sink.  -ENOSPC: qlen posted events
+ * Queues a copy of the event, and wakes the sink.  -ENOSPC: qlen posted events
  * or more are queued: a resize may leave room for more.  -ENODEV.  -ENOMEM: see posted_on_demand.
  */
-int evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event) NO_CORE_LOCK;
+int evd_post(struct evd_ref ref, enum evd_stream stream, const void *event) NO_CORE_LOCK;
 
 /*
  * Makes room for n posted events above the length of the queue, or gives such room back (n < 0).
@@ -208,7 +194,7 @@ int evd_reserve(struct evd_ref ref, int n) NO_CORE_LOCK;
 
 /* As evd_post(), for an event of an endpoint.  The hold is released also if the event is refused.
  */
-int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
+int evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const void *event,
     const struct evd_order *order) NO_CORE_LOCK;
 
 /*
@@ -254,13 +240,13 @@ bool evd_mark_refusal(struct evd_ref ref) NO_CORE_LOCK;
  */
 void evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
-    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key) NO_CORE_LOCK;
+    bool (*match_event)(const void *event, const void *key), const void *key) NO_CORE_LOCK;
 
 /*
- * The same for the posted events with that number that the endpoint posted: they need not name it.
+ * The same for posted events that match and that the endpoint posted: they need not name it.
  */
 void evd_purge_endpoint(
-    struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number) NO_CORE_LOCK;
+    struct evd_ref ref, const void *endpoint, bool (*match)(const void *event)) NO_CORE_LOCK;
 
 /*
  * Copies memory that the source of the EVD writes under the trigger lock.  If the EVD was freed no
@@ -283,17 +269,17 @@ int evd_hold_reserve(struct evd_ref ref, struct evd_hold *hold, unsigned int cap
  * Takes the oldest event.  -EAGAIN: the queue is empty.  -EBUSY: a thread waits on the EVD.
  * -EOVERFLOW, -ENODEV, or the error of the device.
  */
-int evd_dequeue(struct evd_ref ref, DAT_EVENT *event) NO_CORE_LOCK;
+int evd_dequeue(struct evd_ref ref, void *event) NO_CORE_LOCK;
 
 /*
  * Takes up to `most` events, the oldest first, and returns how many: what is queued, or if nothing
  * is, what polls of the device find.  It may take fewer than there are.  Errors as evd_dequeue().
  */
-int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events) NO_CORE_LOCK;
+int evd_dequeue_several(struct evd_ref ref, unsigned int most, void *events) NO_CORE_LOCK;
 
 /*
  * Blocks until `threshold` events that wake a sink are queued, then takes the oldest event.  The
- * timeout is in microseconds, or DAT_TIMEOUT_INFINITE.  On success and on -ETIMEDOUT *nmore is the
+ * timeout is in microseconds, or EVD_FOREVER.  On success and on -ETIMEDOUT *nmore is the
  * number of events that are known to be left: on success at least threshold - 1.  It does not poll
  * for that, so the device queue may hold more.
  *   -ETIMEDOUT   nothing was taken            -EBUSY      another thread waits on the EVD
@@ -302,42 +288,41 @@ int evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events
  *   -EINVAL      threshold < 1 or > qlen
  *   Any other value is an error of the device from arming or polling, or of the sleep.
  */
-int evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event,
-    int *nmore) NO_CORE_LOCK;
+int evd_wait(
+    struct evd_ref ref, uint32_t timeout, int threshold, void *event, int *nmore) NO_CORE_LOCK;
 
 static inline bool
-evd_policy_is_valid(DAT_UPCALL_POLICY policy)
+evd_policy_is_valid(enum evd_policy policy)
 {
-	return (policy >= DAT_UPCALL_TEARDOWN && policy <= DAT_UPCALL_NORIFY) ||
-	       policy == DAT_UPCALL_MANY;
+	return (policy >= EVD_POLICY_TEARDOWN && policy <= EVD_POLICY_NOTIFY) ||
+	       policy == EVD_POLICY_MANY;
 }
 
 /* True if this valid policy makes upcalls. */
 static inline bool
-evd_policy_calls(DAT_UPCALL_POLICY policy)
+evd_policy_calls(enum evd_policy policy)
 {
-	return policy > DAT_UPCALL_DISABLE;
+	return policy > EVD_POLICY_DISABLE;
 }
 
 /*
- * Changes the upcall policy; object NULL keeps the installed one.  Only DAT_UPCALL_TEARDOWN waits.
- *   -EAGAIN  enabling with INVOC_NEW while events are queued: nothing changed; dequeue, try again
+ * Changes the upcall policy; upcall NULL keeps the installed one.  Only EVD_POLICY_TEARDOWN waits.
+ *   -EAGAIN  enabling with REFUSE while events are queued: nothing changed; dequeue, try again
  *   -EBUSY   a thread waits on the EVD      -EFAULT  the policy makes upcalls, without a function
- *   -EINVAL  unknown policy                 -ERANGE  unknown flag
+ *   -EINVAL  unknown policy                 -ERANGE  unknown `pending`
  *   -ENODEV  or the error of the device: nothing changed
  */
-int evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
-    DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
+int evd_modify_upcall(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending) NO_CORE_LOCK;
 
 /*
- * The same with an object whose function gets several events; -EFAULT also if its max_events < 1.
+ * For a function of evd_config that makes an upcall: `handle` of the EVD.  Valid until the upcall
+ * has returned.
  */
-int evd_modify_upcall_array(struct evd_ref ref, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_ARRAY_OBJECT *object, DAT_UPCALL_FLAG flag) NO_CORE_LOCK;
+void *evd_upcall_handle(void);
 
 /* Replaces the CNO (NULL: none); evd_query() returns `cookie`. */
-int evd_set_listener(
-    struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie) NO_CORE_LOCK;
+int evd_set_listener(struct evd_ref ref, struct evd_listener *listener, void *cookie) NO_CORE_LOCK;
 int evd_set_enabled(struct evd_ref ref, bool enabled) NO_CORE_LOCK;
 int evd_set_waitable(struct evd_ref ref, bool waitable) NO_CORE_LOCK;
 /*
@@ -364,12 +349,12 @@ struct evd_status {
 	int qlen;
 	bool enabled, waitable, solicited_only, overflowed;
 	bool device_over; /* the device queue yields no completion and no notification any more */
-	DAT_CNO_HANDLE cno;
-	DAT_UPCALL_POLICY policy;
+	void *cno;
+	enum evd_policy policy;
 	int queued; /* events that can be taken without a poll of the device */
 };
 int evd_query(struct evd_ref ref, struct evd_status *status) NO_CORE_LOCK;
-int evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters) NO_CORE_LOCK;
+int evd_query_counters(struct evd_ref ref, struct evd_counters *counters) NO_CORE_LOCK;
 
 /* What callers of evd_wait() and evd_dequeue() did; counts since the EVD was created. */
 struct evd_calls {
@@ -441,9 +426,8 @@ struct evd {
 	bool waitable BY_TRIGGER;
 	bool made_unwaitable BY_TRIGGER; /* during the current wait, even if it is waitable again */
 
-	DAT_UPCALL_POLICY policy BY_TRIGGER;
-	DAT_UPCALL_OBJECT object BY_TRIGGER;
-	DAT_UPCALL_ARRAY_OBJECT array BY_TRIGGER; /* in its place, if this one has a function */
+	enum evd_policy policy BY_TRIGGER;
+	struct evd_upcall upcall BY_TRIGGER;
 	/* of what a series of upcalls depends on: sink, object, notification */
 	unsigned int changes BY_TRIGGER;
 	int in_progress BY_TRIGGER; /* events claimed for upcalls that have not returned */
@@ -453,7 +437,7 @@ struct evd {
 	struct park_list teardowns BY_TRIGGER;
 
 	struct evd_listener *listener BY_TRIGGER;
-	DAT_CNO_HANDLE listener_cookie BY_TRIGGER;
+	void *listener_cookie BY_TRIGGER;
 	struct evd *triggered_next BY_CNO; /* in the list of the CNO, as the next four */
 	bool triggered BY_CNO;
 	bool agent_unseen BY_CNO;
@@ -476,7 +460,7 @@ struct evd {
 	struct loop_ticket channel BY_TRIGGER; /* the private channel as a source of the loop */
 	/* by the loop, because the sink is an upcall policy or a CNO */
 	bool channel_watched BY_TRIGGER;
-	struct dat_rearm_evd_counters counters BY_TRIGGER;
+	struct evd_counters counters BY_TRIGGER;
 	struct evd_calls calls BY_TRIGGER;
 };
 

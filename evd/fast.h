@@ -45,14 +45,14 @@ evd_is_direct_software(struct evd_ref ref) REQUIRES(core_locks.trigger)
 	const struct evd_posted *first = evd_posted_first(&q->posted);
 
 	return ref.evd->direct == ref.serial && first && (q->ring_count | q->released_count) == 0 &&
-	       first->event.event_number == DAT_SOFTWARE_EVENT;
+	       first->is_short;
 }
 
 /* Takes the first of them. */
 static inline void
-evd_take_direct_software(struct evd *evd, DAT_EVENT *event) REQUIRES(core_locks.trigger)
+evd_take_direct_software(struct evd *evd, void *event) REQUIRES(core_locks.trigger)
 {
-	evd_copy_software(event, evd_posted_take(&evd->queue.posted));
+	evd_event_copy_short(event, evd_posted_take(&evd->queue.posted)->event);
 	evd->taken_directly++;
 }
 
@@ -127,9 +127,9 @@ evd_take_direct_for_wait(struct evd *evd) REQUIRES(core_locks.trigger)
  *
  * evd_wait_begin() returns with the lock, which its caller has; the others drop it.
  */
-int evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool *blocked)
+int evd_wait_begin(struct evd_ref ref, uint32_t timeout, int threshold, bool *blocked)
     REQUIRES(core_locks.trigger);
-int evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
+int evd_wait_end(struct evd *evd, int r, bool blocked, void *event, int *nmore)
     RELEASE(core_locks.trigger);
 
 /* For a queue that has only completions. */
@@ -150,19 +150,22 @@ evd_wait_take(struct evd *evd, bool blocked) RELEASE(core_locks.trigger)
 /* ---- post a software event: evd_post() does the same for any event ---- */
 
 /* The place of one more software event, which the caller writes; NULL if there is no room. */
-static inline DAT_EVENT *
+static inline void *
 evd_enter_software(struct evd *evd) REQUIRES(core_locks.trigger)
 {
+	struct evd_posted *entry;
+
 	if (evd_posted_count(&evd->queue.posted) == 0)
 		evd->refusing = false;
-	return evd_queue_post_free(&evd->queue);
+	entry = evd_queue_post_free(&evd->queue, true);
+	return entry ? entry->event : NULL;
 }
 
 /* It is written: wakes the sink, and drops the lock. */
 static inline void
 evd_entered_software(struct evd *evd) RELEASE(core_locks.trigger)
 {
-	evd->counters.software_events++;
+	evd->counters.software++;
 	evd_attend(evd, EVD_HAS_ENTERED);
 	if (evd_sink(evd) != EVD_SINK_NONE)
 		evd_wake_sink(evd);

@@ -7,21 +7,19 @@ evd_count_posted(struct evd *evd, enum evd_stream stream) REQUIRES(core_locks.tr
 {
 	switch (stream) {
 	case EVD_STREAM_SOFTWARE:
-		evd->counters.software_events++;
+		evd->counters.software++;
 		break;
-	case EVD_STREAM_CR:
-		evd->counters.cr_events++;
+	case EVD_STREAM_REQUEST:
+		evd->counters.requests++;
+		break;
+	case EVD_STREAM_COMPLETION:
+		evd->counters.completions++;
 		break;
 	case EVD_STREAM_CONNECTION:
-		evd->counters.connection_events++;
+		evd->counters.connections++;
 		break;
 	case EVD_STREAM_ASYNC:
-		evd->counters.async_events++;
-		break;
-	case EVD_STREAM_DTO:
-	case EVD_STREAM_RMR_BIND:
-	case EVD_STREAMS:
-		evd->counters.dto_events++;
+		evd->counters.asyncs++;
 		break;
 	}
 }
@@ -43,13 +41,13 @@ evd_enter_to_post(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger) UNCHECKED
 }
 
 int
-evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event,
-    const struct evd_order *order)
+evd_post_ordered(
+    struct evd_ref ref, enum evd_stream stream, const void *event, const struct evd_order *order)
 {
 	struct evd *evd = evd_enter_to_post(ref);
 	struct evd_queue *q;
 	unsigned int before;
-	DAT_EVENT *place;
+	struct evd_posted *place;
 	int r = 0;
 
 	if (!evd)
@@ -58,10 +56,9 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 	if (evd_posted_count(&q->posted) == 0)
 		evd->refusing = false;
 	before = evd_queue_signalled(q);
-	place = evd_queue_post(q, order);
+	place = evd_queue_post(q, order, stream == EVD_STREAM_SOFTWARE);
 	if (place) {
-		*place = *event;
-		place->evd_handle = evd->cfg.handle;
+		memcpy(place->event, event, evd->cfg.event_size);
 		evd_count_posted(evd, stream);
 	} else {
 		r = q->posted.length ? -ENOSPC : -ENOMEM;
@@ -77,7 +74,7 @@ evd_post_ordered(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *ev
 }
 
 int
-evd_post(struct evd_ref ref, enum evd_stream stream, const DAT_EVENT *event)
+evd_post(struct evd_ref ref, enum evd_stream stream, const void *event)
 {
 	static const struct evd_order none;
 
@@ -112,7 +109,7 @@ evd_end_purge(struct evd *evd, bool signalled) REQUIRES(core_locks.trigger)
 void
 evd_purge(struct evd_ref ref, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
-    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
+    bool (*match_event)(const void *event, const void *key), const void *key)
 {
 	struct evd *evd = evd_enter(ref);
 	bool signalled;
@@ -125,14 +122,14 @@ evd_purge(struct evd_ref ref, struct evd_hold *hold,
 }
 
 void
-evd_purge_endpoint(struct evd_ref ref, const void *endpoint, DAT_EVENT_NUMBER number)
+evd_purge_endpoint(struct evd_ref ref, const void *endpoint, bool (*match)(const void *event))
 {
 	struct evd *evd = evd_enter(ref);
 	bool signalled;
 
 	if (!evd)
 		return;
-	signalled = evd_queue_purge_endpoint(&evd->queue, endpoint, number);
+	signalled = evd_queue_purge_endpoint(&evd->queue, endpoint, match);
 	evd_end_purge(evd, signalled);
 	evd_unlock(evd);
 }

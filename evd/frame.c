@@ -44,3 +44,9 @@ evd_await_upcalls(struct evd *evd)
 	park_list_await(&evd->teardowns, &evd->lock, evd_only_excused, evd);
 	evd->tearing--;
 }
+
+void *
+evd_upcall_handle(void)
+{
+	return os_self()->upcall->evd->cfg.handle;
+}

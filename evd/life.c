@@ -20,8 +20,10 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	struct evd_queue queue;
 	int r;
 
+	ASSUME(config->event_size <= EVD_EVENT_MOST && config->event_size % sizeof(uint64_t) == 0);
 	r = evd_queue_init(&queue, (unsigned int)config->qlen,
-	    config->posted_on_demand ? 0 : (unsigned int)config->qlen, config->ops != NULL);
+	    config->posted_on_demand ? 0 : (unsigned int)config->qlen, config->event_size,
+	    config->ops != NULL);
 	if (r)
 		return r;
 	evd_lock(evd);
@@ -36,8 +38,8 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	evd->threshold = 1;
 	evd->spin.most_ns = config->spin_ns;
 	evd->waitable = evd->enabled = true;
-	evd->policy = DAT_UPCALL_DISABLE;
-	evd->listener_cookie = DAT_HANDLE_NULL;
+	evd->policy = EVD_POLICY_DISABLE;
+	evd->listener_cookie = NULL;
 	evd->alive = true;
 	evd_set_direct(evd);
 	evd_set_bare(evd);
@@ -62,7 +64,7 @@ evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd_set_direct(evd);
 	evd_set_bare(evd);
 	evd->freed = true;
-	evd->policy = DAT_UPCALL_TEARDOWN;
+	evd->policy = EVD_POLICY_TEARDOWN;
 	if (evd->listener)
 		evd->listener->detach(evd->listener, evd);
 	evd->listener = NULL;

@@ -4,29 +4,18 @@
 #include "evd/frame.h"
 #include "evd/rearm.h"
 
-/* What a call installs: one of them.  NULL in its place keeps what is installed. */
-struct policy_object {
-	const DAT_UPCALL_OBJECT *one;
-	const DAT_UPCALL_ARRAY_OBJECT *array;
-};
-
 static bool
-policy_has_function(const struct evd *evd, const struct policy_object *object)
+policy_has_function(const struct evd *evd, const struct evd_upcall *upcall)
     REQUIRES(core_locks.trigger)
 {
-	if (!object)
-		return evd->object.upcall_func ||
-		       (evd->array.upcall_func && evd->array.max_events > 0);
-	if (object->one)
-		return object->one->upcall_func;
-	return object->array->upcall_func && object->array->max_events > 0;
+	return (upcall ? upcall : &evd->upcall)->function;
 }
 
-static void
-policy_install(struct evd *evd, const struct policy_object *object) REQUIRES(core_locks.trigger)
+/* Not inline, as most calls keep what is installed. */
+static __attribute__((noinline)) void
+policy_install(struct evd *evd, const struct evd_upcall *upcall) REQUIRES(core_locks.trigger)
 {
-	evd->object = object->one ? *object->one : (DAT_UPCALL_OBJECT){ 0 };
-	evd->array = object->array ? *object->array : (DAT_UPCALL_ARRAY_OBJECT){ 0 };
+	evd->upcall = *upcall;
 }
 
 /*
@@ -38,14 +27,14 @@ policy_install(struct evd *evd, const struct policy_object *object) REQUIRES(cor
  * the queue was empty.
  */
 static int
-policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct policy_object *object,
-    DAT_UPCALL_FLAG flag) REQUIRES(core_locks.trigger)
+policy_enable_locked(struct evd *evd, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending) REQUIRES(core_locks.trigger)
 {
 	const bool polls = !evd->drained;
-	bool pending;
+	bool queued;
 	int r;
 
-	if (!policy_has_function(evd, object))
+	if (!policy_has_function(evd, upcall))
 		return -EFAULT;
 	if (evd->waiting)
 		return -EBUSY;
@@ -61,17 +50,17 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
 		return r;
 	}
 	evd->backoff_ns = 0; /* the device works: the next failure is a new one */
-	pending = evd_queue_count(&evd->queue) > 0;
-	if (pending && flag == DAT_UPCALL_INVOC_NEW)
+	queued = evd_queue_count(&evd->queue) > 0;
+	if (queued && pending == EVD_PENDING_REFUSE)
 		return -EAGAIN;
 	if (evd->tearing)
 		return 0; /* a TEARDOWN that waits comes after this call and undoes it */
-	if (object)
-		policy_install(evd, object);
+	if (upcall)
+		policy_install(evd, upcall);
 	evd->policy = policy;
-	evd_set_bare(evd);
+	evd->bare = false; /* as evd_set_bare() decides for a policy that makes upcalls */
 	evd_sink_settle(evd);
-	if (pending)
+	if (queued)
 		evd_wake_sink(evd);
 	return 0;
 }
@@ -81,15 +70,15 @@ policy_enable_locked(struct evd *evd, DAT_UPCALL_POLICY policy, const struct pol
  * calls that lead here need no stack frame.
  */
 static __attribute__((noinline)) int
-policy_enable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_object *object,
-    DAT_UPCALL_FLAG flag)
+policy_enable(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending)
 {
 	struct evd *evd = evd_enter(ref);
 	int r;
 
 	if (!evd)
 		return -ENODEV;
-	r = policy_enable_locked(evd, policy, object, flag);
+	r = policy_enable_locked(evd, policy, upcall, pending);
 	REARM_PROBE_INTS(policy, evd->cfg.handle, policy, r);
 	evd_leave(evd);
 	return r;
@@ -104,61 +93,49 @@ policy_tear_down(struct evd *evd) REQUIRES(core_locks.trigger)
 
 /* Leaves `bare` to the next wait (evd_wait_over()). */
 static __attribute__((noinline)) int
-policy_disable(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_object *object)
+policy_disable(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall)
 {
 	struct evd *evd = evd_enter(ref);
 
 	if (!evd)
 		return -ENODEV;
 	REARM_PROBE_INTS(policy, evd->cfg.handle, policy, 0);
-	if (object)
-		policy_install(evd, object);
+	if (upcall)
+		policy_install(evd, upcall);
 	evd->policy = policy;
 	evd_sink_settle_less(evd);
 	if (evd->waiting || evd->listener)
 		evd_wake_sink(evd);
-	if (policy == DAT_UPCALL_TEARDOWN)
+	if (policy == EVD_POLICY_TEARDOWN)
 		policy_tear_down(evd);
 	evd_leave(evd);
 	return 0;
 }
 
 static inline int
-policy_modify(struct evd_ref ref, DAT_UPCALL_POLICY policy, const struct policy_object *object,
-    DAT_UPCALL_FLAG flag)
+policy_modify(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending)
 {
 	if (!evd_policy_is_valid(policy))
 		return -EINVAL;
-	if (flag != DAT_UPCALL_INVOC_NEW && flag != DAT_UPCALL_INVOC_ANY)
+	if (pending != EVD_PENDING_REFUSE && pending != EVD_PENDING_CALL)
 		return -ERANGE;
-	return evd_policy_calls(policy) ? policy_enable(ref, policy, object, flag) :
-					  policy_disable(ref, policy, object);
+	return evd_policy_calls(policy) ? policy_enable(ref, policy, upcall, pending) :
+					  policy_disable(ref, policy, upcall);
 }
 
-/* For an object that is installed: not inline, because the usual calls keep the one they have. */
+/* One that installs a function: not inline, because the usual calls keep what they have. */
 static __attribute__((noinline)) int
-policy_modify_with(
-    struct evd_ref ref, DAT_UPCALL_POLICY policy, struct policy_object object, DAT_UPCALL_FLAG flag)
+policy_modify_with(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending)
 {
-	return policy_modify(ref, policy, &object, flag);
+	return policy_modify(ref, policy, upcall, pending);
 }
 
 int
-evd_modify_upcall(struct evd_ref ref, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object,
-    DAT_UPCALL_FLAG flag)
+evd_modify_upcall(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
+    enum evd_pending pending)
 {
-	if (object)
-		return policy_modify_with(
-		    ref, policy, (struct policy_object){ .one = object }, flag);
-	return policy_modify(ref, policy, NULL, flag);
-}
-
-int
-evd_modify_upcall_array(struct evd_ref ref, DAT_UPCALL_POLICY policy,
-    const DAT_UPCALL_ARRAY_OBJECT *object, DAT_UPCALL_FLAG flag)
-{
-	if (object)
-		return policy_modify_with(
-		    ref, policy, (struct policy_object){ .array = object }, flag);
-	return policy_modify(ref, policy, NULL, flag);
+	return upcall ? policy_modify_with(ref, policy, upcall, pending) :
+			policy_modify(ref, policy, NULL, pending);
 }

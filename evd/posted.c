@@ -42,16 +42,19 @@ posted_put_free(struct evd_posted_queue *p, struct evd_posted *entry)
 }
 
 int
-evd_posted_init(struct evd_posted_queue *p, unsigned int length)
+evd_posted_init(struct evd_posted_queue *p, unsigned int length, unsigned int event_size)
 {
+	const size_t size = sizeof *p->entries + event_size;
+
 	*p = (struct evd_posted_queue){
-		.entries = os_alloc(length, sizeof *p->entries),
+		.entries = os_alloc(length, size),
 		.length = length,
+		.event_size = event_size,
 	};
 	if (!p->entries)
 		return -ENOMEM;
 	for (unsigned int i = length; i > 0; i--)
-		posted_put_free(p, &p->entries[i - 1]);
+		posted_put_free(p, (void *)((char *)p->entries + (i - 1) * size));
 	return 0;
 }
 
@@ -74,6 +77,7 @@ evd_posted_add_closed(struct evd_posted_queue *p, const struct evd_order *order,
 	entry->endpoint = order->endpoint;
 	entry->barrier = order->barrier;
 	entry->unsignalled = order->unsignalled;
+	entry->is_short = false;
 	entry->hold = order->hold;
 	entry->mark = polled;
 	evd_posted_append(&p->closed, entry);
@@ -134,18 +138,18 @@ evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold)
 
 /* What is removed: the events for which match() returns true, or those of one endpoint. */
 struct posted_purge {
-	bool (*match)(const DAT_EVENT *event, const void *key);
+	bool (*match)(const void *event, const void *key);
 	const void *key;
 	const void *endpoint;
-	DAT_EVENT_NUMBER number;
+	bool (*match_own)(const void *event);
 };
 
 static bool
 posted_is_purged(const struct evd_posted *entry, const struct posted_purge *purge)
 {
 	if (purge->match)
-		return purge->match(&entry->event, purge->key);
-	return entry->endpoint == purge->endpoint && entry->event.event_number == purge->number;
+		return purge->match(entry->event, purge->key);
+	return entry->endpoint == purge->endpoint && purge->match_own(entry->event);
 }
 
 static void
@@ -172,7 +176,7 @@ posted_purge(struct evd_posted_queue *p, const struct posted_purge *purge)
 
 void
 evd_posted_purge(
-    struct evd_posted_queue *p, bool (*match)(const DAT_EVENT *, const void *), const void *key)
+    struct evd_posted_queue *p, bool (*match)(const void *, const void *), const void *key)
 {
 	const struct posted_purge purge = { .match = match, .key = key };
 
@@ -180,9 +184,10 @@ evd_posted_purge(
 }
 
 void
-evd_posted_purge_endpoint(struct evd_posted_queue *p, const void *endpoint, DAT_EVENT_NUMBER number)
+evd_posted_purge_endpoint(
+    struct evd_posted_queue *p, const void *endpoint, bool (*match)(const void *event))
 {
-	const struct posted_purge purge = { .endpoint = endpoint, .number = number };
+	const struct posted_purge purge = { .endpoint = endpoint, .match_own = match };
 
 	posted_purge(p, &purge);
 }
@@ -196,7 +201,7 @@ posted_move_list(struct evd_posted_queue *to, struct evd_posted_list *to_list,
 		struct evd_posted *fresh = posted_get_free(to);
 
 		ASSUME(fresh);
-		*fresh = *old;
+		memcpy(fresh, old, sizeof *old + from->event_size);
 		evd_posted_append(to_list, fresh);
 		posted_put_free(from, old);
 	}

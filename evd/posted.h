@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <dat2/udat.h>
+#include "evd/front.h"
 
 struct evd_hold;
 
@@ -39,14 +39,15 @@ struct evd_order {
 };
 
 struct evd_posted {
-	DAT_EVENT event;
-	uint64_t seq;
-	uint64_t mark;	       /* number of completions polled when it was posted */
-	const void *endpoint;  /* that posted it, or NULL */
-	struct evd_hold *hold; /* released when the event gets its number */
-	bool barrier;
-	bool unsignalled;	 /* wakes no sink */
 	struct evd_posted *next; /* in its list */
+	uint64_t seq;
+	const void *endpoint; /* that posted it, or NULL */
+	bool unsignalled;     /* wakes no sink */
+	bool is_short;	      /* only the first bytes of the event count: EVD_EVENT_SHORT */
+	bool barrier;
+	uint64_t mark;	       /* number of completions polled when it was posted */
+	struct evd_hold *hold; /* released when the event gets its number */
+	uint64_t event[];      /* as large as an event of the EVD */
 };
 
 struct evd_posted_list {
@@ -58,6 +59,7 @@ struct evd_posted_list {
 struct evd_posted_queue {
 	struct evd_posted *entries;
 	unsigned int length;	 /* number of entries */
+	unsigned int event_size; /* in each of them */
 	struct evd_posted *free; /* first of the unused entries */
 	struct evd_posted_list open, closed;
 };
@@ -69,7 +71,7 @@ struct evd_posted_progress {
 	bool device_empty;  /* the device queue was empty at the last poll */
 };
 
-int evd_posted_init(struct evd_posted_queue *p, unsigned int length);
+int evd_posted_init(struct evd_posted_queue *p, unsigned int length, unsigned int event_size);
 void evd_posted_fini(struct evd_posted_queue *p);
 
 static inline unsigned int
@@ -103,7 +105,7 @@ evd_posted_append(struct evd_posted_list *list, struct evd_posted *entry)
  * or NULL if there is no room.
  */
 static inline struct evd_posted *
-evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
+evd_posted_add(struct evd_posted_queue *p, uint64_t seq, bool is_short)
 {
 	struct evd_posted *entry = p->free;
 
@@ -113,6 +115,7 @@ evd_posted_add(struct evd_posted_queue *p, uint64_t seq)
 	entry->seq = seq;
 	entry->endpoint = NULL;
 	entry->unsignalled = false;
+	entry->is_short = is_short;
 	evd_posted_append(&p->open, entry);
 	return entry;
 }
@@ -129,7 +132,7 @@ struct evd_posted *evd_posted_open(
     struct evd_posted_queue *p, const struct evd_posted_progress *progress, uint64_t *next_seq);
 
 /* Removes the oldest open event, which exists.  Its memory stays valid until the next post. */
-static inline const DAT_EVENT *
+static inline const struct evd_posted *
 evd_posted_take(struct evd_posted_queue *p)
 {
 	struct evd_posted *entry = p->open.first;
@@ -141,7 +144,7 @@ evd_posted_take(struct evd_posted_queue *p)
 	p->open.unsignalled -= entry->unsignalled;
 	entry->next = p->free;
 	p->free = entry;
-	return &entry->event;
+	return entry;
 }
 
 /* From now on every closed event waits for as many completions as the device queue can hold. */
@@ -150,12 +153,12 @@ void evd_posted_mark(struct evd_posted_queue *p, uint64_t polled);
 /* No queued event releases this hold any more. */
 void evd_posted_forget(struct evd_posted_queue *p, const struct evd_hold *hold);
 
-void evd_posted_purge(struct evd_posted_queue *p,
-    bool (*match)(const DAT_EVENT *event, const void *key), const void *key);
+void evd_posted_purge(
+    struct evd_posted_queue *p, bool (*match)(const void *event, const void *key), const void *key);
 
-/* Removes those with that number that the endpoint posted. */
+/* Removes those that match and that the endpoint posted. */
 void evd_posted_purge_endpoint(
-    struct evd_posted_queue *p, const void *endpoint, DAT_EVENT_NUMBER number);
+    struct evd_posted_queue *p, const void *endpoint, bool (*match)(const void *event));
 
 /* Moves all events of `from`, which must fit, to the new queue `to`. */
 void evd_posted_move(struct evd_posted_queue *to, struct evd_posted_queue *from);

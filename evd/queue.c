@@ -18,12 +18,13 @@ evd_queue_init_ring(struct evd_queue *spare, unsigned int length)
 }
 
 int
-evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts, bool device)
+evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts, unsigned int event_size,
+    bool device)
 {
 	*q = (struct evd_queue){ .qlen = qlen };
 	if (device && evd_queue_init_ring(q, qlen))
 		return -ENOMEM;
-	if (posts && evd_posted_init(&q->posted, posts)) {
+	if (posts && evd_posted_init(&q->posted, posts, event_size)) {
 		evd_queue_fini(q);
 		return -ENOMEM;
 	}
@@ -131,16 +132,18 @@ queue_post_ordered(struct evd_queue *q, const struct evd_order *order)
 	return entry;
 }
 
-DAT_EVENT *
-evd_queue_post(struct evd_queue *q, const struct evd_order *order)
+struct evd_posted *
+evd_queue_post(struct evd_queue *q, const struct evd_order *order, bool is_short)
 {
 	struct evd_posted *entry;
 
 	if (!order->endpoint)
-		return evd_queue_post_free(q);
+		return evd_queue_post_free(q, is_short);
 	entry = queue_post_ordered(q, order);
+	if (entry)
+		entry->is_short = is_short;
 	evd_queue_note_depth(q);
-	return entry ? &entry->event : NULL;
+	return entry;
 }
 
 /* ---- change of length ---- */
@@ -238,24 +241,25 @@ queue_unlist_released(struct evd_queue *q, struct evd_hold *hold)
 /* ---- take ---- */
 
 enum evd_kind
-evd_queue_take(struct evd_queue *q, const struct evd_record **record, const DAT_EVENT **event)
+evd_queue_take(
+    struct evd_queue *q, const struct evd_record **record, const struct evd_posted **posted)
 {
 	enum evd_kind kind = EVD_NOTHING;
-	const struct evd_posted *posted = evd_posted_first(&q->posted);
+	const struct evd_posted *first = evd_posted_first(&q->posted);
 	struct evd_hold *oldest = NULL;
 	uint64_t order = UINT64_MAX;
 
-	if (posted && (q->ring_count | q->released_count) == 0) {
-		*event = evd_posted_take(&q->posted);
+	if (first && (q->ring_count | q->released_count) == 0) {
+		*posted = evd_posted_take(&q->posted);
 		return EVD_POSTED;
 	}
 	if (q->ring_count) {
 		kind = EVD_COMPLETION;
 		order = q->ring_first->order;
 	}
-	if (posted && posted->seq << 1 < order) {
+	if (first && first->seq << 1 < order) {
 		kind = EVD_POSTED;
-		order = posted->seq << 1;
+		order = first->seq << 1;
 	}
 	for (struct evd_hold *h = q->released; h; h = h->next) {
 		if (queue_hold_at(h, 0)->order < order) {
@@ -270,7 +274,7 @@ evd_queue_take(struct evd_queue *q, const struct evd_record **record, const DAT_
 		*record = evd_queue_take_completion(q);
 		break;
 	case EVD_POSTED:
-		*event = evd_posted_take(&q->posted);
+		*posted = evd_posted_take(&q->posted);
 		break;
 	case EVD_RELEASED:
 		*record = &queue_hold_at(oldest, 0)->record;
@@ -314,7 +318,7 @@ queue_purge_ring(struct evd_queue *q,
 bool
 evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
-    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key)
+    bool (*match_event)(const void *event, const void *key), const void *key)
 {
 	if (hold) {
 		if (hold->listed) {
@@ -334,8 +338,9 @@ evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
 }
 
 bool
-evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number)
+evd_queue_purge_endpoint(
+    struct evd_queue *q, const void *endpoint, bool (*match)(const void *event))
 {
-	evd_posted_purge_endpoint(&q->posted, endpoint, number);
+	evd_posted_purge_endpoint(&q->posted, endpoint, match);
 	return evd_queue_open(q, false);
 }

@@ -26,8 +26,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <dat2/udat.h>
-
 #include "evd/annotate.h"
 #include "evd/posted.h"
 
@@ -96,8 +94,12 @@ struct evd_queue {
 
 enum evd_kind { EVD_NOTHING, EVD_COMPLETION, EVD_RELEASED, EVD_POSTED };
 
-/* `posts`: the queue has room for so many posted events, or 0.  `device`: it has a ring. */
-int evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts, bool device);
+/*
+ * `posts`: the queue has room for so many posted events, or 0.  `event_size`: of each of them.
+ * `device`: it has a ring.
+ */
+int evd_queue_init(struct evd_queue *q, unsigned int qlen, unsigned int posts,
+    unsigned int event_size, bool device);
 void evd_queue_fini(struct evd_queue *q);
 
 /* All items, whether they count or not, except the contents of active holds. */
@@ -232,10 +234,11 @@ evd_queue_begin_batch(struct evd_queue *q, unsigned int max, struct evd_batch *b
 }
 
 /*
- * Returns the place for one more posted event, which the caller writes.  NULL if qlen are queued;
- * then the hold of `order` is released at once.
+ * Returns the entry for one more posted event, which the caller writes there.  NULL if qlen are
+ * queued; then the hold of `order` is released at once.
  */
-DAT_EVENT *evd_queue_post(struct evd_queue *q, const struct evd_order *order);
+struct evd_posted *evd_queue_post(
+    struct evd_queue *q, const struct evd_order *order, bool is_short);
 
 static inline void
 evd_queue_note_depth(struct evd_queue *q)
@@ -284,16 +287,16 @@ evd_queue_end_batch(struct evd_queue *q, const struct evd_batch *batch, unsigned
 }
 
 /* As evd_queue_post(), for an event of no endpoint, which has no order but that of its entry. */
-static inline DAT_EVENT *
-evd_queue_post_free(struct evd_queue *q)
+static inline struct evd_posted *
+evd_queue_post_free(struct evd_queue *q, bool is_short)
 {
-	struct evd_posted *entry = evd_posted_add(&q->posted, q->next_seq);
+	struct evd_posted *entry = evd_posted_add(&q->posted, q->next_seq, is_short);
 
 	if (!entry)
 		return NULL;
 	q->next_seq++;
 	evd_queue_note_depth(q);
-	return &entry->event;
+	return entry;
 }
 
 /*
@@ -367,21 +370,22 @@ evd_queue_take_completion(struct evd_queue *q)
 }
 
 /*
- * Removes the oldest item and returns its kind: *record for a completion, *event for a posted
+ * Removes the oldest item and returns its kind: *record for a completion, *posted for a posted
  * event.  Its memory stays valid until the lock is dropped or an item is queued.
  */
 enum evd_kind evd_queue_take(
-    struct evd_queue *q, const struct evd_record **record, const DAT_EVENT **event);
+    struct evd_queue *q, const struct evd_record **record, const struct evd_posted **posted);
 
 /*
  * Removes posted events; see evd_purge_endpoint().  True if something that wakes a sink opened,
  * because it waited for one of them only.
  */
-bool evd_queue_purge_endpoint(struct evd_queue *q, const void *endpoint, DAT_EVENT_NUMBER number);
+bool evd_queue_purge_endpoint(
+    struct evd_queue *q, const void *endpoint, bool (*match)(const void *event));
 
 /* Removes matching items; see evd_purge().  True as evd_queue_purge_endpoint(). */
 bool evd_queue_purge(struct evd_queue *q, struct evd_hold *hold,
     bool (*match_record)(const struct evd_record *record, const void *key),
-    bool (*match_event)(const DAT_EVENT *event, const void *key), const void *key);
+    bool (*match_event)(const void *event, const void *key), const void *key);
 
 #endif

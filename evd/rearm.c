@@ -64,7 +64,7 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 	if (batch->refused)
 		evd_begin_refusal(evd);
 	evd->drained = empty && !batch->refused;
-	evd->counters.dto_events += queued + batch->held;
+	evd->counters.completions += queued + batch->held;
 	if (signalled)
 		evd_attend(evd, EVD_HAS_ENTERED);
 	evd_attend_unsignalled(evd);
@@ -156,7 +156,7 @@ evd_poll_and_arm(struct evd *evd, bool found_empty)
 	if (evd_wants_upcall(evd))
 		return 1;
 	/* NOTIFY has a report of the queued events: only a new one counts. */
-	if (evd->policy == DAT_UPCALL_NORIFY)
+	if (evd->policy == EVD_POLICY_NOTIFY)
 		enough += evd_queue_signalled(&evd->queue);
 	if (!found_empty && !evd_is_watched(evd)) {
 		r = evd_poll(evd, enough);

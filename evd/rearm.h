@@ -99,7 +99,7 @@ unsigned int evd_polled_into(struct evd *evd, const struct evd_batch *batch, int
  * *result: 1; 0 if the device queue was empty; or an error as evd_poll().
  */
 static inline __attribute__((always_inline)) unsigned int
-evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result)
+evd_poll_into(struct evd *evd, void *events, unsigned int most, int *result)
     REQUIRES(core_locks.trigger)
 {
 	struct evd_batch batch;
@@ -118,7 +118,7 @@ evd_poll_into(struct evd *evd, DAT_EVENT *events, unsigned int most, int *result
 	evd_queue_begin_first_batch(&evd->queue, most, &batch);
 	n = evd->poll_into(evd->cfg.source, &batch, events, &made).value;
 	REARM_PROBE_INT(poll, evd->cfg.handle, n);
-	evd->counters.dto_events += made;
+	evd->counters.completions += made;
 	evd->taken += made;
 	if (n <= 0 || made != (unsigned int)n)
 		return evd_polled_into(evd, &batch, n, made, result);

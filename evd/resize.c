@@ -31,14 +31,15 @@ evd_posts(const struct evd *evd, unsigned int qlen) REQUIRES(core_locks.trigger)
  * now, and the next attempt allocates it.
  */
 static int
-evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int *posts)
+evd_try_resize(struct evd_ref ref, unsigned int qlen, bool device, unsigned int event_size,
+    unsigned int *posts)
 {
 	struct evd_queue fresh, old;
 	struct evd *evd;
 	int r;
 
 	/* Without the lock, because it may take long. */
-	r = evd_queue_init(&fresh, qlen, *posts, device);
+	r = evd_queue_init(&fresh, qlen, *posts, event_size, device);
 	if (r)
 		return r;
 	old = fresh;
@@ -72,17 +73,18 @@ int
 evd_resize(struct evd_ref ref, unsigned int qlen)
 {
 	struct evd *evd = evd_enter(ref);
-	unsigned int posts;
+	unsigned int posts, event_size;
 	bool device;
 	int r;
 
 	if (!evd)
 		return -ENODEV;
 	device = evd->cfg.ops != NULL;
+	event_size = evd->cfg.event_size;
 	posts = evd_posts(evd, qlen);
 	evd_unlock(evd);
 	do
-		r = evd_try_resize(ref, qlen, device, &posts);
+		r = evd_try_resize(ref, qlen, device, event_size, &posts);
 	while (r == -ERESTART);
 	return r;
 }
@@ -99,13 +101,13 @@ evd_posts_with(const struct evd *evd, int n) REQUIRES(core_locks.trigger)
  * for fewer than the queue may hold.  Not locked.  0, -ENOMEM or -ENODEV.
  */
 static int
-evd_lengthen_posted(struct evd_ref ref, unsigned int length, int n)
+evd_lengthen_posted(struct evd_ref ref, unsigned int length, unsigned int event_size, int n)
 {
 	struct evd_posted_queue fresh, old;
 	struct evd *evd;
 	int r;
 
-	r = evd_posted_init(&fresh, length);
+	r = evd_posted_init(&fresh, length, event_size);
 	if (r)
 		return r;
 	evd = evd_enter(ref);
@@ -127,7 +129,7 @@ evd_lengthen_posted(struct evd_ref ref, unsigned int length, int n)
 int
 evd_reserve(struct evd_ref ref, int n)
 {
-	unsigned int need, length;
+	unsigned int need, length, event_size;
 	struct evd *evd;
 	int r = 0;
 
@@ -137,12 +139,13 @@ evd_reserve(struct evd_ref ref, int n)
 			return -ENODEV;
 		need = evd_posts_with(evd, n);
 		length = evd->queue.posted.length;
+		event_size = evd->cfg.event_size;
 		if (need <= length)
 			evd->queue.reserved = (unsigned int)((int)evd->queue.reserved + n);
 		evd_unlock(evd);
 		if (need <= length)
 			return 0;
-		r = evd_lengthen_posted(ref, need > 2 * length ? need : 2 * length, n);
+		r = evd_lengthen_posted(ref, need > 2 * length ? need : 2 * length, event_size, n);
 	} while (r == 0);
 	return r;
 }

@@ -60,8 +60,8 @@ evd_run_report(struct evd *evd)
 static inline bool
 evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	return evd->policy != DAT_UPCALL_NORIFY &&
-	       (evd->in_progress == 0 || evd->policy == DAT_UPCALL_MANY) &&
+	return evd->policy != EVD_POLICY_NOTIFY &&
+	       (evd->in_progress == 0 || evd->policy == EVD_POLICY_MANY) &&
 	       loop_current() == evd_serving_loop(evd) && !loop_is_pumping();
 }
 
@@ -130,8 +130,8 @@ evd_run(struct loop_job *job, uint64_t serial)
 				break;
 			}
 		}
-		upcalls = evd->array.upcall_func ? evd_make_array_upcalls(evd, begun + EVD_BUDGET) :
-						   evd_make_upcalls(evd, begun + EVD_BUDGET);
+		upcalls = evd->upcall.most ? evd_make_array_upcalls(evd, begun + EVD_BUDGET) :
+					     evd_make_upcalls(evd, begun + EVD_BUDGET);
 		if (upcalls < 0) {
 			evd_back_off(evd, upcalls);
 			break;

@@ -26,7 +26,7 @@ evd_cno_changed(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 int
-evd_set_listener(struct evd_ref ref, struct evd_listener *listener, DAT_CNO_HANDLE cookie)
+evd_set_listener(struct evd_ref ref, struct evd_listener *listener, void *cookie)
 {
 	struct evd *evd = evd_enter(ref);
 	int r;
@@ -127,7 +127,7 @@ evd_query(struct evd_ref ref, struct evd_status *status)
 }
 
 int
-evd_query_counters(struct evd_ref ref, struct dat_rearm_evd_counters *counters)
+evd_query_counters(struct evd_ref ref, struct evd_counters *counters)
 {
 	struct evd *evd = evd_enter(ref);
 

@@ -16,7 +16,7 @@ evd_wake_event(const struct evd *evd, enum evd_sink sink) REQUIRES(core_locks.tr
 		return EVD_JOB_MOVE;
 	if (sink == EVD_SINK_CNO)
 		return EVD_JOB_WAKE_CNO;
-	return evd->policy == DAT_UPCALL_MANY ? EVD_JOB_WAKE_MANY : EVD_JOB_WAKE_ONE;
+	return evd->policy == EVD_POLICY_MANY ? EVD_JOB_WAKE_MANY : EVD_JOB_WAKE_ONE;
 }
 
 /* For an EVD whose job is not IDLE. */

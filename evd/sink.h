@@ -33,7 +33,7 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	evd->bare = evd->policy == DAT_UPCALL_DISABLE && evd->alive && !evd->closing &&
+	evd->bare = evd->policy == EVD_POLICY_DISABLE && evd->alive && !evd->closing &&
 		    evd->waitable && !evd->overflowed && evd->cfg.ops && !evd->listener &&
 		    !evd->channel.id;
 }
@@ -60,9 +60,9 @@ evd_sink(const struct evd *evd) REQUIRES(core_locks.trigger)
 static inline bool
 evd_wants_upcall(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	if (evd->in_progress && evd->policy != DAT_UPCALL_MANY)
+	if (evd->in_progress && evd->policy != EVD_POLICY_MANY)
 		return false;
-	if (evd->policy == DAT_UPCALL_NORIFY)
+	if (evd->policy == EVD_POLICY_NOTIFY)
 		return evd_is_unseen(evd->attention);
 	return evd_queue_has_signalled(&evd->queue, 1);
 }

@@ -2,19 +2,19 @@
 #include "evd/take.h"
 
 static void
-evd_copy_posted(DAT_EVENT *event, const DAT_EVENT *posted)
+evd_copy_posted(void *event, const struct evd_posted *posted, unsigned int size)
 {
-	if (posted->event_number == DAT_SOFTWARE_EVENT)
-		evd_copy_software(event, posted);
+	if (posted->is_short)
+		evd_event_copy_short(event, posted->event);
 	else
-		*event = *posted;
+		memcpy(event, posted->event, size);
 }
 
 bool
-evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+evd_take_oldest(struct evd *evd, void *event, struct evd_effect *effect)
 {
 	const struct evd_record *record;
-	const DAT_EVENT *posted;
+	const struct evd_posted *posted;
 
 	switch (evd_queue_take(&evd->queue, &record, &posted)) {
 	case EVD_COMPLETION:
@@ -22,7 +22,7 @@ evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
 		evd_convert_taken(evd, record, event, effect);
 		return true;
 	case EVD_POSTED:
-		evd_copy_posted(event, posted);
+		evd_copy_posted(event, posted, evd->cfg.event_size);
 		evd->taken++;
 		return true;
 	case EVD_NOTHING:
@@ -68,7 +68,7 @@ evd_dequeue_poll(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 int
-evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
+evd_dequeue_locked(struct evd_ref ref, void *event)
 {
 	struct evd *evd = ref.evd;
 	struct evd_effect effect;
@@ -103,7 +103,7 @@ evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event)
 }
 
 int
-evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
+evd_dequeue(struct evd_ref ref, void *event)
 {
 	evd_lock(ref.evd);
 	return evd_dequeue_locked(ref, event);
@@ -116,17 +116,19 @@ evd_dequeue(struct evd_ref ref, DAT_EVENT *event)
  * can.
  */
 static unsigned int
-evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *error)
+evd_poll_several(struct evd *evd, void *events, unsigned int most, int *error)
     REQUIRES(core_locks.trigger)
 {
 	const uint64_t polls = evd->calls.polls, found = evd->calls.polls_found;
+	void *next = events;
 	unsigned int n = 0, got;
 
 	if (evd_queue_load(&evd->queue) > 0) {
 		*error = evd_poll(evd, 1);
 	} else {
 		do {
-			got = evd_poll_into(evd, &events[n], most - n, error);
+			got = evd_poll_into(evd, next, most - n, error);
+			next = evd_event_at(next, evd->cfg.event_size, got);
 			n += got;
 		} while (got == EVD_BATCH && n < most && evd_queue_load(&evd->queue) == 0);
 		/*
@@ -142,7 +144,7 @@ evd_poll_several(struct evd *evd, DAT_EVENT *events, unsigned int most, int *err
 }
 
 int
-evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events)
+evd_dequeue_several(struct evd_ref ref, unsigned int most, void *events)
 {
 	struct evd *evd = evd_enter(ref);
 	struct evd_effect effect;
@@ -159,7 +161,7 @@ evd_dequeue_several(struct evd_ref ref, unsigned int most, DAT_EVENT *events)
 	effect.code = 0;
 	if (evd_queue_count(&evd->queue) == 0)
 		n = evd_poll_several(evd, events, most, &error);
-	n += evd_take_queued(evd, &events[n], most - n, &effect);
+	n += evd_take_queued(evd, evd_event_at(events, evd->cfg.event_size, n), most - n, &effect);
 	if (n) {
 		evd->calls.dequeued++;
 	} else {

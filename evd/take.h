@@ -27,39 +27,29 @@ evd_taken(const struct evd *evd) REQUIRES(core_locks.trigger)
 
 /* Builds the event of a record that leaves the queue. */
 static inline void
-evd_build_event(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
+evd_build_event(struct evd *evd, const struct evd_record *record, void *event,
     struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	evd->cfg.ops->convert(evd->cfg.source, record, event, effect);
-	event->evd_handle = evd->cfg.handle;
 	evd->taken++;
 }
 
 /* The same for a record that has left it. */
 static inline void
-evd_convert_taken(struct evd *evd, const struct evd_record *record, DAT_EVENT *event,
+evd_convert_taken(struct evd *evd, const struct evd_record *record, void *event,
     struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	evd_build_event(evd, record, event, effect);
 	evd_check_refill(evd);
 }
 
-/* A software event has little to copy. */
-static inline void
-evd_copy_software(DAT_EVENT *event, const DAT_EVENT *posted)
-{
-	event->event_number = DAT_SOFTWARE_EVENT;
-	event->evd_handle = posted->evd_handle;
-	event->event_data.software_event_data = posted->event_data.software_event_data;
-}
-
 /* evd_take() for a queue that may have items of every kind. */
-bool evd_take_oldest(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect)
+bool evd_take_oldest(struct evd *evd, void *event, struct evd_effect *effect)
     REQUIRES(core_locks.trigger);
 
 /* Removes the oldest item and builds its event; false if no item can be taken. */
 static inline bool
-evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(core_locks.trigger)
+evd_take(struct evd *evd, void *event, struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	if (!evd_queue_begins_with_completion(&evd->queue))
 		return evd_take_oldest(evd, event, effect);
@@ -72,13 +62,14 @@ evd_take(struct evd *evd, DAT_EVENT *event, struct evd_effect *effect) REQUIRES(
  * `events`.
  */
 static inline unsigned int
-evd_take_queued(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect)
+evd_take_queued(struct evd *evd, void *events, unsigned int most, struct evd_effect *effect)
     REQUIRES(core_locks.trigger)
 {
+	const unsigned int size = evd->cfg.event_size;
 	unsigned int n = 0;
 
-	while (n < most && !effect->code && evd_take(evd, &events[n], effect))
-		n++;
+	for (; n < most && !effect->code && evd_take(evd, events, effect); n++)
+		events = (char *)events + size;
 	return n;
 }
 
@@ -98,6 +89,6 @@ void evd_leave_with_effect(struct evd *evd, const struct evd_effect *effect)
     RELEASE(core_locks.trigger);
 
 /* As evd_dequeue(), for a caller that has the lock; drops it. */
-int evd_dequeue_locked(struct evd_ref ref, DAT_EVENT *event) RELEASE(core_locks.trigger);
+int evd_dequeue_locked(struct evd_ref ref, void *event) RELEASE(core_locks.trigger);
 
 #endif

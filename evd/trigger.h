@@ -56,7 +56,7 @@ evd_enter(struct evd_ref ref) TRY_ACQUIRE(core_locks.trigger)
 static inline struct loop *
 evd_serving_loop(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	return evd->policy == DAT_UPCALL_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
+	return evd->policy == EVD_POLICY_MANY && evd->cfg.pool ? evd->cfg.pool : evd->cfg.loop;
 }
 
 /* Enters an event of the job table (job.h). */

@@ -35,13 +35,10 @@ evd_take_back_job(struct evd *evd) REQUIRES(core_locks.trigger)
 
 /* Not locked; `event` is NULL under NOTIFY. */
 static void
-evd_call(struct evd *evd, const DAT_UPCALL_OBJECT *object, const DAT_EVENT *event, DAT_BOOLEAN more)
+evd_call(struct evd *evd, void *instance, void (*function)(void), const void *event, int more)
 {
-	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, object->upcall_func);
-	if (__builtin_expect(evd->cfg.call != NULL, 0))
-		evd->cfg.call(object, evd->cfg.handle, event, more);
-	else
-		object->upcall_func(object->instance_data, event, more);
+	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, function);
+	evd->cfg.call(instance, event, more, function);
 	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
@@ -72,7 +69,7 @@ evd_end_upcalls(struct evd *evd, const struct upcall_frame *frame, bool many, in
 		return have;
 	}
 	/* A policy that makes one upcall at a time has waited for the last one of MANY. */
-	if (evd->in_progress == 0 && evd->policy != DAT_UPCALL_MANY)
+	if (evd->in_progress == 0 && evd->policy != EVD_POLICY_MANY)
 		evd_wake_sink(evd);
 	return evd_take_back_job(evd) ? have : EVD_UPCALLS_LEFT_JOB;
 }
@@ -95,8 +92,8 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
  * and the device queue was empty; an error as evd_poll(); otherwise 1.
  */
 static inline __attribute__((always_inline)) unsigned int
-evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
-    int *found) REQUIRES(core_locks.trigger)
+evd_claim(struct evd *evd, void *events, unsigned int most, struct evd_effect *effect, int *found)
+    REQUIRES(core_locks.trigger)
 {
 	unsigned int n;
 
@@ -118,7 +115,7 @@ evd_claim(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effe
  * again, and reports an error that lasts.
  */
 static __attribute__((noinline)) unsigned int
-evd_claim_next(struct evd *evd, DAT_EVENT *events, unsigned int most, struct evd_effect *effect,
+evd_claim_next(struct evd *evd, void *events, unsigned int most, struct evd_effect *effect,
     int *found) REQUIRES(core_locks.trigger)
 {
 	return evd_claim(evd, events, most, effect, found);
@@ -149,22 +146,23 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
-	const DAT_UPCALL_OBJECT object = evd->object;
-	const bool many = evd->policy == DAT_UPCALL_MANY;
-	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
+	void *const instance = evd->upcall.instance;
+	void (*const function)(void) = evd->upcall.function;
+	const bool many = evd->policy == EVD_POLICY_MANY;
+	const bool notify = evd->policy == EVD_POLICY_NOTIFY;
 	struct evd_queue *q = &evd->queue;
 	const unsigned int changes = evd->changes;
 	struct evd_effect effect;
-	DAT_EVENT event;
-	const DAT_EVENT *const argument = notify ? NULL : &event;
+	_Alignas(uint64_t) char event[EVD_EVENT_MOST];
+	const void *const argument = notify ? NULL : event;
 	int found = 1;
-	DAT_BOOLEAN more;
+	int more;
 
 	effect.code = 0;
 	if (notify) {
 		evd_attend(evd, EVD_HAS_REPORTED);
 		stop = 0;
-	} else if (!evd_claim(evd, &event, 1, &effect, &found)) {
+	} else if (!evd_claim(evd, event, 1, &effect, &found)) {
 		return evd_make_none(found);
 	}
 	evd_attend(evd, EVD_IS_POLLED);
@@ -176,17 +174,17 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 		evd_unlock(evd);
 		if (effect.code)
 			evd_run_effect_before(evd, &effect, &frame);
-		evd_call(evd, &object, argument, more);
+		evd_call(evd, instance, function, argument, more);
 		evd_lock(evd);
 		if (evd->changes != changes || evd_taken(evd) >= stop)
 			break;
 		if (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
-			evd_build_event(evd, &q->ring_first->record, &event, &effect);
+			evd_build_event(evd, &q->ring_first->record, event, &effect);
 			evd_queue_remove_one_of_several(q);
-			more = DAT_TRUE;
+			more = 1;
 		} else if (evd_queue_has_signalled(q, 1) ?
-			       evd_take(evd, &event, &effect) :
-			       evd_claim_next(evd, &event, 1, &effect, &found)) {
+			       evd_take(evd, event, &effect) :
+			       evd_claim_next(evd, event, 1, &effect, &found)) {
 			more = evd_queue_count(q) > 0;
 		} else {
 			break;
@@ -198,16 +196,11 @@ evd_make_upcalls(struct evd *evd, uint64_t stop)
 
 /* Not locked; under NOTIFY there are no events. */
 static void
-evd_call_array(struct evd *evd, const DAT_UPCALL_ARRAY_OBJECT *object, const DAT_EVENT *events,
-    unsigned int n, DAT_BOOLEAN more)
+evd_call_array(
+    struct evd *evd, const struct evd_upcall *upcall, const void *events, unsigned int n, int more)
 {
-	const DAT_COUNT count = (DAT_COUNT)n;
-
-	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, object->upcall_func);
-	if (evd->cfg.call_array)
-		evd->cfg.call_array(object, evd->cfg.handle, events, count, more);
-	else
-		object->upcall_func(object->instance_data, events, count, more);
+	REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, upcall->function);
+	evd->cfg.call_array(upcall->instance, events, n, more, upcall);
 	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
@@ -220,17 +213,16 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 {
 	struct os_self *self = os_self();
 	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
-	const DAT_UPCALL_ARRAY_OBJECT object = evd->array;
-	const unsigned int room =
-	    object.max_events < EVD_BATCH ? (unsigned int)object.max_events : EVD_BATCH;
-	const bool many = evd->policy == DAT_UPCALL_MANY;
-	const bool notify = evd->policy == DAT_UPCALL_NORIFY;
+	const struct evd_upcall upcall = evd->upcall;
+	const unsigned int room = upcall.most < EVD_BATCH ? upcall.most : EVD_BATCH;
+	const bool many = evd->policy == EVD_POLICY_MANY;
+	const bool notify = evd->policy == EVD_POLICY_NOTIFY;
 	const unsigned int changes = evd->changes;
 	struct evd_effect effect = { 0 };
-	DAT_EVENT events[EVD_BATCH];
+	_Alignas(uint64_t) char events[EVD_BATCH * EVD_EVENT_MOST];
 	unsigned int n = 0;
 	int found = 1;
-	DAT_BOOLEAN more;
+	int more;
 
 	if (notify)
 		evd_attend(evd, EVD_HAS_REPORTED);
@@ -245,7 +237,7 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 		evd_unlock(evd);
 		if (effect.code)
 			evd_run_effect_before(evd, &effect, &frame);
-		evd_call_array(evd, &object, notify ? NULL : events, n, more);
+		evd_call_array(evd, &upcall, notify ? NULL : events, n, more);
 		evd_lock(evd);
 		if (evd->changes != changes || notify || evd_taken(evd) >= stop)
 			break;

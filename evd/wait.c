@@ -169,9 +169,9 @@ evd_check_wait(const struct evd *evd, int threshold) REQUIRES(core_locks.trigger
 }
 
 static uint64_t
-evd_deadline(DAT_TIMEOUT timeout)
+evd_deadline(uint32_t timeout)
 {
-	if (timeout == DAT_TIMEOUT_INFINITE)
+	if (timeout == EVD_FOREVER)
 		return PARK_FOREVER;
 	return os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 }
@@ -256,7 +256,7 @@ evd_block_on(struct evd *evd, struct park *park, uint64_t deadline, int r)
  * it begins with the arm.
  */
 static int
-evd_block(struct evd *evd, int threshold, DAT_TIMEOUT timeout) REQUIRES(core_locks.trigger)
+evd_block(struct evd *evd, int threshold, uint32_t timeout) REQUIRES(core_locks.trigger)
 {
 	const uint64_t deadline = evd_deadline(timeout);
 	struct park *park = park_self();
@@ -297,8 +297,7 @@ evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger
  * EVD is no longer bare, the general way goes on.
  */
 static int
-evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
-    REQUIRES(core_locks.trigger)
+evd_block_usual(struct evd *evd, struct park *park, uint32_t timeout) REQUIRES(core_locks.trigger)
 {
 	const uint64_t deadline = evd_deadline(timeout);
 	bool notified;
@@ -337,7 +336,7 @@ evd_block_usual(struct evd *evd, struct park *park, DAT_TIMEOUT timeout)
 }
 
 int
-evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool *blocked)
+evd_wait_begin(struct evd_ref ref, uint32_t timeout, int threshold, bool *blocked)
 {
 	struct evd *evd = ref.evd;
 	int r;
@@ -370,7 +369,7 @@ evd_wait_begin(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, bool *blo
 }
 
 int
-evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
+evd_wait_end(struct evd *evd, int r, bool blocked, void *event, int *nmore)
 {
 	struct evd_effect effect;
 
@@ -387,7 +386,7 @@ evd_wait_end(struct evd *evd, int r, bool blocked, DAT_EVENT *event, int *nmore)
 }
 
 int
-evd_wait(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *nmore)
+evd_wait(struct evd_ref ref, uint32_t timeout, int threshold, void *event, int *nmore)
 {
 	bool blocked;
 	int r;

@@ -115,8 +115,10 @@ free_slot:
 }
 
 static bool
-cr_is_overflow_report(const DAT_EVENT *event, const void *who)
+cr_is_overflow_report(const void *posted, const void *who)
 {
+	const DAT_EVENT *event = posted;
+
 	return event->event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW &&
 	       event->event_data.asynch_error_event_data.dat_handle == who;
 }
@@ -160,7 +162,7 @@ dapl_cr_post_event(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_con
 		data->sp_handle.psp_handle = sp->self;
 		data->conn_qual = sp->qual;
 		REARM_PROBE_INT(connection, handle, event.event_number);
-		r = evd_post(dapl_evd_ref(sp->evd), EVD_STREAM_CR, &event);
+		r = dapl_evd_post(sp->evd, EVD_STREAM_REQUEST, &event, NULL);
 		if (r == -ENOSPC && evd_mark_refusal(dapl_evd_ref(sp->evd)))
 			full = sp->evd->core.cfg.handle;
 	}

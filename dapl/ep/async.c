@@ -77,8 +77,10 @@ async_notify_cm(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 }
 
 static bool
-async_is_report_of(const DAT_EVENT *event, const void *handle)
+async_is_report_of(const void *posted, const void *handle)
 {
+	const DAT_EVENT *event = posted;
+
 	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN &&
 	       event->event_data.asynch_error_event_data.dat_handle == handle;
 }

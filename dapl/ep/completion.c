@@ -323,7 +323,7 @@ completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigg
 }
 
 static struct evd_device_result
-completion_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+completion_poll_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
     REQUIRES(core_locks.trigger)
 {
 	const struct dapl_evd *evd = source;
@@ -511,8 +511,8 @@ completion_ring(const struct completion *c)
 
 /* Not inline: the way of a plain completion saves no registers. */
 static __attribute__((noinline)) void
-completion_convert_other(const struct completion *c, DAT_EVENT *event, struct evd_effect *effect)
-    REQUIRES(core_locks.trigger)
+completion_convert_other(const struct dapl_evd *evd, const struct completion *c, DAT_EVENT *event,
+    struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
 
@@ -523,22 +523,27 @@ completion_convert_other(const struct completion *c, DAT_EVENT *event, struct ev
 	dto->transfered_length = c->status == IBV_WC_SUCCESS ? c->length : 0;
 	if (c->traits & COMPLETION_SHARED) {
 		completion_convert_shared(c, event, effect);
-		return;
+	} else {
+		completion_convert_own(c, event, effect);
+		dapl_wr_ring_done(completion_ring(c), c->entry->end);
 	}
-	completion_convert_own(c, event, effect);
-	dapl_wr_ring_done(completion_ring(c), c->entry->end);
+	event->evd_handle = evd->core.cfg.handle;
 }
 
 static void
-completion_convert(void *source, const struct evd_record *record, DAT_EVENT *event,
+completion_convert(void *source, const struct evd_record *record, void *place,
     struct evd_effect *effect) REQUIRES(core_locks.trigger)
 {
-	(void)source;
-	if (dapl_completion_is_plain(record))
+	const struct dapl_evd *evd = source;
+	DAT_EVENT *event = place;
+
+	if (dapl_completion_is_plain(record)) {
 		dapl_completion_convert_plain(record, event);
-	else
+		event->evd_handle = evd->core.cfg.handle;
+	} else {
 		completion_convert_other(
-		    (const struct completion *)(const void *)record, event, effect);
+		    evd, (const struct completion *)(const void *)record, event, effect);
+	}
 }
 
 /* Until the region is marked, requests do not rely on what it has as its state. */

@@ -68,7 +68,7 @@ dapl_dto_post_event(
     struct dapl_ep *ep, struct dapl_evd *evd, const DAT_EVENT *event, bool unsignalled)
 {
 	const struct evd_order order = { .endpoint = ep->self, .unsignalled = unsignalled };
-	const int r = evd_post_ordered(dapl_evd_ref(evd), EVD_STREAM_DTO, event, &order);
+	const int r = dapl_evd_post(evd, EVD_STREAM_COMPLETION, event, &order);
 
 	if (r == 0)
 		return DAT_SUCCESS;

@@ -27,7 +27,6 @@ static void
 ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how how) DAPL_NO_LOCK
 {
 	const bool active = atomic_load_explicit(&ep->active, memory_order_acquire);
-	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
 	const struct evd_order order = {
 		.endpoint = ep->self,
 		.barrier = how == BEHIND_DEVICE,
@@ -44,7 +43,7 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 	int r;
 
 	REARM_PROBE_INT(connection, ep->self, number);
-	r = evd_post_ordered(evd, EVD_STREAM_CONNECTION, &event, &order);
+	r = dapl_evd_post(ep->parts.connect, EVD_STREAM_CONNECTION, &event, &order);
 	if (r == -ENOSPC)
 		dapl_evd_overflowed(dapl_evd_ref(ep->parts.connect));
 }

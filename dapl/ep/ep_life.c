@@ -197,10 +197,19 @@ dapl_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_
 
 /* ---- what an endpoint leaves behind in EVDs ---- */
 
+static bool
+ep_is_of_bind(const void *posted)
+{
+	const DAT_EVENT *event = posted;
+
+	return event->event_number == DAT_RMR_BIND_COMPLETION_EVENT;
+}
+
 /* True for the event of a request that the provider flushed itself. */
 static bool
-ep_names_flushed(const DAT_EVENT *event, const void *who)
+ep_names_flushed(const void *posted, const void *who)
 {
+	const DAT_EVENT *event = posted;
 	const struct dapl_ep *ep = who;
 
 	return dapl_event_is_of_dto(event->event_number) &&
@@ -208,8 +217,9 @@ ep_names_flushed(const DAT_EVENT *event, const void *who)
 }
 
 static bool
-ep_names_endpoint(const DAT_EVENT *event, const void *who)
+ep_names_endpoint(const void *posted, const void *who)
 {
+	const DAT_EVENT *event = posted;
 	const struct dapl_ep *ep = who;
 
 	if (dapl_event_is_of_connection(event->event_number))
@@ -227,8 +237,7 @@ dapl_ep_purge_completions(struct dapl_ep *ep)
 		evd_purge(dapl_evd_ref(parts->request), NULL, dapl_completion_is_of,
 		    ep_names_flushed, ep);
 	if (parts->request && parts->request->flags & DAT_EVD_RMR_BIND_FLAG)
-		evd_purge_endpoint(
-		    dapl_evd_ref(parts->request), ep->self, DAT_RMR_BIND_COMPLETION_EVENT);
+		evd_purge_endpoint(dapl_evd_ref(parts->request), ep->self, ep_is_of_bind);
 	if (parts->recv)
 		evd_purge(dapl_evd_ref(parts->recv), ep->rings.merged ? &ep->rings.hold : NULL,
 		    dapl_completion_is_of, ep_names_flushed, ep);

@@ -9,13 +9,13 @@
 void
 dapl_lookup_post(struct dapl_ep *ep, DAT_EVENT *event)
 {
-	const struct evd_ref evd = dapl_evd_ref(ep->parts.connect);
+	struct dapl_evd *evd = ep->parts.connect;
 	const struct evd_order order = { .endpoint = ep->self };
 
 	event->event_data.connect_event_data.ep_handle = ep->self;
 	REARM_PROBE_INT(connection, ep->self, event->event_number);
-	if (evd_post_ordered(evd, EVD_STREAM_CONNECTION, event, &order) == -ENOSPC)
-		dapl_evd_overflowed(evd);
+	if (dapl_evd_post(evd, EVD_STREAM_CONNECTION, event, &order) == -ENOSPC)
+		dapl_evd_overflowed(dapl_evd_ref(evd));
 }
 
 /* Several rejections may be queued, each with its data.  Without memory they have none. */

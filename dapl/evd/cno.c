@@ -38,7 +38,7 @@ dapl_cno_create_object(struct dapl_ia *ia, DAT_OS_WAIT_PROXY_AGENT agent, bool w
 	struct cno_config config = {
 		.loop = ia->loops[0].loop,
 		.lead = dapl_ia_lead(ia),
-		.agent = agent,
+		.agent = { agent.instance_data, agent.proxy_agent_func },
 		.with_fd = with_fd,
 		.destroyed = dapl_cno_freed,
 	};
@@ -150,7 +150,8 @@ dapl_cno_modify_agent(DAT_CNO_HANDLE handle, DAT_OS_WAIT_PROXY_AGENT agent)
 	/* A CNO has one proxy; that of a CNO with a descriptor is the descriptor. */
 	r = agent.proxy_agent_func && cno_fd(&cno->core) >= 0 ?
 		-EINVAL :
-		cno_modify_agent(dapl_cno_ref(cno), agent);
+		cno_modify_agent(dapl_cno_ref(cno),
+		    (struct cno_agent){ agent.instance_data, agent.proxy_agent_func });
 	dapl_object_unlock(&cno->obj);
 	if (r == -EINVAL)
 		return DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1);
@@ -162,7 +163,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 {
 	DAPL_UNCANCELLED;
 	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 	int fd;
@@ -178,8 +179,8 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 		return ret;
 	*param = (DAT_CNO_PARAM){
 		.ia_handle = dapl_registry_ia_handle(ia->self),
-		.proxy_type = agent.proxy_agent_func ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE,
-		.proxy.agent = agent,
+		.proxy_type = agent.function ? DAT_PROXY_TYPE_AGENT : DAT_PROXY_TYPE_NONE,
+		.proxy.agent = { agent.instance, agent.function },
 	};
 	if (fd >= 0) {
 		param->proxy_type = DAT_PROXY_TYPE_FD;

@@ -17,6 +17,7 @@
 #include "dapl/evd/evd_object.h"
 #include "dapl/object/registry.h"
 #include "dapl/ia/ia.h"
+#include "dapl/state/upcall.h"
 
 #define BAD_EVD DAT_ERROR(DAT_INVALID_HANDLE, DAT_NO_SUBTYPE)
 
@@ -219,20 +220,42 @@ dapl_evd_end_modify(const char *call, DAT_EVD_HANDLE handle, int r)
 }
 
 static __attribute__((noinline)) DAT_RETURN
-dapl_evd_set_many(DAT_EVD_HANDLE handle, struct evd_ref ref, const DAT_UPCALL_OBJECT *one,
-    const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
+dapl_evd_set_many(const char *call, DAT_EVD_HANDLE handle, struct evd_ref ref,
+    const struct evd_upcall *upcall, DAT_UPCALL_FLAG flag)
 {
 	DAPL_UNCANCELLED;
-	const char *call = array ? "dat_evd_modify_upcall_array" : "dat_evd_modify_upcall";
 	int r = dapl_evd_give_pool(handle);
 
 	if (r == -ENODEV)
 		return BAD_EVD;
 	if (r)
 		return dapl_err_resource(call, r, DAT_RESOURCE_MEMORY);
-	r = array ? evd_modify_upcall_array(ref, DAT_UPCALL_MANY, array, flag) :
-		    evd_modify_upcall(ref, DAT_UPCALL_MANY, one, flag);
+	r = evd_modify_upcall(ref, EVD_POLICY_MANY, upcall, dapl_pending(flag));
 	return dapl_evd_end_modify(call, handle, r);
+}
+
+/* For another object, or MANY. */
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_modify(const char *call, DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
+    const struct evd_upcall *upcall, DAT_UPCALL_FLAG flag)
+{
+	struct evd_ref ref;
+
+	if (!dapl_evd_find(handle, &ref))
+		return BAD_EVD;
+	if (policy == DAT_UPCALL_MANY)
+		return dapl_evd_set_many(call, handle, ref, upcall, flag);
+	return dapl_evd_end_modify(
+	    call, handle, evd_modify_upcall(ref, dapl_policy(policy), upcall, dapl_pending(flag)));
+}
+
+static __attribute__((noinline)) DAT_RETURN
+dapl_evd_modify_to(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *upcall,
+    DAT_UPCALL_FLAG flag)
+{
+	const struct evd_upcall object = dapl_upcall(upcall);
+
+	return dapl_evd_modify("dat_evd_modify_upcall", handle, policy, &object, flag);
 }
 
 DAT_RETURN
@@ -242,11 +265,13 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	struct evd_ref ref;
 	int r;
 
+	if (upcall)
+		return dapl_evd_modify_to(handle, policy, upcall, flag);
+	if (policy == DAT_UPCALL_MANY)
+		return dapl_evd_modify("dat_evd_modify_upcall", handle, policy, NULL, flag);
 	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
-	if (policy == DAT_UPCALL_MANY)
-		return dapl_evd_set_many(handle, ref, upcall, NULL, flag);
-	r = evd_modify_upcall(ref, policy, upcall, flag);
+	r = evd_modify_upcall(ref, dapl_policy(policy), NULL, dapl_pending(flag));
 	return r ? dapl_evd_end_modify("dat_evd_modify_upcall", handle, r) :
 		   (DAT_RETURN)DAT_SUCCESS;
 }
@@ -255,14 +280,12 @@ DAT_RETURN
 dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	struct evd_ref ref;
+	struct evd_upcall object;
 
-	if (!dapl_evd_find(handle, &ref))
-		return BAD_EVD;
-	if (policy == DAT_UPCALL_MANY)
-		return dapl_evd_set_many(handle, ref, NULL, upcall, flag);
-	return dapl_evd_end_modify("dat_evd_modify_upcall_array", handle,
-	    evd_modify_upcall_array(ref, policy, upcall, flag));
+	if (upcall)
+		object = dapl_upcall_array(upcall);
+	return dapl_evd_modify(
+	    "dat_evd_modify_upcall_array", handle, policy, upcall ? &object : NULL, flag);
 }
 
 DAT_RETURN
@@ -270,7 +293,7 @@ dapl_evd_query_upcall_counters(
     DAT_EVD_HANDLE handle, struct dat_rearm_evd_counters *counters, DAT_UINT32 size)
 {
 	DAPL_UNCANCELLED;
-	struct dat_rearm_evd_counters now;
+	struct evd_counters now;
 	struct evd_ref ref;
 
 	if (!dapl_evd_find(handle, &ref))

@@ -6,7 +6,7 @@ bool
 dapl_evd_counts_copy(DAT_EVD_HANDLE handle, int which, DAT_UINT64 *out, bool reset)
 {
 	struct dapl_evd *evd = dapl_object_lock_handle(handle, DAPL_KIND_EVD);
-	struct dat_rearm_evd_counters events;
+	struct evd_counters events;
 	struct evd_calls calls;
 	bool ok;
 
@@ -24,7 +24,7 @@ dapl_evd_counts_copy(DAT_EVD_HANDLE handle, int which, DAT_UINT64 *out, bool res
 			[DCNT_EVD_DEQUEUE_NOT_FOUND] = calls.dequeues - calls.dequeued,
 			[DCNT_EVD_DEQUEUE_POLL] = calls.dequeue_polls,
 			[DCNT_EVD_DEQUEUE_POLL_FOUND] = calls.dequeue_polls_found,
-			[DCNT_EVD_CONN_CALLBACK] = events.connection_events,
+			[DCNT_EVD_CONN_CALLBACK] = events.connections,
 			[DCNT_EVD_DTO_CALLBACK] = events.notifications,
 		};
 

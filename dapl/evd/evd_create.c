@@ -4,6 +4,7 @@
 #include "dapl/object/cancel.h"
 #include "dapl/evd/evd_object.h"
 #include "dapl/ia/ia.h"
+#include "dapl/state/upcall.h"
 #include "dapl/trace/err.h"
 #include "dapl/trace/hint.h"
 
@@ -71,6 +72,7 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	DAPL_UNCANCELLED;
 	struct dapl_evd_plan plan = { .qlen = min_qlen, .flags = flags };
 	DAT_EVD_HANDLE handle, before;
+	struct evd_upcall object;
 	struct dapl_evd *evd;
 	struct evd_ref ref;
 	DAT_RETURN ret;
@@ -81,9 +83,10 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	if (!ia)
 		return DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_IA);
 	ret = dapl_evd_check_create(ia, min_qlen, flags, DAT_INVALID_ARG5);
-	if (ret == DAT_SUCCESS && !evd_policy_is_valid(policy))
+	if (ret == DAT_SUCCESS && !evd_policy_is_valid(dapl_policy(policy)))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG3);
-	if (ret == DAT_SUCCESS && evd_policy_calls(policy) && (!upcall || !upcall->upcall_func))
+	if (ret == DAT_SUCCESS && evd_policy_calls(dapl_policy(policy)) &&
+	    (!upcall || !upcall->upcall_func))
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG4);
 	if (ret == DAT_SUCCESS && !evd_handle)
 		ret = DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6);
@@ -103,7 +106,10 @@ dapl_evd_kcreate(DAT_IA_HANDLE ia_handle, DAT_COUNT min_qlen, DAT_UPCALL_POLICY 
 	if (r) {
 		ret = dapl_err_resource("dat_evd_kcreate", r, DAT_RESOURCE_MEMORY);
 	} else {
-		r = evd_modify_upcall(ref, policy, upcall, DAT_UPCALL_INVOC_ANY);
+		if (upcall)
+			object = dapl_upcall(upcall);
+		r = evd_modify_upcall(
+		    ref, dapl_policy(policy), upcall ? &object : NULL, EVD_PENDING_CALL);
 		ret = dapl_err_evd_modify_upcall("dat_evd_kcreate", r);
 	}
 	if (r) {

@@ -9,6 +9,7 @@
 #include "dapl/ia/channel.h"
 #include "dapl/ia/ia.h"
 #include "dapl/state/event.h"
+#include "dapl/state/upcall.h"
 #include "dapl/trace/callback.h"
 
 static void
@@ -67,7 +68,10 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 {
 	struct evd_config config = { .qlen = plan->qlen,
 		.posted_on_demand = !(plan->flags & DAPL_EVD_POSTED_FLAGS),
+		.event_size = sizeof(DAT_EVENT),
 		.channel_fd = -1,
+		.call = dapl_make_upcall,
+		.call_array = dapl_make_upcall_array,
 		.fault = dapl_evd_fault,
 		.destroyed = dapl_evd_freed };
 	struct dapl_cno *cno = NULL;
@@ -162,9 +166,10 @@ struct requests {
 
 /* `who` is struct requests. */
 static bool
-dapl_evd_take_request(const DAT_EVENT *event, const void *who) REQUIRES(core_locks.trigger)
+dapl_evd_take_request(const void *posted, const void *who) REQUIRES(core_locks.trigger)
 {
 	const struct requests *taken = who;
+	const DAT_EVENT *event = posted;
 
 	if (!dapl_event_is_request(event->event_number) || *taken->n == REQUESTS_AT_ONCE)
 		return false;

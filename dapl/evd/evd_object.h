@@ -92,6 +92,18 @@ dapl_evd_of(struct evd *core)
 	return (struct dapl_evd *)((char *)core - offsetof(struct dapl_evd, core));
 }
 
+/* Posts a copy of the event to the EVD, which it names; `order` is NULL if it has none. */
+static inline int
+dapl_evd_post(struct dapl_evd *evd, enum evd_stream stream, const DAT_EVENT *event,
+    const struct evd_order *order) NO_CORE_LOCK
+{
+	static const struct evd_order none;
+	DAT_EVENT own = *event;
+
+	own.evd_handle = evd->obj.handle;
+	return evd_post_ordered(dapl_evd_ref(evd), stream, &own, order ? order : &none);
+}
+
 /*
  * evd_report.c: queues an asynchronous event about `handle` (an object of the IA), if the IA has an
  * EVD for them, or another IA of the device where it was opened with DAT_EVD_ASYNC_EXISTS.
@@ -111,8 +123,8 @@ void dapl_ia_report_catastrophe(struct dapl_ia *ia)
 int dapl_ia_get_report_room(struct dapl_ia *ia, int n, struct evd_ref *room) DAPL_NO_LIST_LOCK;
 void dapl_ia_put_report_room(const struct evd_ref *room, int n) NO_CORE_LOCK;
 /* Removes the events that match from the EVDs to which dapl_ia_report() posts. */
-void dapl_ia_purge_reports(struct dapl_ia *ia,
-    bool (*match)(const DAT_EVENT *event, const void *key), const void *key) DAPL_NO_LIST_LOCK;
+void dapl_ia_purge_reports(struct dapl_ia *ia, bool (*match)(const void *event, const void *key),
+    const void *key) DAPL_NO_LIST_LOCK;
 
 /* Refuses a queue that is longer than the device has any. */
 DAT_RETURN dapl_evd_check_length(const struct dapl_ia *ia, DAT_COUNT qlen);

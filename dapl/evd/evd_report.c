@@ -25,7 +25,7 @@ report_post(struct dapl_ia *ia, const DAT_EVENT *event) DAPL_NO_ADAPTER_LOCK
 	 * If the async EVD itself overflows, no event can report that: the next call on the EVD
 	 * returns an error.
 	 */
-	if (evd && evd_post(dapl_evd_ref(evd), EVD_STREAM_ASYNC, event) == -ENOSPC)
+	if (evd && dapl_evd_post(evd, EVD_STREAM_ASYNC, event, NULL) == -ENOSPC)
 		(void)evd_mark_overflow(dapl_evd_ref(evd));
 	dapl_ia_unlock(ia);
 	return evd != NULL;
@@ -129,7 +129,7 @@ dapl_ia_report_catastrophe(struct dapl_ia *ia)
 }
 
 struct purge {
-	bool (*match)(const DAT_EVENT *event, const void *who);
+	bool (*match)(const void *event, const void *who);
 	const void *who;
 };
 
@@ -146,7 +146,7 @@ report_purge(struct dapl_ia *ia, void *arg) DAPL_NO_ADAPTER_LOCK
 
 void
 dapl_ia_purge_reports(
-    struct dapl_ia *ia, bool (*match)(const DAT_EVENT *event, const void *who), const void *who)
+    struct dapl_ia *ia, bool (*match)(const void *event, const void *who), const void *who)
 {
 	struct purge purge = { match, who };
 

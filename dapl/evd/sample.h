@@ -12,7 +12,7 @@ struct dapl_evd_sample {
 	const char *adapter; /* its name in dat.conf; never freed */
 	DAT_EVD_FLAGS flags;
 	struct evd_status status;
-	struct dat_rearm_evd_counters counters;
+	struct evd_counters counters;
 	struct evd_calls calls;
 	uint64_t slow_ns, slow_upcalls;
 	int64_t rnr_stalls; /* -1: the device does not say */

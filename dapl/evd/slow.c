@@ -3,6 +3,7 @@
 
 #include "dapl/evd/evd_object.h"
 #include "dapl/object/find.h"
+#include "dapl/state/upcall.h"
 #include "dapl/trace/callback.h"
 #include "dapl/trace/debug.h"
 
@@ -40,27 +41,26 @@ slow_end(const struct slow_upcall *upcall)
 }
 
 void
-dapl_slow_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle,
-    const DAT_EVENT *event, DAT_BOOLEAN more)
+dapl_slow_make_upcall(void *instance, const void *event, int more, void (*function)(void))
 {
-	const struct slow_upcall upcall = slow_begin(handle);
+	const struct slow_upcall slow = slow_begin(evd_upcall_handle());
 
 	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS))
-		dapl_trace_make_upcall(object, handle, event, more);
+		dapl_trace_make_upcall(instance, event, more, function);
 	else
-		object->upcall_func(object->instance_data, event, more);
-	slow_end(&upcall);
+		dapl_make_upcall(instance, event, more, function);
+	slow_end(&slow);
 }
 
 void
-dapl_slow_make_upcall_array(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE handle,
-    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+dapl_slow_make_upcall_array(
+    void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
 {
-	const struct slow_upcall upcall = slow_begin(handle);
+	const struct slow_upcall slow = slow_begin(evd_upcall_handle());
 
 	if (dapl_debug_wants(DAPL_DEBUG_CALLS | DAPL_DEBUG_RESULTS))
-		dapl_trace_make_upcall_array(object, handle, events, n, more);
+		dapl_trace_make_upcall_array(instance, events, n, more, upcall);
 	else
-		object->upcall_func(object->instance_data, events, n, more);
-	slow_end(&upcall);
+		dapl_make_upcall_array(instance, events, n, more, upcall);
+	slow_end(&slow);
 }

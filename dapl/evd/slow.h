@@ -8,17 +8,14 @@
 #ifndef REARM_DAPL_SLOW_H
 #define REARM_DAPL_SLOW_H
 
-#include <dat2/udat.h>
-#include <dat2/dat_upcall.h>
+#include "evd/evd.h"
 
 #include "dapl/object/lock.h"
 
 /*
  * What an EVD with a limit makes its upcalls with; see struct evd_config.  They trace calls, too.
  */
-void dapl_slow_make_upcall(const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE handle,
-    const DAT_EVENT *event, DAT_BOOLEAN more) DAPL_NO_LOCK;
-void dapl_slow_make_upcall_array(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE handle,
-    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more) DAPL_NO_LOCK;
+evd_call_function dapl_slow_make_upcall DAPL_NO_LOCK;
+evd_call_array_function dapl_slow_make_upcall_array DAPL_NO_LOCK;
 
 #endif

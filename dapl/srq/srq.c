@@ -169,8 +169,10 @@ dapl_srq_create(
 }
 
 static bool
-srq_is_named(const DAT_EVENT *event, const void *handle)
+srq_is_named(const void *posted, const void *handle)
 {
+	const DAT_EVENT *event = posted;
+
 	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN &&
 	       event->event_data.asynch_error_event_data.dat_handle == handle;
 }

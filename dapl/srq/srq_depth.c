@@ -121,8 +121,9 @@ dapl_srq_resize(DAT_SRQ_HANDLE handle, DAT_COUNT depth)
 /* ---- reports ---- */
 
 static bool
-srq_is_watermark_report(const DAT_EVENT *event, const void *handle)
+srq_is_watermark_report(const void *posted, const void *handle)
 {
+	const DAT_EVENT *event = posted;
 	const DAT_ASYNCH_ERROR_EVENT_DATA *data = &event->event_data.asynch_error_event_data;
 
 	return event->event_number == DAT_ASYNC_ERROR_EP_BROKEN && data->dat_handle == handle &&

@@ -40,7 +40,7 @@ publish_unlock(void) RELEASE(dapl_locks.stats) UNCHECKED
 static void
 publish_fill(struct dapl_stats_row *row, const struct dapl_evd_sample *sample)
 {
-	const struct dat_rearm_evd_counters *c = &sample->counters;
+	const struct evd_counters *c = &sample->counters;
 	const struct evd_calls *calls = &sample->calls;
 
 	*row = (struct dapl_stats_row){
@@ -53,11 +53,11 @@ publish_fill(struct dapl_stats_row *row, const struct dapl_evd_sample *sample)
 		.length = (uint64_t)sample->status.qlen,
 		.depth = (uint64_t)sample->status.queued,
 		.max_depth = c->max_depth,
-		.dto_events = c->dto_events,
-		.connection_events = c->connection_events,
-		.cr_events = c->cr_events,
-		.software_events = c->software_events,
-		.async_events = c->async_events,
+		.dto_events = c->completions,
+		.connection_events = c->connections,
+		.cr_events = c->requests,
+		.software_events = c->software,
+		.async_events = c->asyncs,
 		.upcalls = c->upcalls,
 		.notifications = c->notifications,
 		.spurious = c->spurious_notifications,

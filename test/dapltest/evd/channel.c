@@ -23,7 +23,7 @@ TEST(private__waiter__reads_it_itself)
 	struct waiter w;
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 1);
@@ -36,7 +36,7 @@ TEST(private__waiter__software_event_wakes_it_too)
 	struct waiter w;
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -47,7 +47,7 @@ TEST(private__waiter__software_event_wakes_it_too)
 TEST(private__upcall_enabled__the_loop_reads_it)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	story_upcall(&st, 1);
 	script_complete(&st.dev, 2);
@@ -58,12 +58,12 @@ TEST(private__upcall_enabled__the_loop_reads_it)
 TEST(private__disabled__the_next_policy_gets_the_events)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 1);
 	story_run(&st);
 	ck_assert_uint_eq(script_raised(&st.dev), 0); /* the loop reads it all the same */
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_upcall(&st, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
 	script_complete(&st.dev, 2);
@@ -77,11 +77,11 @@ TEST(private__upcall_then_waiter_then_upcall__all_read)
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	for (uint64_t i = 0; i < 3; i++) {
-		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 		script_complete(&st.dev, 10 * i + 1);
 		story_upcall(&st, 10 * i + 1);
-		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+		ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+		waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 		script_complete(&st.dev, 10 * i + 2);
 		ck_assert_int_eq(waiter_join(&w), 0);
 		ck_assert_uint_eq(waiter_id(&w), 10 * i + 2);
@@ -94,7 +94,7 @@ TEST(private__cno_attached__the_loop_reads_it)
 {
 	const struct cno_config config = { 0 };
 	struct cno_config with_loop = config;
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	struct waiter w;
 	struct cno cno;
 
@@ -111,7 +111,7 @@ TEST(private__cno_attached__the_loop_reads_it)
 	/* Detached again: a waiter reads, not the loop. */
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	story_dequeues(&st, 1);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_complete(&st.dev, 2);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 2);
@@ -122,7 +122,7 @@ TEST(private__cno_attached__the_loop_reads_it)
 TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 {
 	struct cno_config config = { 0 };
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	struct cno cno;
 	struct waiter w;
 
@@ -131,7 +131,7 @@ TEST(private__waiter_while_a_cno_is_attached__the_cno_gets_the_next)
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_run(&st);
@@ -148,8 +148,8 @@ TEST(private__shared_loop_thread__no_turn_without_a_reason)
 	uint64_t busy;
 
 	begin(LOOP_THREAD, SCRIPT_PRIVATE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 1);
 	script_sleep_ms(10);
 	busy = (uint64_t)clock();
@@ -166,7 +166,7 @@ TEST(shared__waiter__woken_through_the_loop)
 	struct waiter w;
 
 	begin(LOOP_THREAD, SCRIPT_SHARED);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 3);
 	for (uint64_t i = 1; i <= 3; i++)
 		script_complete(&st.dev, i);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -178,7 +178,7 @@ TEST(shared__waiter__woken_through_the_loop)
 TEST(shared__upcalls_on_a_threaded_loop__persistent)
 {
 	begin(LOOP_THREAD, SCRIPT_SHARED);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (int i = 1; i <= 100; i++) {
 		script_complete(&st.dev, (uint64_t)i);
 		tape_await(&st.tape, i);
@@ -207,7 +207,7 @@ TEST(private__another_thread_read_it__the_waiter_sleeps_on)
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	read_truly = st.dev.ops.read;
 	st.dev.ops.read = find_it_read;
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	script_complete(&st.dev, 1);
 	while (atomic_load(&reads) < 3)
 		script_sleep_ms(1);
@@ -238,7 +238,7 @@ TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	st.dev.read_error = -EIO;
 	for (uintptr_t i = 0; i < 2; i++) {
-		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+		waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 		if (i == 0)
 			script_spurious(&st.dev);
 		while (tries_to_read() == 0)
@@ -255,14 +255,14 @@ TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
 TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_run(&st);
 	st.dev.read_error = -EIO;
 	script_spurious(&st.dev);
 	story_run(&st);
 	ck_assert_uint_eq(tries_to_read(), 1);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_uint_eq(tries_to_read(), 1);
@@ -278,7 +278,7 @@ TEST(private__standard_input_is_closed__does_not_take_its_place)
 	os_close(0); /* as of a program without a standard input */
 	story_begin(&st, &opt);
 	ck_assert_int_gt(st.dev.fd, STDERR_FILENO);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	story_run(&st);
 	story_upcall(&st, 1);
@@ -294,10 +294,10 @@ TEST(private__slot_used_again__the_waiter_reads_it_itself)
 	struct waiter w;
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	script_open(&st.dev, &st.dev.opt);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_end(&st);

@@ -27,7 +27,7 @@ teardown(void)
 
 /* The agent is called once, and runs `then`. */
 static void
-call_the_agent(void (*then)(struct cno_story *, DAT_EVD_HANDLE))
+call_the_agent(void (*then)(struct cno_story *, void *))
 {
 	cs.then = then;
 	ck_assert_int_eq(cno_modify_agent(ending, cno_story_agent(&cs)), 0);
@@ -42,7 +42,7 @@ call_the_upcall(void (*then)(struct tape *, uint64_t))
 {
 	story_begin(&st, NULL);
 	st.tape.then = then;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 1), 0);
 	story_upcall(&st, 1);
 	ck_assert_int_eq(st.dev.destroyed, 1);
@@ -72,7 +72,7 @@ TEST(await_others__the_only_upcall_closes__reported_and_not_waited_for)
 }
 
 static void
-close_from_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
+close_from_the_agent(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	cno_story_detach(s, 0);
@@ -110,7 +110,7 @@ TEST(leave_close__in_the_upcall__it_is_no_closer_any_more)
 }
 
 static void
-close_in_vain_in_the_agent(struct cno_story *s, DAT_EVD_HANDLE evd)
+close_in_vain_in_the_agent(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	cno_story_detach(s, 0);
@@ -169,14 +169,14 @@ free_in_an_upcall(void *arg)
 {
 	(void)arg;
 	st.tape.then = free_the_cno;
-	must(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE) == 0);
+	must(story_enable(&st, EVD_POLICY_SINGLE) == 0);
 	must(script_post(&st.dev, 1) == 0);
 	story_run(&st);
 	return NULL;
 }
 
 static void
-close_and_wait_for_the_upcall(struct cno_story *s, DAT_EVD_HANDLE evd)
+close_and_wait_for_the_upcall(struct cno_story *s, void *evd)
 {
 	pthread_t thread;
 

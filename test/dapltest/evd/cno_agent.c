@@ -20,7 +20,7 @@ CASE("cno_agent:agent", setup, teardown);
 
 TEST(agent__called_once_by_the_loop)
 {
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 
 	cno_story_install(&cs);
 	script_complete(&cs.dev[0], 1);
@@ -30,7 +30,7 @@ TEST(agent__called_once_by_the_loop)
 	ck_assert_int_eq(cs.calls, 1);
 	ck_assert_ptr_eq(cs.last, &cs.dev[0]);
 	ck_assert_int_eq(cno_query(cno_self(&cs.cno), &agent), 0);
-	ck_assert(!agent.proxy_agent_func);
+	ck_assert(!agent.function);
 	cno_story_arrive(&cs, 1, 2);
 	ck_assert_int_eq(cs.calls, 1);
 }
@@ -64,14 +64,15 @@ TEST(agent__removed_before_the_loop_ran__not_called)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call(&cs);
-	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	ck_assert_int_eq(
+	    cno_modify_agent(cno_self(&cs.cno), ((struct cno_agent){ NULL, NULL })), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
 	cno_story_waits(&cs, &cs.dev[0]);
 }
 
 static void
-drain(struct cno_story *s, DAT_EVD_HANDLE evd)
+drain(struct cno_story *s, void *evd)
 {
 	(void)s;
 	cno_story_drains(evd, 1);
@@ -92,7 +93,7 @@ TEST(agent__dequeues__no_lock_is_held)
 }
 
 static void
-drain_and_install(struct cno_story *s, DAT_EVD_HANDLE evd)
+drain_and_install(struct cno_story *s, void *evd)
 {
 	cno_story_drains(evd, 1);
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
@@ -121,7 +122,7 @@ TEST(agent__installs_itself_again__sees_both_of_two_triggered_evds)
 }
 
 static void
-complete_inside(struct cno_story *s, DAT_EVD_HANDLE evd)
+complete_inside(struct cno_story *s, void *evd)
 {
 	s->then = drain_and_install;
 	cno_story_drains(evd, 1);
@@ -138,7 +139,7 @@ TEST(agent__completion_while_it_runs__called_again)
 }
 
 static void
-free_evd(struct cno_story *s, DAT_EVD_HANDLE evd)
+free_evd(struct cno_story *s, void *evd)
 {
 	struct script *dev = evd;
 
@@ -177,14 +178,15 @@ TEST(agent_call_due__evd_freed_meanwhile__called_without_one)
 	cs.attached[0] = false;
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 1);
-	ck_assert_ptr_eq(cs.last, DAT_HANDLE_NULL);
+	ck_assert_ptr_eq(cs.last, NULL);
 }
 
 TEST(agent_call_due__removed__not_called_nor_is_its_successor)
 {
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);
-	ck_assert_int_eq(cno_modify_agent(cno_self(&cs.cno), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	ck_assert_int_eq(
+	    cno_modify_agent(cno_self(&cs.cno), ((struct cno_agent){ NULL, NULL })), 0);
 	cno_story_install(&cs);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cs.calls, 0);
@@ -221,9 +223,9 @@ TEST(agent_ran__a_later_wait_still_finds_the_trigger)
 }
 
 static void
-install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
+install_and_lose_a_trigger_to_a_wait(struct cno_story *s, void *evd)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	s->then = NULL;
 	cno_story_drains(evd, 1);
@@ -231,7 +233,7 @@ install_and_lose_a_trigger_to_a_wait(struct cno_story *s, DAT_EVD_HANDLE evd)
 	     0); /* a waiter's copy of this call's trigger */
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
 	must(script_post(&s->dev[1], 100) == 0);
-	must(cno_wait(cno_self(&s->cno), DAT_TIMEOUT_INFINITE, &handle) == 0); /* pumps the loop */
+	must(cno_wait(cno_self(&s->cno), EVD_FOREVER, &handle) == 0); /* pumps the loop */
 	must(handle == &s->dev[1]);
 }
 
@@ -247,7 +249,7 @@ TEST(agent__installs_itself_and_waits_for_a_trigger__called_for_that_too)
 }
 
 static void
-install_again(struct cno_story *s, DAT_EVD_HANDLE evd)
+install_again(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	must(cno_modify_agent(cno_self(&s->cno), cno_story_agent(s)) == 0);
@@ -277,11 +279,11 @@ TEST(agent_call_due__replaced__the_new_one_is_called)
 static int between;
 
 static void
-call_between(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE handle)
+call_between(const struct cno_agent *agent, void *handle)
 {
 	between++;
 	must(handle == &cs.dev[0]);
-	agent->proxy_agent_func(agent->instance_data, handle);
+	agent->function(agent->instance, handle);
 }
 
 TEST(agent__with_a_function_that_calls_it__is_called_by_that_alone)

@@ -35,7 +35,7 @@ setup(void)
 static void
 teardown(void)
 {
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	if (cno.evds)
 		cno_detach_evd(&cno);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
@@ -68,7 +68,7 @@ CASE("cno_fd:fd", setup, teardown);
 
 TEST(trigger__nothing_came__returns_queue_empty)
 {
-	DAT_EVD_HANDLE handle = &st;
+	void *handle = &st;
 
 	ck_assert(!readable());
 	ck_assert_int_eq(cno_trigger(cno_self(&cno), &handle), -EAGAIN);
@@ -77,7 +77,7 @@ TEST(trigger__nothing_came__returns_queue_empty)
 
 TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	for (uint64_t i = 0; i < 3; i++) {
 		post_and_tell(100 + 2 * i);
@@ -93,9 +93,9 @@ TEST(trigger__notified_twice__is_consumed_at_once_and_shown_again_by_the_next)
 }
 
 static void
-expect_trywait(DAT_EVD_HANDLE evd)
+expect_trywait(const void *evd)
 {
-	DAT_EVD_HANDLE handle = &st;
+	void *handle = &st;
 
 	ck_assert_int_eq(cno_trywait(cno_self(&cno), &handle), evd ? 0 : -EAGAIN);
 	ck_assert_ptr_eq(handle, evd);
@@ -103,7 +103,7 @@ expect_trywait(DAT_EVD_HANDLE evd)
 
 TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
 {
-	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
+	const void *evd = st.dev.evd.cfg.handle;
 
 	expect_trywait(NULL);
 	for (uint64_t i = 100; i < 103; i++)
@@ -127,7 +127,7 @@ TEST(trywait__events_are_left__names_the_evd_until_it_is_empty)
 /* Also after the trigger was taken by another call. */
 TEST_LOOP(trywait__after_trigger_and_wait__names_the_evd, 2)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	post_and_tell(100);
 	post_and_tell(101);
@@ -143,7 +143,7 @@ TEST_LOOP(trywait__after_trigger_and_wait__names_the_evd, 2)
 /* The completions that a dequeue has polled are left for it. */
 TEST(trywait__completions_are_left__names_the_evd)
 {
-	const DAT_EVD_HANDLE evd = st.dev.evd.cfg.handle;
+	const void *evd = st.dev.evd.cfg.handle;
 
 	for (uint64_t i = 1; i <= 3; i++)
 		script_complete(&st.dev, i);
@@ -162,7 +162,7 @@ TEST(trywait__completions_are_left__names_the_evd)
 
 TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	post_and_tell(100);
 	post_and_tell(101);
@@ -172,7 +172,7 @@ TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
 	ck_assert_int_eq(evd_set_enabled(evd_self(&st.dev.evd), true), 0);
 	story_settle(&st);
 	expect_trywait(st.dev.evd.cfg.handle);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	expect_trywait(NULL);
 	story_dequeues(&st, 100);
 	story_dequeues(&st, 101);
@@ -180,7 +180,7 @@ TEST(trywait__evd_is_disabled_or_leaves__names_it_not)
 
 TEST(wait__consumes_the_trigger__fd_is_not_readable)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	post_and_tell(100);
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), 0);
@@ -193,14 +193,14 @@ TEST(evd_leaves__its_trigger_goes_with_it)
 {
 	post_and_tell(100);
 	ck_assert(readable());
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	ck_assert(!readable());
 	story_dequeues(&st, 100);
 }
 
 TEST(last_evd_leaves__is_a_trigger_of_its_own)
 {
-	DAT_EVD_HANDLE handle = &st;
+	void *handle = &st;
 
 	cno_detach_evd(&cno);
 	ck_assert(readable());
@@ -226,7 +226,7 @@ TEST(last_evd_leaves__is_a_trigger_of_its_own)
 TEST(without_a_descriptor__cannot_be_asked)
 {
 	const struct cno_config config = { .destroyed = gone };
-	DAT_EVD_HANDLE handle = &st;
+	void *handle = &st;
 	static struct cno plain;
 
 	cno_slot_init(&plain);
@@ -248,7 +248,7 @@ TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
 	const struct cno_config config = { .with_fd = true, .destroyed = gone };
 	struct pollfd p = { .events = POLLIN };
 	static struct cno other;
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	cno_slot_init(&other);
 	ck_assert_int_eq(cno_create(&other, &config), 0);
@@ -266,7 +266,7 @@ TEST(freed__a_poller_sees_it_readable_and_the_descriptor_is_closed)
 static void
 desert(struct cno *c)
 {
-	DAT_EVD_HANDLE handle = &st;
+	void *handle = &st;
 
 	ck_assert(!readable_fd(cno_fd(c)));
 	ck_assert_int_eq(cno_trigger(cno_self(c), &handle), -EAGAIN);

@@ -17,7 +17,7 @@ teardown(void)
 }
 
 static void
-free_cno(struct cno_story *s, DAT_EVD_HANDLE evd)
+free_cno(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	cno_story_detach_all(s);
@@ -57,7 +57,7 @@ another_destroyed(struct cno *cno)
 }
 
 static void
-return_when_the_free_waits(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+return_when_the_free_waits(void *instance, void *evd)
 {
 	(void)instance;
 	(void)evd;
@@ -88,7 +88,7 @@ open_another(struct loop *loop)
 }
 
 static void
-free_another(struct cno_story *s, DAT_EVD_HANDLE evd)
+free_another(struct cno_story *s, void *evd)
 {
 	(void)s;
 	(void)evd;
@@ -99,7 +99,7 @@ free_another(struct cno_story *s, DAT_EVD_HANDLE evd)
 TEST(agent__frees_another_cno__it_is_destroyed_at_once)
 {
 	open_another(cs.loop);
-	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[1].evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[1].evd), NULL, NULL), 0);
 	cs.then = free_another;
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);
@@ -119,7 +119,7 @@ TEST(agent__frees_another_cno_whose_agent_runs__waits_for_that)
 	ck_assert_int_eq(pthread_create(&thread, NULL, step_thread, loop), 0);
 	while (!__atomic_load_n(&another_runs, __ATOMIC_SEQ_CST))
 		script_sleep_ms(0);
-	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[1].evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs.dev[1].evd), NULL, NULL), 0);
 	cs.then = free_another;
 	cno_story_install(&cs);
 	cno_story_arrive(&cs, 0, 1);
@@ -144,11 +144,11 @@ TEST(agent_call_queued__cno_freed__never_called)
 static struct cno_waiter blocked;
 
 static void
-free_abruptly_and_let_the_waiter_go(struct cno_story *s, DAT_EVD_HANDLE evd)
+free_abruptly_and_let_the_waiter_go(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	cno_story_detach_all(s);
-	cno_waiter_start(&blocked, s, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&blocked, s, EVD_FOREVER);
 	must(cno_free(cno_self(&s->cno), true) == 0);
 	must(cno_waiter_join(&blocked) == -ECANCELED);
 	must(s->destroyed == 0); /* the waiter was not the last one inside */
@@ -170,7 +170,7 @@ TEST(agent__frees_its_cno_under_a_waiter__the_return_destroys)
 static bool running, left;
 
 static void
-run_for_a_while(struct cno_story *s, DAT_EVD_HANDLE evd)
+run_for_a_while(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	__atomic_store_n(&running, true, __ATOMIC_SEQ_CST);
@@ -214,7 +214,7 @@ free_thread(void *arg)
 }
 
 static void
-too_late(struct cno_story *s, DAT_EVD_HANDLE evd)
+too_late(struct cno_story *s, void *evd)
 {
 	(void)evd;
 	must(s->destroyed == 0);
@@ -245,7 +245,7 @@ TEST(agent_call_taken_off_the_list_but_not_begun__cno_freed__waited_for)
 TEST(agent_call_due__cno_freed_and_its_slot_used_again__not_called)
 {
 	struct cno_config config = cs.cno.cfg;
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	cno_story_install(&cs);
 	cno_story_queue_call_and_take(&cs);

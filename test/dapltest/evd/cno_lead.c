@@ -61,7 +61,7 @@ attach(int i, struct cno *cno)
 static void
 detach(int i)
 {
-	ck_assert_int_eq(evd_set_listener(evd_self(&dev[i].evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&dev[i].evd), NULL, NULL), 0);
 	cno_detach_evd(of[i]);
 	of[i] = NULL;
 }
@@ -143,8 +143,8 @@ loop_reads(void)
 struct thread {
 	pthread_t id;
 	struct cno *cno;
-	DAT_TIMEOUT timeout;
-	DAT_EVD_HANDLE handle;
+	uint32_t timeout;
+	void *handle;
 	int r, calls;
 };
 
@@ -175,7 +175,7 @@ start(struct thread *t, struct cno *cno)
 {
 	const unsigned int before = waiters(cno);
 
-	*t = (struct thread){ .cno = cno, .timeout = DAT_TIMEOUT_INFINITE };
+	*t = (struct thread){ .cno = cno, .timeout = EVD_FOREVER };
 	must(pthread_create(&t->id, NULL, thread_body, t) == 0);
 	while (waiters(cno) == before)
 		script_sleep_ms(0);
@@ -199,9 +199,9 @@ returns_by_the_loop(struct thread *t, struct script *handle)
 }
 
 static void
-waits(struct cno *cno, DAT_TIMEOUT timeout, int r, struct script *expected)
+waits(struct cno *cno, uint32_t timeout, int r, struct script *expected)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	ck_assert_int_eq(cno_wait(cno_self(cno), timeout, &handle), r);
 	ck_assert_ptr_eq(handle, expected);
@@ -249,7 +249,7 @@ TEST(waiter__its_evd_is_armed_again__and_polled_once_after_that)
 TEST(raised_before_the_wait__returns_at_once)
 {
 	script_complete(&dev[0], 1);
-	waits(&cnos[0], DAT_TIMEOUT_INFINITE, 0, &dev[0]);
+	waits(&cnos[0], EVD_FOREVER, 0, &dev[0]);
 	drains(&dev[0], 1);
 	script_complete(&dev[0], 2);
 	waits(&cnos[0], 1000 * MS, 0, &dev[0]);
@@ -280,7 +280,7 @@ TEST(notification_of_another_cno__is_reported_there_and_the_wait_goes_on)
 	script_complete(&dev[0], 2);
 	returns(&t, 0, &dev[0]);
 	ck_assert_uint_eq(dev[1].gets, 1);
-	waits(&cnos[1], DAT_TIMEOUT_INFINITE, 0, &dev[1]);
+	waits(&cnos[1], EVD_FOREVER, 0, &dev[1]);
 }
 
 TEST(timeout__the_next_notification_is_not_lost)
@@ -305,7 +305,7 @@ TEST(posted_event__the_loop_wakes_the_waiter_that_leads)
 
 TEST(always_triggered__notifications_are_read_all_the_same)
 {
-	DAT_EVD_HANDLE handle = NULL;
+	void *handle = NULL;
 	int n = 0;
 
 	attach(2, &cnos[0]);
@@ -314,7 +314,7 @@ TEST(always_triggered__notifications_are_read_all_the_same)
 	for (; handle != &dev[0] && n < 10 * LOOP_SPAN; n++) {
 		ck_assert_int_eq(script_post(&dev[2], 100), 0);
 		step_all();
-		ck_assert_int_eq(cno_wait(cno_self(&cnos[0]), DAT_TIMEOUT_INFINITE, &handle), 0);
+		ck_assert_int_eq(cno_wait(cno_self(&cnos[0]), EVD_FOREVER, &handle), 0);
 		drains(handle, 1);
 	}
 	ck_assert_ptr_eq(handle, &dev[0]);
@@ -416,11 +416,11 @@ TEST(upcalls_enabled__the_loop_reads)
 {
 	struct thread t;
 	struct tape tape;
-	const DAT_UPCALL_OBJECT object = (tape_init(&tape, &dev[2]), tape_object(&tape));
+	const struct evd_upcall object = (tape_init(&tape, &dev[2]), tape_object(&tape));
 
 	start(&t, &cnos[0]);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&dev[2].evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&dev[2].evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	ck_assert(loop_reads());
 	script_complete(&dev[0], 1);
@@ -428,8 +428,8 @@ TEST(upcalls_enabled__the_loop_reads)
 	script_complete(&dev[2], 7);
 	step_all();
 	ck_assert_int_eq(tape_count(&tape), 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&dev[2].evd), DAT_UPCALL_TEARDOWN, NULL,
-			     DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&dev[2].evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL),
 	    0);
 	ck_assert(loop_reads());
 }
@@ -437,18 +437,18 @@ TEST(upcalls_enabled__the_loop_reads)
 TEST(upcalls_enabled_meanwhile__the_waiter_that_reads_leaves_them_to_the_loop)
 {
 	struct tape tape;
-	const DAT_UPCALL_OBJECT object = (tape_init(&tape, &dev[0]), tape_object(&tape));
+	const struct evd_upcall object = (tape_init(&tape, &dev[0]), tape_object(&tape));
 
 	script_complete(&dev[0], 7);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&dev[0].evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&dev[0].evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	lead_read_all(&lead);
 	ck_assert_int_eq(tape_count(&tape), 0);
 	step_all();
 	ck_assert_int_eq(tape_count(&tape), 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&dev[0].evd), DAT_UPCALL_TEARDOWN, NULL,
-			     DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&dev[0].evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL),
 	    0);
 }
 
@@ -456,7 +456,7 @@ TEST(thread_that_waits_for_an_evd__the_loop_reads_for_it)
 {
 	struct waiter w;
 
-	waiter_start(&w, &dev[2], DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &dev[2], EVD_FOREVER, 1);
 	ck_assert(loop_reads());
 	script_complete(&dev[2], 1);
 	while (!__atomic_load_n(&w.done, __ATOMIC_SEQ_CST))
@@ -467,7 +467,7 @@ TEST(thread_that_waits_for_an_evd__the_loop_reads_for_it)
 static int agents;
 
 static void
-agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+agent(void *instance, void *evd)
 {
 	(void)instance;
 	(void)evd;
@@ -476,10 +476,11 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 
 TEST(agent__the_loop_reads)
 {
-	const DAT_OS_WAIT_PROXY_AGENT installed = { NULL, agent };
+	const struct cno_agent installed = { NULL, agent };
 
 	agents = 0;
-	ck_assert_int_eq(cno_modify_agent(cno_self(&cnos[0]), DAT_OS_WAIT_PROXY_AGENT_NULL), 0);
+	ck_assert_int_eq(
+	    cno_modify_agent(cno_self(&cnos[0]), ((struct cno_agent){ NULL, NULL })), 0);
 	ck_assert(!loop_reads());
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cnos[0]), installed), 0);
 	script_complete(&dev[0], 1);
@@ -526,7 +527,7 @@ TEST(time_is_over_and_the_channel_readable__all_is_read)
 	for (uint64_t i = 0; i < 20;
 	     i++) { /* of single notifications: then it reads one at a time */
 		script_complete(&dev[1], i);
-		waits(&cnos[1], DAT_TIMEOUT_INFINITE, 0, &dev[1]);
+		waits(&cnos[1], EVD_FOREVER, 0, &dev[1]);
 		drains(&dev[1], 1);
 	}
 	for (uint64_t i = 0; i < 5; i++) {

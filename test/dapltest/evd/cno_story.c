@@ -35,7 +35,7 @@ void
 cno_story_refill(struct story *story, int (*make_room)(void))
 {
 	const struct evd_ref evd = evd_self(&story->dev.evd);
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	static struct cno cno;
 
 	cno_story_open_plain(&cno, story->loop);
@@ -51,7 +51,7 @@ cno_story_refill(struct story *story, int (*make_room)(void))
 	for (uint64_t i = 1; i <= 4; i++)
 		story_dequeues(story, i);
 	story_empty(story);
-	ck_assert_int_eq(evd_set_listener(evd, NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd, NULL, NULL), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 }
 
@@ -103,7 +103,7 @@ cno_story_attach(struct cno_story *cs, int i)
 void
 cno_story_detach(struct cno_story *cs, int i)
 {
-	ck_assert_int_eq(evd_set_listener(evd_self(&cs->dev[i].evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&cs->dev[i].evd), NULL, NULL), 0);
 	cno_detach_evd(&cs->cno);
 	cs->attached[i] = false;
 }
@@ -134,7 +134,7 @@ cno_story_settle(struct cno_story *cs)
 void
 cno_story_waits(struct cno_story *cs, struct script *dev)
 {
-	DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
+	void *handle = NULL;
 
 	ck_assert_int_eq(cno_wait(cno_self(&cs->cno), 0, &handle), 0);
 	ck_assert_ptr_eq(handle, dev);
@@ -143,7 +143,7 @@ cno_story_waits(struct cno_story *cs, struct script *dev)
 void
 cno_story_untriggered(struct cno_story *cs)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	ck_assert_int_eq(cno_wait(cno_self(&cs->cno), 0, &handle), -ETIMEDOUT);
 }
@@ -151,7 +151,7 @@ cno_story_untriggered(struct cno_story *cs)
 void
 cno_story_drains(struct script *dev, int n)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	for (int i = 0; i < n; i++)
 		must(evd_dequeue(evd_self(&dev->evd), &event) == 0);
@@ -159,7 +159,7 @@ cno_story_drains(struct script *dev, int n)
 }
 
 static void
-agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+agent(void *instance, void *evd)
 {
 	struct cno_story *cs = instance;
 
@@ -171,10 +171,10 @@ agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
 		cs->then(cs, evd);
 }
 
-DAT_OS_WAIT_PROXY_AGENT
+struct cno_agent
 cno_story_agent(struct cno_story *cs)
 {
-	return (DAT_OS_WAIT_PROXY_AGENT){ .instance_data = cs, .proxy_agent_func = agent };
+	return (struct cno_agent){ .instance = cs, .function = agent };
 }
 
 void
@@ -203,7 +203,7 @@ cno_story_queue_call_and_take(struct cno_story *cs)
 {
 	struct cno_waiter w;
 
-	cno_waiter_start(&w, cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, cs, EVD_FOREVER);
 	cno_story_queue_call(cs);
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
 	ck_assert_ptr_eq(w.handle, &cs->dev[0]);
@@ -222,7 +222,7 @@ wait_body(void *arg)
 }
 
 void
-cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout)
+cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, uint32_t timeout)
 {
 	uint64_t end = os_clock_ns() + (uint64_t)timeout * 1000u;
 	unsigned int before;
@@ -233,7 +233,7 @@ cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout
 	os_unlock(&cs->cno.lock);
 	*w = (struct cno_waiter){ .cno = &cs->cno, .timeout = timeout, .handle = cs };
 	must(pthread_create(&w->thread, NULL, wait_body, w) == 0);
-	while (!asleep && (timeout == DAT_TIMEOUT_INFINITE || os_clock_ns() < end)) {
+	while (!asleep && (timeout == EVD_FOREVER || os_clock_ns() < end)) {
 		os_lock(&cs->cno.lock);
 		asleep = cs->cno.n_waiters > before;
 		os_unlock(&cs->cno.lock);

@@ -19,8 +19,8 @@ struct cno_story {
 	/* the agent's record */
 	pthread_mutex_t lock;
 	int calls;
-	DAT_EVD_HANDLE last;
-	void (*then)(struct cno_story *cs, DAT_EVD_HANDLE evd);
+	void *last;
+	void (*then)(struct cno_story *cs, void *evd);
 };
 
 void cno_story_begin(struct cno_story *cs, int n_evds);
@@ -36,7 +36,7 @@ void cno_story_untriggered(struct cno_story *cs);
 /* Exactly n events are dequeued. */
 void cno_story_drains(struct script *dev, int n);
 
-DAT_OS_WAIT_PROXY_AGENT cno_story_agent(struct cno_story *cs);
+struct cno_agent cno_story_agent(struct cno_story *cs);
 void cno_story_install(struct cno_story *cs);
 
 /* A completion comes, and all that follows from it. */
@@ -58,15 +58,15 @@ void cno_story_refill(struct story *story, int (*make_room)(void));
 struct cno_waiter {
 	pthread_t thread;
 	struct cno *cno;
-	DAT_TIMEOUT timeout;
-	DAT_EVD_HANDLE handle;
+	uint32_t timeout;
+	void *handle;
 	int r;
 	uint64_t took_ns;
 	bool done; /* atomic */
 };
 
 /* Returns when the thread sleeps. */
-void cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, DAT_TIMEOUT timeout);
+void cno_waiter_start(struct cno_waiter *w, struct cno_story *cs, uint32_t timeout);
 void cno_waiter_interrupt(struct cno_waiter *w, int number);
 int cno_waiter_join(struct cno_waiter *w);
 

@@ -55,7 +55,7 @@ TEST(undrained__a_new_arrival_triggers_again)
 /* origin: race.D2 */
 TEST(two_evds_fire__a_client_that_drains_only_the_returned_one_sees_all)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	int seen = 0;
 
 	script_complete(&cs.dev[0], 1);
@@ -84,12 +84,12 @@ TEST(blocked_waiter__woken_by_a_completion_and_by_a_post)
 {
 	struct cno_waiter w;
 
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, &cs, EVD_FOREVER);
 	script_complete(&cs.dev[1], 1);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
 	ck_assert_ptr_eq(w.handle, &cs.dev[1]);
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, &cs, EVD_FOREVER);
 	ck_assert_int_eq(script_post(&cs.dev[0], 100), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(cno_waiter_join(&w), 0);
@@ -113,7 +113,7 @@ TEST(one_trigger__releases_one_waiter)
 	struct cno_waiter w[3];
 
 	for (int i = 0; i < 3; i++)
-		cno_waiter_start(&w[i], &cs, DAT_TIMEOUT_INFINITE);
+		cno_waiter_start(&w[i], &cs, EVD_FOREVER);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	while (blocked() > 2)
@@ -130,10 +130,10 @@ TEST(one_trigger__releases_one_waiter)
 TEST(three_triggers__release_three_waiters)
 {
 	struct cno_waiter w[3];
-	DAT_EVD_HANDLE seen = NULL;
+	void *seen = NULL;
 
 	for (int i = 0; i < 3; i++)
-		cno_waiter_start(&w[i], &cs, DAT_TIMEOUT_INFINITE);
+		cno_waiter_start(&w[i], &cs, EVD_FOREVER);
 	for (int i = 0; i < 3; i++)
 		script_complete(&cs.dev[i], 1);
 	cno_story_settle(&cs);
@@ -150,10 +150,10 @@ TEST(three_triggers__release_three_waiters)
 TEST(timeout__no_wake_is_lost)
 {
 	struct cno_waiter w;
-	DAT_EVD_HANDLE handle = &cs;
+	void *handle = &cs;
 
 	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), 2 * MS, &handle), -ETIMEDOUT);
-	ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
+	ck_assert_ptr_eq(handle, NULL);
 	/* Triggers race with timeouts: no trigger is lost, and none is returned twice. */
 	for (int i = 0; i < 50; i++) {
 		int r;
@@ -194,10 +194,10 @@ TEST(signal_handler_ran__interrupted_and_the_next_trigger_not_lost)
 	struct cno_waiter w;
 
 	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, &cs, EVD_FOREVER);
 	cno_waiter_interrupt(&w, SIGUSR1);
 	ck_assert_int_eq(cno_waiter_join(&w), -EINTR);
-	ck_assert_ptr_eq(w.handle, DAT_HANDLE_NULL);
+	ck_assert_ptr_eq(w.handle, NULL);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	cno_story_waits(&cs, &cs.dev[0]);
@@ -245,7 +245,7 @@ TEST(detach__triggered__leaves_the_list)
 TEST(move_to_another_cno__the_new_one_gets_what_is_queued)
 {
 	const struct cno_config config = { .loop = cs.loop };
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	struct cno other;
 
 	cno_slot_init(&other);
@@ -281,8 +281,8 @@ TEST(last_evd_gone__blocked_waiters_return_without_one)
 {
 	struct cno_waiter w[2];
 
-	cno_waiter_start(&w[0], &cs, DAT_TIMEOUT_INFINITE);
-	cno_waiter_start(&w[1], &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w[0], &cs, EVD_FOREVER);
+	cno_waiter_start(&w[1], &cs, EVD_FOREVER);
 	for (int i = 0; i < 2; i++)
 		cno_story_detach(&cs, i);
 	script_sleep_ms(5);
@@ -290,7 +290,7 @@ TEST(last_evd_gone__blocked_waiters_return_without_one)
 	cno_story_detach(&cs, 2);
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(cno_waiter_join(&w[i]), 0);
-		ck_assert_ptr_eq(w[i].handle, DAT_HANDLE_NULL);
+		ck_assert_ptr_eq(w[i].handle, NULL);
 	}
 	for (int i = 0; i < 3; i++)
 		cno_story_attach(&cs, i);
@@ -302,7 +302,7 @@ TEST(free__in_use__refused)
 	struct cno_waiter w;
 
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, &cs, EVD_FOREVER);
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), -EBUSY); /* EVDs refer to it */
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
@@ -311,13 +311,13 @@ TEST(free__in_use__refused)
 
 TEST(free__abrupt_with_a_waiter__released)
 {
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 	struct cno_waiter w;
-	DAT_EVD_HANDLE handle;
+	void *handle;
 
 	for (int i = 0; i < 3; i++)
 		cno_story_detach(&cs, i);
-	cno_waiter_start(&w, &cs, DAT_TIMEOUT_INFINITE);
+	cno_waiter_start(&w, &cs, EVD_FOREVER);
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), false), -EBUSY);
 	ck_assert_int_eq(cno_free(cno_self(&cs.cno), true), 0);
 	ck_assert_int_eq(cno_waiter_join(&w), -ECANCELED);
@@ -340,7 +340,7 @@ TEST(evd_freed__its_slot_used_again__of_no_cno)
 	cs.attached[0] = false;
 	script_open(&cs.dev[0], &cs.dev[0].opt);
 	ck_assert_int_eq(evd_query(evd_self(&cs.dev[0].evd), &status), 0);
-	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
+	ck_assert_ptr_eq(status.cno, NULL);
 	script_complete(&cs.dev[0], 1);
 	cno_story_settle(&cs);
 	cno_story_untriggered(&cs);
@@ -358,7 +358,7 @@ TEST(slot__never_opened__dead)
 
 TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	script_complete(&cs.dev[0], 1);
@@ -374,7 +374,7 @@ TEST(wait_that_finds_events__triggers_for_none_of_those_it_left)
 
 TEST(waits_empty_the_ring__what_the_device_held_back_triggers_again)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	for (uint64_t i = 1; i <= 17; i++) /* one more than there is room for */

@@ -142,14 +142,14 @@ static int
 cost_of_a_wait(bool post)
 {
 	pthread_t thread;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore, cost;
 
 	must(pthread_create(&thread, NULL, complete_when_asleep, post ? &st : NULL) == 0);
 	calls = 0;
 	polls = st.dev.polls;
 	arms = st.dev.arms;
-	must(evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore) == 0);
 	cost = calls;
 	pthread_join(thread, NULL);
 	polls = st.dev.polls - polls;
@@ -198,7 +198,7 @@ TEST(wait__sleeps_each_time__exact_arm__one_poll)
 
 TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	begin(SCRIPT_PRIVATE);
@@ -210,14 +210,13 @@ TEST(wait__slept_each_time__and_now_finds_events__polls_first_again)
 		script_complete(&st.dev, i);
 	for (int i = 0; i < 40; i++)
 		ck_assert_int_eq(
-		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+		    evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(st.dev.arms - arms, 1); /* of the first of these waits */
 	ck_assert_uint_eq(st.dev.polls - polls, 2);
 	/* A wait that does not sleep does not arm. */
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	script_complete(&st.dev, 41);
-	ck_assert_int_eq(
-	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(st.dev.polls - polls, 4);
 	story_end(&st);
 }
@@ -226,7 +225,7 @@ TEST(wait__barrier_is_closed__polls_though_the_arm_is_exact)
 {
 	const struct script_options exact = { .channel = SCRIPT_PRIVATE, .exact = true };
 	struct script_options opt = exact;
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 	int nmore;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
@@ -260,7 +259,7 @@ TEST(wait__no_descriptor_to_read__two_system_calls)
 
 TEST(events_that_are_there__no_system_call)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	begin(SCRIPT_BY_HAND);
@@ -270,7 +269,7 @@ TEST(events_that_are_there__no_system_call)
 	for (int i = 0; i < 20; i++) {
 		ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
 		ck_assert_int_eq(
-		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+		    evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), 0);
 	}
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EAGAIN);
@@ -282,7 +281,7 @@ TEST(events_that_are_there__no_system_call)
 TEST(upcalls_of_a_burst__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 60; i++)
 		script_complete(&st.dev, i);
 	calls = 0;
@@ -425,7 +424,7 @@ TEST(upcall_of_an_idle_evd__two_system_calls)
 
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 1, &opt.loop), 0);
 	story_begin(&st, &opt);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	await_armed();
 	before = atomic_load(&all_calls);
 	for (int i = 1; i <= n; i++) {
@@ -467,7 +466,7 @@ TEST(upcall_of_an_idle_evd__five_lock_sections_until_it_begins)
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
 	st.tape.then = note_sections;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_settle(&st);
 	for (int i = 1; i <= n; i++) {
 		script_complete(&st.dev, (uint64_t)i);
@@ -491,7 +490,7 @@ TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
 	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
 	/* The only thread is in the upcall, and no run is needed. */
@@ -510,7 +509,7 @@ TEST(many__one_event_and_no_other__armed_by_the_thread_that_makes_the_upcall)
 TEST(upcalls_of_posted_events__one_turn_of_the_loop)
 {
 	begin(SCRIPT_BY_HAND);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 60; i++)
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
 	calls = 0;

@@ -115,7 +115,7 @@ TEST(drain__a_ring_as_long_as_the_device_queue_is_full__still_grows)
 TEST(drain__upcalls_stand__every_event_that_it_polled_makes_one)
 {
 	begin(2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 6; i++)
 		script_show(&st.dev, i); /* visible, undecided: only the drain sees them */
 	ck_assert_int_eq(drain(), 0);
@@ -169,7 +169,7 @@ TEST(drain__ring_was_full__a_cno_is_notified_of_what_stayed_in_the_device)
 
 TEST(drain__a_barrier_waits__opens)
 {
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 
 	begin(2);
 	complete_and_leave(1, 4);

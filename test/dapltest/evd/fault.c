@@ -18,7 +18,7 @@ STORY_CASE("evd_fault:fault");
 /* clause: d.0.14 */
 TEST(arm_fails__reported_once_and_retried_until_it_works)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 4;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -37,7 +37,7 @@ TEST(arm_fails__reported_once_and_retried_until_it_works)
 
 TEST(arm_fails_again_later__a_second_episode_is_reported)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (int episode = 1; episode <= 2; episode++) {
 		st.dev.fail_arms = 1;
 		script_spurious(&st.dev);
@@ -58,16 +58,16 @@ static const int device_errors[] = { -EAGAIN, -EBUSY, -EINVAL, -ENODEV, -EFAULT,
 TEST_LOOP(arm_fails_with_any_error__is_the_devices_failure,
     sizeof device_errors / sizeof device_errors[0])
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	st.dev.arm_error = device_errors[_i];
 	st.dev.fail_arms = 1;
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EIO);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EIO);
 	st.dev.fail_arms = 1;
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -EIO);
 	ck_assert_int_eq(st.dev.fail_arms, 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -81,12 +81,12 @@ TEST(arm_fails__queue_is_lost__is_an_overflow)
 {
 	st.dev.arm_error = EVD_DEVICE_LOST;
 	st.dev.fail_arms = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EOVERFLOW);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EOVERFLOW);
 }
 
 TEST(arm_fails__completion_meanwhile__found_by_the_retry)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 2;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -107,7 +107,7 @@ TEST(fault_is_posted_to_the_evd_itself__one_event_an_episode)
 {
 	/* An async EVD merged with the completions: its own report must not end the episode. */
 	st.dev.on_fault = post_the_fault;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 6;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -131,7 +131,7 @@ TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
 {
 	uint64_t before;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1000;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -145,13 +145,13 @@ TEST(posted_while_arming_fails__delivered_without_waiting_out_the_delay)
 
 TEST(enable__arm_fails__error_and_nothing_changed)
 {
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	st.dev.fail_arms = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
-	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	ck_assert_int_eq(st.dev.evd.policy, EVD_POLICY_DISABLE);
 	script_complete(&st.dev, 1);
 	story_expect_nothing(&st);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_upcall(&st, 1);
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 0); /* the caller got the error */
@@ -160,12 +160,12 @@ TEST(enable__arm_fails__error_and_nothing_changed)
 TEST(enable__poll_fails_before_or_after_the_arm__error_and_nothing_changed)
 {
 	st.dev.fail_polls = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
 	ck_assert_uint_eq(st.dev.arms, 0);
 	st.dev.greedy_polls = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
-	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	ck_assert_int_eq(st.dev.evd.policy, EVD_POLICY_DISABLE);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_expect_nothing(&st);
 }
 
@@ -179,9 +179,9 @@ fail_next_poll(struct script *s, void *arg)
 TEST(second_poll_fails__armed_is_remembered)
 {
 	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
 	ck_assert_uint_eq(st.dev.arms, 1);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_uint_eq(st.dev.arms, 1); /* never armed while armed */
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -190,7 +190,7 @@ TEST(second_poll_fails__armed_is_remembered)
 
 TEST(poll_fails_in_a_run__reported_and_retried)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_polls = 2;
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -202,7 +202,7 @@ TEST(poll_fails_in_a_run__reported_and_retried)
 
 TEST(poll_gives_more_than_asked__an_error_and_nothing_overwritten)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	script_complete(&st.dev, 1);
 	st.dev.greedy_polls = 1;
@@ -225,9 +225,9 @@ TEST(poll_fails__what_is_queued_is_still_handed_out)
 /* origin: chance.1 */
 TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_polls = 1000;
 	for (uint64_t i = 0; i < 2; i++) {
 		event = script_event(100 + i);
@@ -248,7 +248,7 @@ TEST(barrier_opens_in_back_off__what_stays_queued__does_not_wait_for_the_delay)
 TEST(hint__always_maybe__polls_again_and_rests)
 {
 	st.dev.inexact_hint = true;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
@@ -260,16 +260,16 @@ TEST(disabled_in_back_off__enabled_again__called_at_once)
 {
 	uint64_t before;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1000;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
 	let_the_delay_grow();
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 1);
 	st.dev.fail_arms = 0; /* it recovers */
 	before = os_clock_ns();
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	run_until(1);
 	story_upcall(&st, 1);
 	ck_assert_uint_lt(os_clock_ns() - before, DELAY_NS / 2);
@@ -277,7 +277,7 @@ TEST(disabled_in_back_off__enabled_again__called_at_once)
 
 TEST(enabled_again_after_failures__the_next_failure_is_reported)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (unsigned int episode = 1; episode <= 2; episode++) {
 		st.dev.fail_arms = 1000;
 		script_spurious(&st.dev);
@@ -285,17 +285,17 @@ TEST(enabled_again_after_failures__the_next_failure_is_reported)
 		for (int i = 0; i < 10; i++)
 			(void)loop_step(st.loop, 2);
 		ck_assert_uint_eq(st.dev.faults, episode);
-		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+		ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 		while (st.dev.evd.job_state != EVD_JOB_IDLE)
 			(void)loop_step(st.loop, 100);
 		st.dev.fail_arms = 0; /* it recovers */
-		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	}
 }
 
 TEST(second_poll_of_a_run_fails__reported_and_retried_without_another_arm)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.after_arm = (struct script_hook){ .fn = fail_next_poll };
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -324,7 +324,7 @@ be_freed_elsewhere(struct script *s)
 TEST(freed_while_a_fault_is_reported__the_run_ends_and_is_not_retried)
 {
 	st.dev.on_fault = be_freed_elsewhere;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1000;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -340,13 +340,13 @@ disable_upcalls(struct script *s)
 {
 	(void)s;
 	must(script_post(&st.dev, 100) == 0);
-	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
+	must(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE) == 0);
 }
 
 TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 {
 	st.dev.on_fault = disable_upcalls;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -354,7 +354,7 @@ TEST(disabled_while_a_fault_is_reported__what_came_waits_for_a_sink)
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(st.dev.evd.job_state, EVD_JOB_BACKOFF); /* no sink wants it at once */
 	story_expect_nothing(&st);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
 }
@@ -365,7 +365,8 @@ die(void)
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	st.dev.fail_polls = 3;
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_lt(evd_dequeue(evd_self(&st.dev.evd), &(DAT_EVENT){ 0 }), 0);
+		ck_assert_int_lt(
+		    evd_dequeue(evd_self(&st.dev.evd), &(struct script_event){ 0 }), 0);
 }
 
 static void
@@ -378,7 +379,7 @@ static void
 back_off(void)
 {
 	st.dev.fail_arms = 1000;
-	(void)story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE);
+	(void)story_enable(&st, EVD_POLICY_SINGLE);
 	st.dev.fail_arms = 0;
 }
 
@@ -393,7 +394,7 @@ switch_everything_off(void)
 static void
 arm_for_solicited(void)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
@@ -409,7 +410,7 @@ static void (*const pasts[])(
 TEST_LOOP(slot__its_last_evd_had_a_past__the_next_evd_has_none, PASTS)
 {
 	struct evd_status status;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	pasts[_i]();
@@ -423,7 +424,7 @@ TEST_LOOP(slot__its_last_evd_had_a_past__the_next_evd_has_none, PASTS)
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev)); /* that wait armed */
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 2);
 	story_settle(&st);
 	story_upcall(&st, 2);

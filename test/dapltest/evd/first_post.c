@@ -77,7 +77,7 @@ static bool came_last; /* after the first post */
 static void
 intrude(void)
 {
-	came_last = st.dev.evd.counters.software_events > 0;
+	came_last = st.dev.evd.counters.software > 0;
 	intruder();
 }
 

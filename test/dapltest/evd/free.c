@@ -23,8 +23,8 @@ CASE("evd_free:free", setup, teardown);
 
 TEST(free__idle__destroyed_once_and_then_dead)
 {
-	DAT_EVENT event = script_event(1);
-	struct dat_rearm_evd_counters counters;
+	struct script_event event = script_event(1);
+	struct evd_counters counters;
 	struct evd_status status;
 	struct evd *evd = &st.dev.evd;
 	int nmore;
@@ -35,7 +35,7 @@ TEST(free__idle__destroyed_once_and_then_dead)
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -ENODEV);
 	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -ENODEV);
 	ck_assert_int_eq(script_post(&st.dev, 1), -ENODEV);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -ENODEV);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -ENODEV);
 	ck_assert_int_eq(evd_set_enabled(evd_self(evd), false), -ENODEV);
 	ck_assert_int_eq(evd_set_waitable(evd_self(evd), false), -ENODEV);
 	ck_assert_int_eq(evd_set_solicited(evd_self(evd), true), -ENODEV);
@@ -51,10 +51,10 @@ TEST(free__idle__destroyed_once_and_then_dead)
 TEST(free__slot_used_again__nothing_of_the_old_one_left)
 {
 	struct evd_status status;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
@@ -63,7 +63,7 @@ TEST(free__slot_used_again__nothing_of_the_old_one_left)
 	script_open(&st.dev, &st.dev.opt);
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(!status.solicited_only && !status.overflowed);
-	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(status.policy, EVD_POLICY_DISABLE);
 	story_expect_nothing(&st);
 	story_empty(&st);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -ETIMEDOUT);
@@ -75,7 +75,7 @@ TEST(free__slot_used_again__nothing_of_the_old_one_left)
 
 TEST(free__notifications_unread__is_not_delayed_by_them)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
@@ -84,7 +84,7 @@ TEST(free__notifications_unread__is_not_delayed_by_them)
 
 TEST(free__notifications_read_but_unacknowledged__acknowledged_first)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 70; i++) { /* one batch of 64, and some */
 		script_complete(&st.dev, i);
 		ck_assert(script_deliver(&st.dev));
@@ -110,7 +110,7 @@ TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
 {
 	pthread_t reader;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_get(&st.dev));
 	ck_assert_int_eq(pthread_create(&reader, NULL, book_late, &st.dev), 0);
@@ -123,7 +123,7 @@ TEST(free__notification_read_but_not_booked__acknowledged_by_its_reader)
 
 TEST(free__run_queued__unlinked_and_never_run)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(story_turn(&st), 0);
@@ -133,7 +133,7 @@ TEST(free__run_queued__unlinked_and_never_run)
 TEST(free__run_delayed_by_a_fault__unlinked)
 {
 	st.dev.fail_arms = 0;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1000;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -148,7 +148,7 @@ TEST(free__run_delayed_by_a_fault__unlinked)
 TEST(free__from_own_upcall__the_return_destroys)
 {
 	st.tape.then = story_free_own;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	story_upcall(&st, 100);
@@ -161,7 +161,7 @@ static void
 free_own_and_check(struct tape *tape, uint64_t id)
 {
 	struct evd *evd = &tape->dev->evd;
-	DAT_EVENT event;
+	struct script_event event;
 
 	(void)id;
 	must(evd_free(evd_self(evd)) == 0);
@@ -169,14 +169,14 @@ free_own_and_check(struct tape *tape, uint64_t id)
 	must(tape->dev->destroyed == 0);
 	must(evd_free(evd_self(evd)) == -ENODEV);
 	must(evd_dequeue(evd_self(evd), &event) == -ENODEV);
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) ==
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) ==
 	     -ENODEV);
 }
 
 TEST(free__from_own_upcall__handle_dead_inside_object_alive)
 {
 	st.tape.then = free_own_and_check;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(st.dev.destroyed, 1);
@@ -186,17 +186,17 @@ TEST(free__from_anothers_upcall_while_queued_on_the_same_loop__no_wait)
 {
 	struct script other;
 	struct tape tape;
-	DAT_UPCALL_OBJECT object = tape_object(&tape);
+	struct evd_upcall object = tape_object(&tape);
 
 	script_init(&other);
 	script_open(&other, &st.dev.opt);
 	tape_init(&tape, &other);
 	st.tape.then = story_free_arg;
 	st.tape.arg = &other;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&other.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&other, 200), 0); /* queued behind the one that frees it */
 	script_complete(&other, 201);
@@ -212,7 +212,7 @@ TEST(free__a_waiter_is_blocked__waits_until_it_left)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert(!st.dev.evd.waiting);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
@@ -226,7 +226,7 @@ begin_threaded(enum script_channel channel)
 	story_end(&st);
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 }
 
 /* clause: c.14.26 */
@@ -269,7 +269,7 @@ TEST(free__waits_for_an_upcall_while_its_channel_is_readable__the_loop_sleeps)
 	ck_assert_int_eq(loop_create(LOOP_POOL, 1, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(pthread_create(&thread, NULL, story_free_thread, &st.dev), 0);
@@ -310,7 +310,7 @@ static void *
 dequeue_thread(void *arg)
 {
 	struct script *dev = arg;
-	DAT_EVENT event;
+	struct script_event event;
 
 	must(evd_dequeue(evd_self(&dev->evd), &event) == 0);
 	return NULL;
@@ -340,7 +340,7 @@ tear_down_twice_and_free(struct tape *tape, uint64_t id)
 	(void)id;
 	for (int i = 0; i < 2; i++)
 		must(evd_modify_upcall(
-			 evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+			 evd_self(evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) == 0);
 	must(evd->exempt == 1);
 	must(evd_free(evd_self(evd)) == 0);
 	must(evd->exempt == 1 && tape->dev->destroyed == 0);
@@ -349,7 +349,7 @@ tear_down_twice_and_free(struct tape *tape, uint64_t id)
 TEST(free__from_own_upcall_after_teardowns__counted_out_once_and_the_return_destroys)
 {
 	st.tape.then = tear_down_twice_and_free;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(st.dev.destroyed, 1);
@@ -372,7 +372,7 @@ teardown_thread(void *arg)
 
 	evd_after_sleep = detain;
 	must(evd_modify_upcall(
-		 evd_self(&dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+		 evd_self(&dev->evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) == 0);
 	return NULL;
 }
 
@@ -419,10 +419,10 @@ TEST(free__a_teardown_is_late_to_leave__waits_for_it)
 TEST(slot__never_opened__dead)
 {
 	static struct evd slot;
-	DAT_EVENT event;
+	struct script_event event;
 
 	evd_slot_init(&slot);
-	ck_assert(!script_evd_is(&slot, DAT_HANDLE_NULL));
+	ck_assert(!script_evd_is(&slot, NULL));
 	ck_assert_int_eq(evd_dequeue(evd_self(&slot), &event), -ENODEV);
 	ck_assert_int_eq(evd_free(evd_self(&slot)), -ENODEV);
 }

@@ -24,7 +24,7 @@ static int
 post_established(void)
 {
 	const struct evd_order order = { .endpoint = &script_barrier, .hold = &hold };
-	DAT_EVENT event = script_event(800);
+	struct script_event event = script_event(800);
 
 	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order);
 }
@@ -32,7 +32,7 @@ post_established(void)
 static int
 post_disconnected(void)
 {
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 
 	return evd_post_ordered(
 	    evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &script_barrier);
@@ -61,7 +61,7 @@ TEST(hold__receive_before_established__held_and_follows_it)
 TEST(hold__held_receives__released_into_upcalls_after_established)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
 	story_expect_nothing(&st);
@@ -74,7 +74,7 @@ TEST(hold__held_receives__released_into_upcalls_after_established)
 TEST(hold__held_receives__not_reported_until_released)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
 	story_expect_nothing(&st);
@@ -88,7 +88,7 @@ TEST(hold__held_receives__wake_a_waiter_only_when_released)
 	struct waiter w;
 
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
 	script_sleep_ms(5);
@@ -117,14 +117,14 @@ TEST(hold__held_receive__not_pending_for_enable_new)
 {
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	script_complete_on(&st.dev, 1, 11);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	story_expect_nothing(&st);
 }
 
 /* origin: peer.29 */
 TEST(hold__disconnected__after_completions_still_landing)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert_int_eq(post_disconnected(), 0);
 	script_complete_on(&st.dev, 1, 12); /* after the post, before a poll */
@@ -137,7 +137,7 @@ TEST(hold__disconnected__after_completions_still_landing)
 
 TEST(hold__disconnected_to_a_notified_sink__notified_when_it_can_be_taken)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	ck_assert_int_eq(post_disconnected(), 0);
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
@@ -167,7 +167,7 @@ record_of(const struct evd_record *queued, const void *key)
 }
 
 static bool
-event_of(const DAT_EVENT *event, const void *key)
+event_of(const void *event, const void *key)
 {
 	(void)key;
 	return script_id(event) == 800 || script_id(event) == 900;
@@ -200,14 +200,14 @@ TEST(hold__endpoint_freed__its_ring_held_and_posted_go)
 }
 
 static bool
-is_disconnected(const DAT_EVENT *event, const void *key)
+is_disconnected(const void *event, const void *key)
 {
 	(void)key;
 	return script_id(event) == 900;
 }
 
 static bool
-no_event(const DAT_EVENT *event, const void *key)
+no_event(const void *event, const void *key)
 {
 	(void)event;
 	(void)key;
@@ -218,7 +218,7 @@ no_event(const DAT_EVENT *event, const void *key)
 static void
 begin_full(void)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete_on(&st.dev, 2, i);
 	ck_assert(script_deliver(&st.dev));
@@ -247,10 +247,9 @@ post_unsignalled(bool barrier)
 	const struct evd_order order = {
 		.endpoint = &script_barrier, .barrier = barrier, .unsignalled = true
 	};
-	DAT_EVENT event = { .event_number = DAT_DTO_COMPLETION_EVENT };
+	const struct script_event event = { .kind = SCRIPT_COMPLETION, .evd = &st.dev, .id = 700 };
 
-	event.event_data.dto_completion_event_data.user_cookie.as_64 = 700;
-	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_DTO, &event, &order);
+	return evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_COMPLETION, &event, &order);
 }
 
 /* origin: out35.P2 */
@@ -259,7 +258,7 @@ TEST_LOOP(hold__purge_opens_an_unsignalled_event__the_sink_is_not_notified, 2)
 	begin_full();
 	ck_assert_int_eq(post_unsignalled(false), 0); /* behind the barrier */
 	if (_i)
-		evd_purge_endpoint(evd_self(&st.dev.evd), &script_barrier, DAT_SOFTWARE_EVENT);
+		evd_purge_endpoint(evd_self(&st.dev.evd), &script_barrier, script_is_software);
 	else
 		evd_purge(evd_self(&st.dev.evd), NULL, NULL, is_disconnected, NULL);
 	story_expect_nothing(&st);
@@ -274,7 +273,7 @@ TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified)
 	begin_full();
 	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
 	story_expect_nothing(&st);
-	evd_purge_endpoint(evd_self(&st.dev.evd), &hold, DAT_SOFTWARE_EVENT);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold, script_is_software);
 	story_expect_nothing(&st);
 	for (uint64_t i = 1; i <= 16; i++)
 		story_dequeues(&st, i);
@@ -284,7 +283,7 @@ TEST(hold__purge_opens_nothing_of_what_is_closed__the_sink_is_not_notified)
 /* origin: out35.P2 */
 TEST(hold__poll_opens_an_unsignalled_event__the_sink_is_not_notified)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	ck_assert_int_eq(post_unsignalled(true), 0);
 	story_expect_nothing(&st);
 	story_dequeues(&st, 700);
@@ -303,7 +302,7 @@ TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
 	const struct script_record record = { .id = 1, .flags = SCRIPT_EFFECT };
 
 	st.dev.on_effect = post_to_self;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_show_record(&st.dev, &record);
 	story_dequeues(&st, 1);
 	ck_assert_int_eq(st.dev.effects, 1);
@@ -319,7 +318,7 @@ TEST(hold__effect_of_a_dequeue__unlocked_and_never_a_call_out)
  */
 TEST(hold__hold_full__the_device_has_failed)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	evd_hold_begin(evd_self(&st.dev.evd), &hold);
 	for (uint64_t i = 11; i <= 15; i++)
@@ -349,7 +348,7 @@ TEST(hold__purge_finds_nothing__the_barrier_stays_closed)
 
 TEST(hold__purge_finds_nothing__is_not_reported)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, TAPE_REPORT);
 	evd_purge(evd_self(&st.dev.evd), NULL, NULL, no_event, NULL);
@@ -359,7 +358,7 @@ TEST(hold__purge_finds_nothing__is_not_reported)
 
 TEST(hold__completion_of_a_freed_endpoint__is_not_reported)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	st.dev.gone[1] = true;
 	script_complete_on(&st.dev, 1, 11);
 	ck_assert(script_deliver(&st.dev));
@@ -371,7 +370,7 @@ TEST(hold__purge_makes_room_for_what_the_device_held_back__reported)
 {
 	const uint32_t ep = 1;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	for (uint64_t i = 1; i <= 16; i++)
 		script_complete_on(&st.dev, 1, i);
 	script_complete_on(&st.dev, 2, 21); /* finds no room */

@@ -6,8 +6,8 @@ static struct script other;
 static struct tape other_tape;
 static struct cno cno;
 static int result;
-static DAT_EVENT got;
-static DAT_EVD_HANDLE handle;
+static struct script_event got;
+static void *handle;
 
 static void
 setup(void)
@@ -39,7 +39,7 @@ static void
 inside_upcall(void (*then)(struct tape *, uint64_t))
 {
 	st.tape.then = then;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&st.tape, 1);
 }
@@ -67,7 +67,7 @@ wait_other(struct tape *tape, uint64_t id)
 
 	(void)tape;
 	(void)id;
-	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 2, &got, &nmore);
+	result = evd_wait(evd_self(&other.evd), EVD_FOREVER, 2, &got, &nmore);
 }
 
 CASE("evd_inside:inside", setup, teardown);
@@ -105,11 +105,10 @@ disable_and_wait(struct tape *tape, uint64_t id)
 	int nmore;
 
 	(void)id;
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
-	result = evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &got, &nmore);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE) == 0);
+	result = evd_wait(evd_self(evd), EVD_FOREVER, 1, &got, &nmore);
 	tape->then = NULL;
-	must(evd_modify_upcall(
-		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_SINGLE, NULL, EVD_PENDING_CALL) == 0);
 }
 
 TEST(wait_in_upcall__on_its_own_evd_disabled_before__wakes_and_goes_on)
@@ -130,7 +129,7 @@ wait_cno(struct tape *tape, uint64_t id)
 {
 	(void)tape;
 	(void)id;
-	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
+	result = cno_wait(cno_self(&cno), EVD_FOREVER, &handle);
 }
 
 TEST(cno_wait_in_upcall__evds_of_this_loop__trigger_it)
@@ -161,18 +160,18 @@ TEST(cno_wait_in_upcall__triggered_from_the_same_upcall__returns)
 
 TEST(cno_wait_in_upcall__sink_changes_from_upcall_to_cno__notified)
 {
-	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct evd_upcall object = tape_object(&other_tape);
 
 	ck_assert_int_eq(evd_set_listener(evd_self(&other.evd), cno_listener(&cno), &cno), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&other.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	inside_upcall(wait_cno);
 	ck_assert_int_eq(script_post(&other, 200), 0);
 	script_sleep_ms(10); /* its run was tried, and put off: no upcall inside an upcall */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW),
+	    evd_modify_upcall(evd_self(&other.evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE),
 	    0);
 	await_return();
 	ck_assert_int_eq(result, 0);
@@ -183,7 +182,7 @@ static void
 hand_over_and_wait_cno(struct tape *tape, uint64_t id)
 {
 	must(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno) == 0);
-	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
+	must(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE) == 0);
 	wait_cno(tape, id);
 }
 
@@ -201,13 +200,13 @@ TEST(cno_wait_in_upcall__on_its_own_evd_disabled_before__notified)
 
 TEST(wait_in_upcall__another_evd_is_due_an_upcall__called_after_the_return)
 {
-	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct evd_upcall object = tape_object(&other_tape);
 	struct script third;
 
 	script_init(&third);
 	script_open(&third, &st.dev.opt);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&third.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
@@ -238,7 +237,7 @@ post_two_to_other(struct tape *tape, uint64_t id)
 
 TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 {
-	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct evd_upcall object = tape_object(&other_tape);
 	struct script_options opt = st.dev.opt;
 	struct script third;
 
@@ -246,8 +245,8 @@ TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 	script_init(&third);
 	script_open(&third, &opt);
 	other_tape.then = post_two_to_other;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&third.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	inside_upcall(wait_other);
 	await_waiting(&other.evd);
@@ -255,8 +254,7 @@ TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 	script_sleep_ms(10); /* put off: the thread that waits may not call out */
 	ck_assert_int_eq(tape_count(&other_tape), 0);
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_MANY, NULL, DAT_UPCALL_INVOC_ANY),
-	    0);
+	    evd_modify_upcall(evd_self(&third.evd), EVD_POLICY_MANY, NULL, EVD_PENDING_CALL), 0);
 	await_return();
 	ck_assert_int_eq(result, 0);
 	tape_await_inside(&other_tape, 0);
@@ -267,7 +265,7 @@ TEST(wait_in_upcall__the_upcall_due_becomes_many__the_pool_makes_it)
 static int agent_calls;
 
 static void
-count_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+count_agent(void *instance, void *evd)
 {
 	(void)instance;
 	(void)evd;
@@ -283,7 +281,7 @@ wait_and_count_agents(struct tape *tape, uint64_t id)
 
 TEST(wait_in_upcall__an_agent_is_due__called_after_the_return)
 {
-	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, count_agent };
+	const struct cno_agent agent = { NULL, count_agent };
 	struct script third;
 
 	script_init(&third);
@@ -314,7 +312,7 @@ TEST(free_in_upcall__the_other_has_a_blocked_waiter__ends)
 {
 	struct waiter w;
 
-	waiter_start(&w, &other, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &other, EVD_FOREVER, 1);
 	inside_upcall(free_other);
 	await_return();
 	ck_assert_int_eq(result, 0);
@@ -326,7 +324,7 @@ tear_own_down(struct tape *tape, uint64_t id)
 {
 	(void)id;
 	result = evd_modify_upcall(
-	    evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW);
+	    evd_self(&tape->dev->evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE);
 }
 
 /* clause: c.14.13 */
@@ -351,14 +349,14 @@ step_by_hand(struct tape *tape, uint64_t id)
 TEST(teardown_in_upcall__on_top_of_another_evds__counts_its_own_alone)
 {
 	struct script_options opt = { .channel = SCRIPT_BY_HAND };
-	DAT_UPCALL_OBJECT object = tape_object(&other_tape);
+	struct evd_upcall object = tape_object(&other_tape);
 	struct script third;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.loop), 0);
 	script_init(&third);
 	script_open(&third, &opt);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&third.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&third.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	other_tape.dev = &third;
 	other_tape.then = tear_own_down;

@@ -77,7 +77,7 @@ destroyed(struct evd *evd)
 }
 
 static void
-upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+upcall(void *instance, const struct script_event *event, int more)
 {
 	(void)instance;
 	(void)event;
@@ -85,7 +85,7 @@ upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	calls++;
 }
 
-static const DAT_UPCALL_OBJECT object = { NULL, upcall };
+static const struct evd_upcall object = { .function = (void (*)(void))upcall };
 
 static bool posted_on_demand;
 
@@ -95,6 +95,8 @@ open_slot(uint64_t serial, int fd)
 	const struct evd_config config = {
 		.serial = serial,
 		.qlen = 4,
+		.event_size = sizeof(struct script_event),
+		.call = script_call,
 		.ops = &ops,
 		.channel_fd = fd,
 		.posted_on_demand = posted_on_demand,
@@ -129,7 +131,7 @@ teardown(void)
 static void
 succeed(void)
 {
-	DAT_EVENT event = script_event(OTHER);
+	struct script_event event = script_event(OTHER);
 
 	ck_assert_int_eq(evd_free(late), 0);
 	open_slot(late.serial + 1, -1);
@@ -148,16 +150,16 @@ check_successor(void)
 	ck_assert_int_eq(status.queued, 1);
 	ck_assert(status.enabled && status.waitable && !status.solicited_only);
 	ck_assert(!status.overflowed);
-	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
+	ck_assert_int_eq(status.policy, EVD_POLICY_DISABLE);
 	ck_assert_int_eq(slot.counters.notifications, 0);
-	ck_assert_int_eq(slot.counters.software_events, 1);
+	ck_assert_int_eq(slot.counters.software, 1);
 	ck_assert_int_eq(slot.armed, EVD_UNARMED);
 	ck_assert(!slot.closing);
 	ck_assert_ptr_eq(slot.listener, NULL);
 }
 
 static bool
-every_event(const DAT_EVENT *event, const void *key)
+every_event(const void *event, const void *key)
 {
 	(void)event;
 	(void)key;
@@ -186,12 +188,12 @@ TEST(late_dequeue__slot_serves_another_with_completions__is_not_direct)
 /* origin: attack.C2 */
 TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 {
-	struct dat_rearm_evd_counters counters;
+	struct evd_counters counters;
 	struct evd_calls made;
 	struct evd_hold hold = { .active = false };
 	const struct evd_order order = { .endpoint = &slot, .hold = &hold };
 	struct evd_status status;
-	DAT_EVENT event = script_event(1);
+	struct script_event event = script_event(1);
 	int nmore;
 
 	open_slot(1, -1);
@@ -199,14 +201,14 @@ TEST(late_call__slot_serves_another__is_refused_and_nothing_touched)
 	succeed();
 	ck_assert_int_eq(evd_dequeue(late, &event), -ENODEV);
 	ck_assert_int_eq(evd_wait(late, 0, 1, &event, &nmore), -ENODEV);
-	ck_assert_int_eq(evd_wait(late, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENODEV);
+	ck_assert_int_eq(evd_wait(late, EVD_FOREVER, 1, &event, &nmore), -ENODEV);
 	ck_assert_int_eq(evd_post(late, EVD_STREAM_SOFTWARE, &event), -ENODEV);
 	ck_assert_int_eq(evd_post_ordered(late, EVD_STREAM_CONNECTION, &event, &order), -ENODEV);
-	for (int policy = DAT_UPCALL_TEARDOWN; policy <= DAT_UPCALL_NORIFY; policy++)
-		ck_assert_int_eq(evd_modify_upcall(late, (DAT_UPCALL_POLICY)policy, &object,
-				     DAT_UPCALL_INVOC_ANY),
+	for (int policy = EVD_POLICY_TEARDOWN; policy <= EVD_POLICY_NOTIFY; policy++)
+		ck_assert_int_eq(
+		    evd_modify_upcall(late, (enum evd_policy)policy, &object, EVD_PENDING_CALL),
 		    -ENODEV);
-	ck_assert_int_eq(evd_set_listener(late, NULL, DAT_HANDLE_NULL), -ENODEV);
+	ck_assert_int_eq(evd_set_listener(late, NULL, NULL), -ENODEV);
 	ck_assert_int_eq(evd_set_enabled(late, false), -ENODEV);
 	ck_assert_int_eq(evd_set_waitable(late, false), -ENODEV);
 	ck_assert_int_eq(evd_set_solicited(late, true), -ENODEV);
@@ -252,7 +254,7 @@ drain(void)
 static int
 post_first(void)
 {
-	DAT_EVENT event = script_event(1);
+	struct script_event event = script_event(1);
 
 	return evd_post(late, EVD_STREAM_SOFTWARE, &event);
 }
@@ -291,9 +293,8 @@ TEST(late_handler__slot_serves_another__reads_no_channel)
 	do {
 		open_slot(1, fd);
 		late = evd_self(&slot);
-		ck_assert_int_eq(evd_modify_upcall(late, DAT_UPCALL_SINGLE_INSTANCE, &object,
-				     DAT_UPCALL_INVOC_ANY),
-		    0);
+		ck_assert_int_eq(
+		    evd_modify_upcall(late, EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL), 0);
 		os_event_set(fd);
 		window_at(&loop->lock, ++window, succeed);
 		reads = 0;
@@ -312,7 +313,7 @@ TEST(late_handler__slot_serves_another__reads_no_channel)
 }
 
 static void
-agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+agent(void *instance, void *evd)
 {
 	(void)instance;
 	(void)evd;
@@ -333,9 +334,9 @@ TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
 	struct cno_config config = {
 		.serial = 1, .loop = loop, .with_fd = true, .destroyed = cno_destroyed
 	};
-	DAT_OS_WAIT_PROXY_AGENT got, given = { NULL, agent };
+	struct cno_agent got, given = { NULL, agent };
 	struct cno_ref first;
-	DAT_EVD_HANDLE evd;
+	void *evd;
 
 	open_slot(1, -1);
 	cno_slot_init(&cno);
@@ -348,7 +349,7 @@ TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
 	cno_detach_evd(&cno); /* a trigger: the last EVD went */
 
 	ck_assert_int_eq(cno_wait(first, 0, &evd), -ENODEV);
-	ck_assert_int_eq(cno_wait(first, DAT_TIMEOUT_INFINITE, &evd), -ENODEV);
+	ck_assert_int_eq(cno_wait(first, EVD_FOREVER, &evd), -ENODEV);
 	ck_assert_int_eq(cno_trigger(first, &evd), -ENODEV);
 	ck_assert_int_eq(cno_trywait(first, &evd), -ENODEV);
 	ck_assert_int_eq(cno_modify_agent(first, given), -ENODEV);
@@ -362,7 +363,7 @@ TEST(late_call_of_a_cno__slot_serves_another__is_refused_and_nothing_touched)
 	cno_set_closing(first);
 
 	ck_assert_int_eq(cno_query(cno_self(&cno), &got), 0);
-	ck_assert_ptr_eq((void *)got.proxy_agent_func, NULL);
+	ck_assert_ptr_eq((void *)got.function, NULL);
 	ck_assert_int_eq(cno_trigger(cno_self(&cno), &evd), 0);
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &evd), -ETIMEDOUT); /* not closing */
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
@@ -436,9 +437,8 @@ TEST(late_run__slot_serves_another_with_an_event__begins_nothing)
 	late = evd_self(&slot);
 	succeed();
 	loop_ready(loop, &of_the_first);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&slot), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY),
-	    0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&slot), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL), 0);
 	ck_assert_int_eq(loop_step(loop, 0), 2);
 	ck_assert_int_eq(calls, 1);
 }
@@ -449,7 +449,7 @@ TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent)
 	struct cno_config config = {
 		.serial = 1, .loop = loop, .agent = { NULL, agent }, .destroyed = cno_destroyed
 	};
-	DAT_EVENT event = script_event(OTHER);
+	struct script_event event = script_event(OTHER);
 
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
@@ -464,6 +464,6 @@ TEST(late_run_of_a_cno__slot_serves_another_with_a_trigger__calls_no_agent)
 	ck_assert_int_eq(calls, 0);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	ck_assert_int_eq(calls, 1);
-	ck_assert_int_eq(evd_set_listener(evd_self(&slot), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&slot), NULL, NULL), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), false), 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DAT_UPCALL_MANY: concurrent upcalls on a pool of threads, and the change back to one at a time.
+ * EVD_POLICY_MANY: concurrent upcalls on a pool of threads, and the change back to one at a time.
  */
 #include "cno/cno.h"
 
@@ -40,7 +40,7 @@ TEST(many__burst__the_oldest_four_at_once)
 
 	tape_hold(&st.tape);
 	story_complete(1, 2 * POOL_THREADS);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	/* They may have entered in any order. */
 	for (int i = 0; i < POOL_THREADS; i++)
@@ -56,7 +56,7 @@ TEST(many__burst__the_oldest_four_at_once)
 TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 {
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	for (int i = 1; i <= POOL_THREADS; i++) {
 		story_complete((uint64_t)i, 1);
 		tape_await_inside(&st.tape, i);
@@ -68,7 +68,7 @@ TEST(many__one_by_one_while_the_first_blocks__each_gets_a_thread)
 
 TEST(many__more_events_than_threads__all_come)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	for (int i = 0; i < 50; i++)
 		story_complete(1 + 4 * (uint64_t)i, 4);
 	tape_await(&st.tape, 200);
@@ -79,7 +79,7 @@ TEST(many__more_events_than_threads__all_come)
 TEST(many__posted_while_all_block__called_when_one_returns)
 {
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	for (uint64_t i = 0; i < POOL_THREADS + 3; i++)
 		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
 	tape_await_inside(&st.tape, POOL_THREADS);
@@ -92,10 +92,10 @@ TEST(many__posted_while_all_block__called_when_one_returns)
 TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 {
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, 2);
 	tape_await_inside(&st.tape, 2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_complete(3, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	script_sleep_ms(10);
@@ -109,15 +109,15 @@ TEST(many_to_single__upcalls_in_progress__one_at_a_time_from_then_on)
 TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
 {
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_MANY, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_MANY, EVD_PENDING_CALL), 0);
 	tape_await_inside(&st.tape, 2);
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
 	tape_await_inside(&st.tape, 3);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_ANY), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_CALL), 0);
 	ck_assert_int_eq(script_post(&st.dev, 103), 0);
 	script_sleep_ms(10);
 	ck_assert_int_eq(tape_count(&st.tape), 3); /* I5, also for the one that lost the EVD */
@@ -130,11 +130,11 @@ TEST(single_to_many__one_stands__others_start_beside_it_and_the_way_back_waits)
 TEST(many__teardown_from_outside__waits_for_all_and_none_starts_after)
 {
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, 3);
 	tape_await_inside(&st.tape, 3);
 	tape_release(&st.tape);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_TEARDOWN, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(st.tape.inside, 0); /* I6 */
 	story_complete(10, 1);
 	script_sleep_ms(5);
@@ -150,7 +150,7 @@ meet_and_tear_down(struct tape *tape, uint64_t id)
 	(void)id;
 	pthread_barrier_wait(&all_inside);
 	must(evd_modify_upcall(
-		 evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+		 evd_self(&tape->dev->evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) == 0);
 }
 
 static void
@@ -158,7 +158,7 @@ tear_down_and_meet(struct tape *tape, uint64_t id)
 {
 	(void)id;
 	must(evd_modify_upcall(
-		 evd_self(&tape->dev->evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+		 evd_self(&tape->dev->evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) == 0);
 	pthread_barrier_wait(&all_inside);
 }
 
@@ -168,7 +168,7 @@ TEST(many__teardowns_inside_two_that_meet_afterwards__the_first_is_woken)
 	st.tape.then = tear_down_and_meet;
 	tape_hold(&st.tape);
 	story_complete(1, 2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_await_inside(&st.tape, 2);
 	tape_release(&st.tape);
 	tape_await_inside(&st.tape, 0);
@@ -180,9 +180,9 @@ TEST(many__every_upcall_tears_down_its_own_evd__none_waits_for_ever)
 	pthread_barrier_init(&all_inside, NULL, POOL_THREADS);
 	st.tape.then = meet_and_tear_down;
 	story_complete(1, POOL_THREADS);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_await(&st.tape, POOL_THREADS);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_TEARDOWN, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	pthread_barrier_destroy(&all_inside);
 }
@@ -192,7 +192,7 @@ TEST(many__teardown_inside_one__waits_for_the_others)
 {
 	/* One upcall tears down while another is held: it must not return before that one. */
 	static struct tape other;
-	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd_upcall object = tape_object(&other);
 	struct evd *evd = &st.dev.evd;
 	bool tearing = false;
 
@@ -201,16 +201,16 @@ TEST(many__teardown_inside_one__waits_for_the_others)
 	other.then = meet_and_tear_down;
 	/* One that did so before, and returned, is not counted with those that do so now. */
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	    evd_modify_upcall(evd_self(evd), EVD_POLICY_MANY, &object, EVD_PENDING_CALL), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&other, 1);
 	tape_await_inside(&other, 0);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, 1);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	    evd_modify_upcall(evd_self(evd), EVD_POLICY_MANY, &object, EVD_PENDING_CALL), 0);
 	story_complete(2, 1);
 	while (!tearing) {
 		os_lock(&evd->lock);
@@ -229,7 +229,7 @@ TEST(many__freed_while_upcalls_run__waits_and_destroys_once)
 {
 	pthread_barrier_init(&all_inside, NULL, 1);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, 3);
 	tape_await_inside(&st.tape, 3);
 	tape_release(&st.tape);
@@ -255,17 +255,17 @@ times_destroyed(void)
 TEST(many__freed_inside_one__does_not_wait_for_the_others)
 {
 	static struct tape other;
-	DAT_UPCALL_OBJECT object = tape_object(&other);
+	struct evd_upcall object = tape_object(&other);
 	struct evd *evd = &st.dev.evd;
 
 	tape_init(&other, &st.dev);
 	other.then = story_free_own;
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, 1);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_MANY, &object, DAT_UPCALL_INVOC_ANY), 0);
+	    evd_modify_upcall(evd_self(evd), EVD_POLICY_MANY, &object, EVD_PENDING_CALL), 0);
 	story_complete(2, 1);
 	tape_await(&other, 1);
 	tape_await_inside(&other, 0);
@@ -286,7 +286,7 @@ TEST(many__pool_given_later__used_from_then_on)
 	script_open(&st.dev, &opt);
 	evd_set_pool(evd_self(&st.dev.evd), pool);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, POOL_THREADS);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	tape_release(&st.tape);
@@ -295,19 +295,19 @@ TEST(many__pool_given_later__used_from_then_on)
 TEST(many_to_cno__the_pool_is_busy__notified_by_the_loop)
 {
 	const struct cno_config config = { .loop = st.loop };
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	struct cno cno;
 
 	cno_slot_init(&cno);
 	ck_assert_int_eq(cno_create(&cno, &config), 0);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_complete(1, POOL_THREADS);
 	tape_await_inside(&st.tape, POOL_THREADS);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* its run waits for a thread */
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), cno_listener(&cno), &cno), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	ck_assert_int_eq(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cno), EVD_FOREVER, &handle), 0);
 	story_dequeues(&st, 100);
 	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	tape_release(&st.tape);
@@ -322,12 +322,11 @@ turn_once(void *unused)
 }
 
 /* What stands between two policies that call one at a time; DISABLE ends each row. */
-static const DAT_UPCALL_POLICY detours[][4] = {
-	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE },
-	{ DAT_UPCALL_MANY, DAT_UPCALL_NORIFY, DAT_UPCALL_SINGLE_INSTANCE },
-	{ DAT_UPCALL_MANY, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY,
-	    DAT_UPCALL_SINGLE_INSTANCE },
-	{ DAT_UPCALL_SINGLE_INSTANCE },
+static const enum evd_policy detours[][4] = {
+	{ EVD_POLICY_MANY, EVD_POLICY_SINGLE },
+	{ EVD_POLICY_MANY, EVD_POLICY_NOTIFY, EVD_POLICY_SINGLE },
+	{ EVD_POLICY_MANY, EVD_POLICY_SINGLE, EVD_POLICY_MANY, EVD_POLICY_SINGLE },
+	{ EVD_POLICY_SINGLE },
 };
 #define DETOURS ((int)(sizeof detours / sizeof detours[0]))
 
@@ -342,20 +341,20 @@ CASE("evd_many:detour");
 /* origin: outside.03 */
 TEST_LOOP(single__the_evd_left_its_upcalls_loop_and_came_back__what_is_queued_is_called, DETOURS)
 {
-	const DAT_UPCALL_POLICY *detour = detours[_i];
+	const enum evd_policy *detour = detours[_i];
 	struct script_options opt = { .qlen = 16 };
 	pthread_t thread;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(pthread_create(&thread, NULL, turn_once, NULL), 0);
 	tape_await_inside(&st.tape, 1);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
-	for (int i = 0; i < 4 && detour[i] != DAT_UPCALL_DISABLE; i++)
-		ck_assert_int_eq(story_policy(&st, detour[i], DAT_UPCALL_INVOC_ANY), 0);
+	for (int i = 0; i < 4 && detour[i] != EVD_POLICY_DISABLE; i++)
+		ck_assert_int_eq(story_policy(&st, detour[i], EVD_PENDING_CALL), 0);
 	(void)loop_step(opt.pool, 0);
 	(void)story_turn(&st);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
@@ -396,7 +395,7 @@ TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
 
 	st.tape.then = complete_more;
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	story_run(&st);
 	script_show_record(&st.dev, &solicited);
 	script_decide(&st.dev);
@@ -411,7 +410,7 @@ TEST(many_solicited__series_polls_unsolicited_completions__none_is_left_behind)
 TEST(solicited__dequeue_polls_unsolicited_completions__the_rest_is_called)
 {
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_run(&st);
 	for (uint64_t i = 1; i <= 3; i++)
 		script_complete(&st.dev, i);

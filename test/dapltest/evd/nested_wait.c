@@ -5,7 +5,7 @@
 static struct script other;
 static struct cno cno;
 static int result;
-static DAT_EVD_HANDLE handle;
+static void *handle;
 
 static void
 setup(void)
@@ -34,7 +34,7 @@ teardown(void)
 static void
 complete_and_wait(struct tape *tape, uint64_t id)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	(void)tape;
@@ -42,11 +42,11 @@ complete_and_wait(struct tape *tape, uint64_t id)
 	/* Only this thread can read the loop's channel, and it is in here. */
 	script_complete(&other, 1);
 	must(script_raised(&other) == 1);
-	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
+	result = evd_wait(evd_self(&other.evd), EVD_FOREVER, 1, &event, &nmore);
 	must(result == 0 && script_id(&event) == 1);
 	must(evd_set_listener(evd_self(&other.evd), NULL, NULL) == 0);
 	script_complete(&other, 2);
-	must(evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(&other.evd), EVD_FOREVER, 1, &event, &nmore) == 0);
 }
 
 CASE("evd_nested_wait:threads", setup, teardown);
@@ -54,7 +54,7 @@ CASE("evd_nested_wait:threads", setup, teardown);
 TEST(nested_wait__evd_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_wait;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
@@ -72,13 +72,13 @@ static void
 wait_for_later(struct tape *tape, uint64_t id)
 {
 	pthread_t thread;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	(void)tape;
 	(void)id;
 	must(pthread_create(&thread, NULL, complete_later, &other) == 0);
-	result = evd_wait(evd_self(&other.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore);
+	result = evd_wait(evd_self(&other.evd), EVD_FOREVER, 1, &event, &nmore);
 	pthread_join(thread, NULL);
 }
 
@@ -86,7 +86,7 @@ TEST(nested_wait__evd_wait_in_an_upcall__notification_comes_while_it_sleeps)
 {
 	st.tape.then = wait_for_later;
 	result = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(result, 0);
@@ -98,13 +98,13 @@ complete_and_cno_wait(struct tape *tape, uint64_t id)
 	(void)tape;
 	(void)id;
 	script_complete(&other, 1);
-	result = cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &handle);
+	result = cno_wait(cno_self(&cno), EVD_FOREVER, &handle);
 }
 
 TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
 {
 	st.tape.then = complete_and_cno_wait;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(result, 0);
@@ -115,20 +115,19 @@ TEST(nested_wait__cno_wait_in_an_upcall__the_waiter_runs_its_loop)
 static int agent_calls;
 
 static void
-cno_wait_in_agent(DAT_PVOID instance, DAT_EVD_HANDLE evd)
+cno_wait_in_agent(void *instance, void *evd)
 {
 	(void)instance;
 	agent_calls++;
 	handle = evd;
-	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) ==
-	     0); /* the trigger it was called for */
+	must(cno_wait(cno_self(&cno), EVD_FOREVER, &evd) == 0); /* the trigger it was called for */
 	must(script_post(&other, 200) == 0);
-	must(cno_wait(cno_self(&cno), DAT_TIMEOUT_INFINITE, &evd) == 0);
+	must(cno_wait(cno_self(&cno), EVD_FOREVER, &evd) == 0);
 }
 
 TEST(nested_wait__cno_wait_in_an_agent__the_waiter_runs_its_loop)
 {
-	const DAT_OS_WAIT_PROXY_AGENT agent = { NULL, cno_wait_in_agent };
+	const struct cno_agent agent = { NULL, cno_wait_in_agent };
 
 	ck_assert_int_eq(cno_modify_agent(cno_self(&cno), agent), 0);
 	script_complete(&other, 1);
@@ -145,7 +144,7 @@ TEST(nested_wait__wake_between_the_poll_and_the_sleep__kept)
 	/* The hook runs while the waiter polls; the post waits for the lock and enters
 	 * between that poll and the sleep, or after: either way the waiter must return. */
 	for (uint64_t i = 0; i < 200; i++) {
-		waiter_launch(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+		waiter_launch(&w, &st.dev, EVD_FOREVER, 1);
 		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
 		ck_assert_int_eq(waiter_join(&w), 0);
 		ck_assert_uint_eq(waiter_id(&w), 100 + i);
@@ -156,7 +155,7 @@ TEST(nested_wait__a_notification_read_but_nothing_wanted__armed_again_before_the
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
 	while (script_arms(&st.dev) < 2)

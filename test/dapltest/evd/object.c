@@ -13,7 +13,7 @@ struct user {
 static struct user first, second;
 
 static void
-call_first(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+call_first(void *instance, const struct script_event *event, int more)
 {
 	(void)event;
 	(void)more;
@@ -22,7 +22,7 @@ call_first(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 }
 
 static void
-call_second(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+call_second(void *instance, const struct script_event *event, int more)
 {
 	(void)event;
 	(void)more;
@@ -30,42 +30,43 @@ call_second(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	second.calls++;
 }
 
-static const DAT_UPCALL_OBJECT of_first = { &first, call_first };
-static const DAT_UPCALL_OBJECT of_second = { &second, call_second };
-static const DAT_UPCALL_OBJECT of_none = { NULL, NULL };
+static const struct evd_upcall of_first = { .instance = &first,
+	.function = (void (*)(void))call_first };
+static const struct evd_upcall of_second = { .instance = &second,
+	.function = (void (*)(void))call_second };
+static const struct evd_upcall of_none = { 0 };
 
 /* What changes the object. */
 struct change {
-	DAT_UPCALL_POLICY policy;
-	const DAT_UPCALL_OBJECT *object;
+	enum evd_policy policy;
+	const struct evd_upcall *object;
 };
 
 static const struct change changes[] = {
-	{ DAT_UPCALL_SINGLE_INSTANCE, &of_second },
-	{ DAT_UPCALL_MANY, &of_second },
-	{ DAT_UPCALL_NORIFY, &of_second },
-	{ DAT_UPCALL_DISABLE, &of_second },
-	{ DAT_UPCALL_DISABLE, &of_none },
+	{ EVD_POLICY_SINGLE, &of_second },
+	{ EVD_POLICY_MANY, &of_second },
+	{ EVD_POLICY_NOTIFY, &of_second },
+	{ EVD_POLICY_DISABLE, &of_second },
+	{ EVD_POLICY_DISABLE, &of_none },
 };
 #define CHANGES ((int)(sizeof changes / sizeof changes[0]))
 
-static const DAT_UPCALL_POLICY before[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY,
-	DAT_UPCALL_NORIFY };
+static const enum evd_policy before[] = { EVD_POLICY_SINGLE, EVD_POLICY_MANY, EVD_POLICY_NOTIFY };
 #define BEFORE ((int)(sizeof before / sizeof before[0]))
 
 static const struct change *change;
 static int claimed; /* upcalls before the change */
 
 static void
-set(DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object)
+set(enum evd_policy policy, const struct evd_upcall *object)
 {
-	must(evd_modify_upcall(evd_self(&st.dev.evd), policy, object, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(&st.dev.evd), policy, object, EVD_PENDING_CALL) == 0);
 }
 
 static int
 upcalls(void)
 {
-	struct dat_rearm_evd_counters counters;
+	struct evd_counters counters;
 
 	must(evd_query_counters(evd_self(&st.dev.evd), &counters) == 0);
 	return (int)counters.upcalls;
@@ -80,9 +81,9 @@ intrude(void)
 
 /* True when the change came: right after the n-th release of the EVD's lock. */
 static bool
-change_at(int n, DAT_UPCALL_POLICY policy)
+change_at(int n, enum evd_policy policy)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	bool came;
 
 	story_begin(&st, NULL);
@@ -98,7 +99,7 @@ change_at(int n, DAT_UPCALL_POLICY policy)
 	came = !window_missed();
 	if (came) {
 		/* The object of a DISABLE is the one that is enabled without another. */
-		set(DAT_UPCALL_SINGLE_INSTANCE, change->object == &of_none ? &of_second : NULL);
+		set(EVD_POLICY_SINGLE, change->object == &of_none ? &of_second : NULL);
 		must(script_post(&st.dev, 102) == 0);
 		story_settle(&st);
 		ck_assert_int_eq(first.calls, claimed);

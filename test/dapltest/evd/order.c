@@ -41,7 +41,7 @@ static void
 established(int ep, uint64_t id)
 {
 	const struct evd_order order = { .endpoint = &hold[ep], .hold = &hold[ep] };
-	DAT_EVENT event = script_event(id);
+	struct script_event event = script_event(id);
 
 	ck_assert_int_eq(
 	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
@@ -51,7 +51,7 @@ static void
 disconnected(int ep, uint64_t id)
 {
 	const struct evd_order order = { .endpoint = &hold[ep], .barrier = true };
-	DAT_EVENT event = script_event(id);
+	struct script_event event = script_event(id);
 
 	ck_assert_int_eq(
 	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_CONNECTION, &event, &order), 0);
@@ -165,7 +165,7 @@ TEST(hold_purged__an_event_that_was_to_end_it__leaves_the_next_hold_alone)
 /* The queue has room for QLEN posted events, open and closed together. */
 TEST(closed_events__count_against_the_length)
 {
-	DAT_EVENT event = script_event(1);
+	struct script_event event = script_event(1);
 
 	fill(1, 11, QLEN + 1);
 	for (int ep = 1; ep < SCRIPT_EPS; ep++)
@@ -187,40 +187,40 @@ TEST(closed_events__count_against_the_length)
 }
 
 static void
-flushed(int ep, uint64_t id, DAT_EVENT_NUMBER number)
+flushed(int ep, uint64_t id, uint64_t number)
 {
 	const struct evd_order order = { .endpoint = &hold[ep] };
-	DAT_EVENT event = script_event(id);
+	struct script_event event = script_event(id);
 
-	event.event_number = number;
+	event.kind = number;
 	ck_assert_int_eq(
-	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_RMR_BIND, &event, &order), 0);
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_COMPLETION, &event, &order), 0);
 }
 
 /* Of one endpoint, with one number, open and closed; what waited for one of them can be taken. */
 TEST(purge_endpoint__removes_its_events_with_that_number_and_no_others)
 {
-	const DAT_EVENT_NUMBER bind = DAT_RMR_BIND_COMPLETION_EVENT;
-	DAT_EVENT event;
+	const uint64_t bind = SCRIPT_BIND;
+	struct script_event event;
 
 	flushed(1, 1, bind);
 	flushed(2, 2, bind);
-	flushed(1, 3, DAT_SOFTWARE_EVENT);
-	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], bind);
+	flushed(1, 3, SCRIPT_SOFTWARE);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], script_is_bind);
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), 0);
-	ck_assert_int_eq(event.event_number, bind);
+	ck_assert_int_eq(event.kind, bind);
 	story_dequeues(&st, 3);
 	story_empty(&st);
 	/* Where an event of the endpoint was is one of none. */
 	ck_assert_int_eq(script_post(&st.dev, 4), 0);
-	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], DAT_SOFTWARE_EVENT);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], script_is_software);
 	story_dequeues(&st, 4);
 	/* Behind a barrier. */
 	fill(2, 11, QLEN + 1);
 	disconnected(1, 900);
 	flushed(1, 5, bind);
-	flushed(1, 6, DAT_SOFTWARE_EVENT);
-	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], bind);
+	flushed(1, 6, SCRIPT_SOFTWARE);
+	evd_purge_endpoint(evd_self(&st.dev.evd), &hold[1], script_is_bind);
 	for (uint64_t i = 11; i < 11 + QLEN + 1; i++)
 		story_dequeues(&st, i);
 	story_dequeues(&st, 900);
@@ -235,7 +235,7 @@ TEST(batches__after_the_queue_was_empty__are_whole_again)
 	const struct script_options opt = { .qlen = LENGTH };
 	struct story own;
 	unsigned int polls;
-	DAT_EVENT event;
+	struct script_event event;
 
 	story_begin(&own, &opt);
 	for (uint64_t i = 1; i < LENGTH; i++)

@@ -8,8 +8,8 @@ disable_then_arrivals(struct tape *tape, uint64_t id)
 	struct script *dev = tape->dev;
 
 	(void)id;
-	must(evd_modify_upcall(
-		 evd_self(&dev->evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(&dev->evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE) ==
+	     0);
 	script_complete(dev, 2);
 	must(script_post(dev, 100) == 0);
 	while (script_deliver(dev))
@@ -21,7 +21,7 @@ STORY_CASE("evd_policy:policy");
 TEST(policy__disabled_inside_the_upcall__not_entered_again)
 {
 	st.tape.then = disable_then_arrivals;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
@@ -39,14 +39,14 @@ TEST(policy__many__reentered_by_several_threads_where_single_is_not)
 	ck_assert_int_eq(loop_create(LOOP_POOL, 3, &opt.pool), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 3; i++)
 		script_complete(&st.dev, i);
 	tape_await_inside(&st.tape, 1);
 	script_sleep_ms(10);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
 	/* The one in progress may be joined by others as soon as it returned under MANY. */
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_release(&st.tape);
 	tape_await(&st.tape, 3);
 	tape_await_inside(&st.tape, 0);
@@ -63,7 +63,7 @@ TEST(policy__many__reentered_by_several_threads_where_single_is_not)
 
 TEST(policy__one_shot_notifications__upcalls_persist)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 1; i <= 100; i++) {
 		script_complete(&st.dev, i);
 		ck_assert(script_deliver(&st.dev));
@@ -71,7 +71,7 @@ TEST(policy__one_shot_notifications__upcalls_persist)
 		story_expect_nothing(&st);
 	}
 	/* And stay off when they were switched off. */
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 101);
 	story_expect_nothing(&st);
 	story_dequeues(&st, 101);
@@ -81,12 +81,11 @@ TEST(policy__one_shot_notifications__upcalls_persist)
 TEST(policy__completion_between_count_and_arm__enable_new_still_refuses)
 {
 	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)1 };
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EAGAIN);
 	story_dequeues(&st, 1);
 	/* Right after the arm: it raises a notification, and may be seen at once as well. */
-	ck_assert_int_eq(st.dev.evd.policy, DAT_UPCALL_DISABLE);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(st.dev.evd.policy, EVD_POLICY_DISABLE);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 2);
@@ -98,32 +97,30 @@ TEST(policy__completion_right_after_the_arm__not_lost)
 	int r;
 
 	st.dev.after_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)1 };
-	r = story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW);
+	r = story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE);
 	ck_assert_int_eq(r, -EAGAIN);
 	story_dequeues(&st, 1);
 	ck_assert(script_deliver(&st.dev)); /* the refused call left it armed: harmless */
 	story_expect_nothing(&st);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	story_expect_nothing(&st);
 }
 
 TEST(policy__pending__counts_the_device_as_well_as_the_software_queue)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	script_complete(&st.dev, 1);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EAGAIN);
 	story_dequeues(&st, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EAGAIN);
 	script_complete(&st.dev, 2);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 2, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 1);
 	story_dequeues(&st, 2);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	(void)script_deliver(&st.dev);
 	story_expect_nothing(&st);
 }
@@ -146,7 +143,7 @@ TEST(policy__no_sink__never_armed)
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert(status.enabled && status.waitable && !status.overflowed);
 	/* The first sink arms at once. */
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 }
 
@@ -155,18 +152,18 @@ static struct tape second;
 static void
 replace_the_object(struct tape *tape, uint64_t id)
 {
-	DAT_UPCALL_OBJECT object = tape_object(&second);
+	struct evd_upcall object = tape_object(&second);
 
 	if (id == 1)
-		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_SINGLE_INSTANCE,
-			 &object, DAT_UPCALL_INVOC_ANY) == 0);
+		must(evd_modify_upcall(evd_self(&tape->dev->evd), EVD_POLICY_SINGLE, &object,
+			 EVD_PENDING_CALL) == 0);
 }
 
 TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 {
 	tape_init(&second, &st.dev);
 	st.tape.then = replace_the_object;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
@@ -175,12 +172,11 @@ TEST(policy__object_replaced_inside_an_upcall__in_force_from_the_next)
 	ck_assert_int_eq(second.n, 1);
 	ck_assert_uint_eq(second.id[0], 2);
 	/* While disabled an object may be installed in advance. */
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 3);
 	st.tape.then = NULL;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_ANY),
-	    0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&st.dev.evd), EVD_POLICY_SINGLE, NULL, EVD_PENDING_CALL), 0);
 	story_upcall(&st, 3);
 	story_expect_nothing(&st);
 }
@@ -190,8 +186,7 @@ tear_down(void *arg)
 {
 	struct evd *evd = arg;
 
-	must(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE) == 0);
 	return NULL;
 }
 
@@ -205,7 +200,7 @@ TEST(policy__teardown__returns_after_the_upcall_did)
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	tape_await_inside(&st.tape, 1);

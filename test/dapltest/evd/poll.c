@@ -14,14 +14,14 @@ STORY_CASE("evd_poll:poll");
 
 TEST(poll__queue_is_lost__is_an_overflow)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	st.dev.poll_error = EVD_DEVICE_LOST;
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(refresh(), -EOVERFLOW);
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EOVERFLOW);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_polls = 1;
 	script_spurious(&st.dev);
 	ck_assert(script_deliver(&st.dev));
@@ -83,7 +83,7 @@ CASE("evd_poll:batch", setup, teardown);
  */
 TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_the_next_call)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	for (uint64_t i = 0; i < EVD_BATCH; i++)
 		script_complete_on(&st.dev, 1, 800 + i);
@@ -98,7 +98,7 @@ TEST(refresh__full_batch_with_more_receives_than_were_posted__is_the_error_of_th
 
 TEST(dequeue__event_and_too_many_receives__event_then_error_once)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	complete_too_many();
 	story_dequeues(&st, 1);
@@ -109,7 +109,7 @@ TEST(dequeue__event_and_too_many_receives__event_then_error_once)
 TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
-	DAT_EVENT events[8];
+	struct script_event events[8];
 
 	complete_too_many();
 	ck_assert_int_eq(evd_dequeue_several(ref, 8, events), 1);
@@ -121,13 +121,13 @@ TEST(dequeue_n__event_and_too_many_receives__event_then_error_once)
 TEST(wait__event_and_too_many_receives__event_then_error_once)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	complete_too_many();
-	ck_assert_int_eq(evd_wait(ref, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(ref, EVD_FOREVER, 1, &event, &nmore), 0);
 	ck_assert_uint_eq(script_id(&event), 1);
-	ck_assert_int_eq(evd_wait(ref, DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EIO);
+	ck_assert_int_eq(evd_wait(ref, EVD_FOREVER, 1, &event, &nmore), -EIO);
 	ck_assert_int_eq(evd_wait(ref, 0, 1, &event, &nmore), -ETIMEDOUT);
 }
 
@@ -135,8 +135,8 @@ TEST(enable__too_many_receives__fails_once)
 {
 	complete_too_many();
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_settle(&st);
 	story_expect_nothing(&st);
 	ck_assert_int_eq(st.dev.faults, 0);
@@ -156,14 +156,14 @@ TEST_LOOP(enable__too_many_receives_were_refused_and_the_arm_is_exact__fails_onc
 	if (_i)
 		ck_assert_int_eq(refresh(), 0); /* its last poll finds nothing */
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 }
 
 /* The overflow comes after the refusal, or before it: what the device still has can be taken. */
 TEST_LOOP(overflow__beside_too_many_receives__the_next_completion_is_taken, 2)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	if (_i)
 		ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
@@ -177,7 +177,7 @@ TEST_LOOP(overflow__beside_too_many_receives__the_next_completion_is_taken, 2)
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EOVERFLOW);
 }
 
-static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
+static const enum evd_policy policies[] = { EVD_POLICY_SINGLE, EVD_POLICY_MANY };
 
 /* The run that claims the event straight from the poll reports the failure as well. */
 TEST_LOOP(upcall__event_and_too_many_receives__event_then_fault_once,
@@ -211,7 +211,7 @@ complete_dropped(void)
 TEST(dequeue_n__whole_batch_is_dropped__takes_the_event_behind)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
-	DAT_EVENT events[EVD_BATCH];
+	struct script_event events[EVD_BATCH];
 
 	complete_dropped();
 	ck_assert_int_eq(evd_dequeue_several(ref, EVD_BATCH, events), 1);

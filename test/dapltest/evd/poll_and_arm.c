@@ -17,7 +17,7 @@ TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
 	struct waiter w;
 
 	begin(&opt);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 40);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 40);
 	for (uint64_t i = 1; i <= 100; i++)
 		script_show(&st.dev, i);
 	script_decide(&st.dev);
@@ -31,7 +31,7 @@ TEST(poll_and_arm__threshold_and_nmore__beyond_one_batch)
 TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 {
 	const struct script_options opt = { .qlen = 128 };
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 
 	begin(&opt);
 	for (uint64_t i = 1; i <= 100; i++)
@@ -48,7 +48,7 @@ TEST(poll_and_arm__a_hundred_completions_then_disconnected__it_comes_last)
 
 TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 {
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 
 	begin(NULL);
 	evd_set_depth(evd_self(&st.dev.evd), 100);
@@ -65,7 +65,7 @@ TEST(poll_and_arm__device_queue_grew__disconnected_still_comes_last)
 }
 
 static void
-take_what_was_reported(DAT_UPCALL_POLICY policy)
+take_what_was_reported(enum evd_policy policy)
 {
 	begin(NULL);
 	ck_assert_int_eq(story_enable(&st, policy), 0);
@@ -82,7 +82,7 @@ take_what_was_reported(DAT_UPCALL_POLICY policy)
 
 TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_there_is_room)
 {
-	take_what_was_reported(DAT_UPCALL_NORIFY);
+	take_what_was_reported(EVD_POLICY_NOTIFY);
 	story_upcall(&st, TAPE_REPORT);
 	for (uint64_t i = 17; i <= 20; i++)
 		story_dequeues(&st, i);
@@ -92,14 +92,14 @@ TEST(poll_and_arm__ring_was_full__what_stayed_in_the_device_is_reported_when_the
 
 TEST(poll_and_arm__ring_was_full__polled_by_a_dequeue_first__reported_all_the_same)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
-	take_what_was_reported(DAT_UPCALL_NORIFY);
+	take_what_was_reported(EVD_POLICY_NOTIFY);
 	story_dequeues(&st, 17);
 	story_upcall(&st, TAPE_REPORT);
 	story_expect_nothing(&st);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 3, &event, &nmore), 0);
 	ck_assert_int_eq(nmore, 2);
 	story_end(&st);
@@ -110,7 +110,7 @@ TEST(poll_and_arm__exact_hint_maybe__polled_again)
 	const struct script_options opt = { .exact = true };
 
 	begin(&opt);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.before_arm = (struct script_hook){ .fn = story_insert, .arg = (void *)2 };
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -127,7 +127,7 @@ TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
 	unsigned int polls;
 
 	begin(&opt);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_uint_eq(st.dev.polls, 1);
 	script_complete(&st.dev, 1);
 	polls = st.dev.polls;
@@ -141,7 +141,7 @@ TEST(poll_and_arm__exact_hint_empty__the_second_poll_is_saved)
 TEST(poll_and_arm__hint_from_a_device_without_an_exact_one__not_trusted)
 {
 	begin(NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_uint_eq(st.dev.polls, 2);
 	story_end(&st);
 }
@@ -154,13 +154,12 @@ TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 	begin(&opt);
 	for (uint64_t i = 1; i <= 40; i++)
 		script_complete(&st.dev, i); /* more than one batch */
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EAGAIN);
 	for (uint64_t i = 1; i <= 32; i++)
 		story_dequeues(&st, i);
 	/* The rest made no sound: it was there before the arm. */
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 33; i <= 40; i++)
 		story_upcall(&st, i);
 	story_expect_nothing(&st);
@@ -171,7 +170,7 @@ TEST(poll_and_arm__armed_by_a_refused_enable__the_ring_is_not_forgotten)
 TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 {
 	begin(NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.fail_arms = 1;
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -189,10 +188,10 @@ TEST(poll_and_arm__arm_fails__not_silent_for_ever)
 
 TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_events)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	begin(NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	/* A dequeue by another thread leaves 2 in the ring; the notification is on its way. */
@@ -209,7 +208,7 @@ TEST(poll_and_arm__unread_notification_or_ring__the_only_reasons_to_rest_with_ev
 TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 {
 	struct script_options opt = { .qlen = 256 };
-	DAT_UPCALL_OBJECT object;
+	struct evd_upcall object;
 	struct script other;
 	struct tape tape;
 	int before;
@@ -220,9 +219,9 @@ TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 	script_open(&other, &opt);
 	tape_init(&tape, &other);
 	object = tape_object(&tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&other.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	for (uint64_t i = 1; i <= 200; i++)
 		script_complete(&st.dev, i);
@@ -242,7 +241,7 @@ TEST(poll_and_arm__a_long_burst__the_neighbours_get_their_turn)
 TEST(poll_and_arm__second_event_for_one_arm__nothing_lost)
 {
 	begin(NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	script_duplicate(&st.dev);
 	ck_assert(script_deliver(&st.dev));

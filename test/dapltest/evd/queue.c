@@ -15,7 +15,7 @@ static const struct evd_order none;
 static void
 setup(void)
 {
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, true), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, sizeof(struct script_event), true), 0);
 	ck_assert_int_eq(evd_hold_init(&hold, 3), 0);
 }
 
@@ -94,10 +94,11 @@ static int
 posted_of(const void *endpoint, uint64_t id, bool barrier, struct evd_hold *ends)
 {
 	const struct evd_order order = { .endpoint = endpoint, .barrier = barrier, .hold = ends };
-	DAT_EVENT *place = evd_queue_post(&q, &order);
+	struct evd_posted *place = evd_queue_post(&q, &order, false);
+	const struct script_event event = script_event(id);
 
 	if (place)
-		*place = script_event(id);
+		memcpy(place->event, &event, sizeof event);
 	return place ? 0 : -ENOSPC;
 }
 
@@ -117,15 +118,15 @@ released(struct evd_hold *h, uint64_t id)
 static uint64_t
 taken(void)
 {
-	const DAT_EVENT *event;
+	const struct evd_posted *posted;
 	const struct evd_record *record;
 
-	switch (evd_queue_take(&q, &record, &event)) {
+	switch (evd_queue_take(&q, &record, &posted)) {
 	case EVD_COMPLETION:
 	case EVD_RELEASED:
 		return id_of(record);
 	case EVD_POSTED:
-		return script_id(event);
+		return script_id(posted->event);
 	case EVD_NOTHING:
 		break;
 	}
@@ -139,7 +140,7 @@ record_is(const struct evd_record *record, const void *key)
 }
 
 static bool
-event_is(const DAT_EVENT *event, const void *key)
+event_is(const void *event, const void *key)
 {
 	return script_id(event) == *(const uint64_t *)key;
 }
@@ -297,10 +298,10 @@ TEST(barrier__dropped_completions__count_as_polled)
 TEST(barrier__no_device__is_an_ordinary_event)
 {
 	struct evd_queue soft;
-	DAT_EVENT event = script_event(7);
+	struct script_event event = script_event(7);
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, false), 0);
-	*evd_queue_post(&soft, &script_barrier) = event;
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, sizeof(struct script_event), false), 0);
+	memcpy(evd_queue_post(&soft, &script_barrier, false)->event, &event, sizeof event);
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
 	evd_queue_fini(&soft);
 }
@@ -492,16 +493,16 @@ TEST(hold_released_again_while_others_wait__order_of_release)
 TEST(purge__no_device__posted_events_alone_go)
 {
 	struct evd_queue soft;
-	DAT_EVENT event = script_event(7);
+	struct script_event event = script_event(7);
 	uint64_t key = 7;
 
-	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, false), 0);
-	*evd_queue_post(&soft, &none) = event;
+	ck_assert_int_eq(evd_queue_init(&soft, 2, 2, sizeof(struct script_event), false), 0);
+	memcpy(evd_queue_post(&soft, &none, true)->event, &event, sizeof event);
 	event = script_event(8);
-	*evd_queue_post(&soft, &none) = event;
+	memcpy(evd_queue_post(&soft, &none, true)->event, &event, sizeof event);
 	evd_queue_purge(&soft, NULL, record_is, event_is, &key);
 	ck_assert_uint_eq(evd_queue_count(&soft), 1);
-	ck_assert_uint_eq(script_id(&evd_posted_first(&soft.posted)->event), 8);
+	ck_assert_uint_eq(script_id(evd_posted_first(&soft.posted)->event), 8);
 	evd_queue_fini(&soft);
 }
 
@@ -532,7 +533,8 @@ TEST(move__held_completions_and_barriers__go_on_where_they_were)
 	polled(1, 2, false);
 	ck_assert_int_eq(posted(100, true), 0);
 	old = q;
-	ck_assert_int_eq(evd_queue_init(&longer, 2 * QLEN, 2 * QLEN, true), 0);
+	ck_assert_int_eq(
+	    evd_queue_init(&longer, 2 * QLEN, 2 * QLEN, sizeof(struct script_event), true), 0);
 	evd_queue_move(&longer, &old);
 	ck_assert_uint_eq(longer.max_depth, q.max_depth);
 	evd_queue_fini(&old);

@@ -158,7 +158,8 @@ op_post(void)
 {
 	struct item item = { .id = next_id++, .kind = POSTED, .ep = rand() % (EPS + 1) - 1 };
 	struct evd_order order = { 0 };
-	DAT_EVENT *place;
+	const struct script_event event = script_event(item.id);
+	struct evd_posted *place;
 
 	if (item.ep >= 0) {
 		item.barrier = rand() % 3 == 0;
@@ -167,10 +168,10 @@ op_post(void)
 		order.barrier = item.barrier;
 		order.hold = item.ends ? &hold[item.ep] : NULL;
 	}
-	place = evd_queue_post(&q, &order);
+	place = evd_queue_post(&q, &order, false);
 	must(!place == (model_count(POSTED, false) == QLEN));
 	if (place)
-		*place = script_event(item.id);
+		memcpy(place->event, &event, sizeof event);
 	if (place)
 		model_append(&item);
 	else if (item.ends)
@@ -187,7 +188,7 @@ op_hold(void)
 static void
 op_take(void)
 {
-	const DAT_EVENT *event;
+	const struct evd_posted *posted;
 	const struct evd_record *record;
 	uint64_t id = 0;
 	int oldest = -1;
@@ -195,13 +196,13 @@ op_take(void)
 	for (int i = 0; i < length && oldest < 0; i++)
 		if (list[i].counts)
 			oldest = i;
-	switch (evd_queue_take(&q, &record, &event)) {
+	switch (evd_queue_take(&q, &record, &posted)) {
 	case EVD_COMPLETION:
 	case EVD_RELEASED:
 		id = record_id(record);
 		break;
 	case EVD_POSTED:
-		id = script_id(event);
+		id = script_id(posted->event);
 		break;
 	case EVD_NOTHING:
 		break;
@@ -218,7 +219,7 @@ record_third(const struct evd_record *record, const void *key)
 }
 
 static bool
-event_third(const DAT_EVENT *event, const void *key)
+event_third(const void *event, const void *key)
 {
 	return script_id(event) % 3 == *(const uint64_t *)key;
 }
@@ -247,7 +248,7 @@ TEST_LOOP(random_operations__agree_with_the_model, 8)
 	length = 0;
 	polled = 0;
 	next_id = 1;
-	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, true), 0);
+	ck_assert_int_eq(evd_queue_init(&q, QLEN, QLEN, sizeof(struct script_event), true), 0);
 	for (int i = 0; i < EPS; i++)
 		ck_assert_int_eq(evd_hold_init(&hold[i], HOLD), 0);
 	for (int i = 0; i < OPS; i++) {

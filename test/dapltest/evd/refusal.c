@@ -10,9 +10,9 @@
 static int
 request(void)
 {
-	const DAT_EVENT event = { .event_number = DAT_CONNECTION_REQUEST_EVENT };
+	const struct script_event event = { .kind = SCRIPT_REQUEST };
 
-	return evd_post(script_ref(&st.dev), EVD_STREAM_CR, &event);
+	return evd_post(script_ref(&st.dev), EVD_STREAM_REQUEST, &event);
 }
 
 /* Requests until one is refused.  Whether that one is to be reported. */
@@ -31,18 +31,18 @@ flood(void)
 static void
 take_requests(int n)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	while (n > 0) {
 		ck_assert_int_eq(evd_dequeue(script_ref(&st.dev), &event), 0);
-		n -= event.event_number == DAT_CONNECTION_REQUEST_EVENT;
+		n -= event.kind == SCRIPT_REQUEST;
 	}
 }
 
 static void
 end(void)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	while (evd_dequeue(script_ref(&st.dev), &event) == 0)
 		continue;
@@ -134,7 +134,7 @@ TEST_LOOP(requests_taken__one_is_left__is_still_the_same_episode, LEAVE)
 /* origin: outside.06 */
 TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episode)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	begin();
 	for (int i = 1; i < QLEN; i++)
@@ -151,10 +151,10 @@ TEST(requests_taken__another_posted_event_is_left__is_still_the_same_episode)
 }
 
 static bool
-is_request(const DAT_EVENT *event, const void *key)
+is_request(const void *event, const void *key)
 {
 	(void)key;
-	return event->event_number == DAT_CONNECTION_REQUEST_EVENT;
+	return ((const struct script_event *)event)->kind == SCRIPT_REQUEST;
 }
 
 /* origin: outside.06 */

@@ -108,7 +108,7 @@ TEST(longer__ring_was_full__what_stayed_in_the_device_is_reported)
 TEST(resize__upcalls_stand__every_event_makes_one)
 {
 	story_begin_qlen(4);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_show(&st.dev, 1); /* visible, undecided: only the story_resize's own poll sees it */
 	ck_assert_int_eq(story_resize(8), 0);
 	story_run(&st);
@@ -127,7 +127,7 @@ TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
 	struct waiter w;
 
 	story_begin_qlen(4);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(story_resize(8), -EBUSY);
 	ck_assert_int_eq(qlen(), 4);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -138,7 +138,7 @@ TEST(resize__a_waiter_is_blocked__refused_and_it_goes_on_waiting)
 
 TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
 {
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 
 	story_begin_qlen(8);
 	evd_set_depth(evd_self(&st.dev.evd), 64);
@@ -160,7 +160,7 @@ TEST(resize__a_barrier_waits__it_goes_on_waiting_for_all_that_were_before_it)
 }
 
 static bool
-is_900(const DAT_EVENT *event, const void *key)
+is_900(const void *event, const void *key)
 {
 	(void)key;
 	return script_id(event) == 900;
@@ -168,7 +168,7 @@ is_900(const DAT_EVENT *event, const void *key)
 
 TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiting)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	story_begin_qlen(4);
 	evd_set_depth(evd_self(&st.dev.evd), 64);
@@ -193,7 +193,7 @@ TEST(resize__two_barriers_wait_and_the_first_is_purged__the_second_goes_on_waiti
 
 TEST(resize__receives_are_held__they_stay_held_and_in_order)
 {
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 	struct evd_hold hold;
 	const struct evd_order order = { .endpoint = &hold, .hold = &hold };
 

@@ -45,11 +45,11 @@ admit(struct script *s, struct evd_batch *batch, const struct script_record *rec
 }
 
 static void
-build(DAT_EVENT *event, const struct script_record *record)
+build(const struct script *s, struct script_event *event, const struct script_record *record)
 {
-	memset(event, 0, sizeof *event);
-	event->event_number = DAT_DTO_COMPLETION_EVENT;
-	event->event_data.dto_completion_event_data.user_cookie.as_64 = record->id;
+	*event = (struct script_event){
+		.kind = SCRIPT_COMPLETION, .evd = s->evd.cfg.handle, .id = record->id
+	};
 }
 
 /* Whether a completion becomes an event now that wakes a sink and has no effect. */
@@ -67,7 +67,7 @@ is_plain(const struct script *s, const struct script_record *record)
  * they are plain.
  */
 static struct evd_device_result
-poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+poll_to(void *source, struct evd_batch *batch, struct script_event *events, unsigned int *made)
 {
 	const unsigned int most = events ? *made : 0;
 	const int max = (int)batch->room;
@@ -88,8 +88,7 @@ poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *
 	} else {
 		for (; n < max && s->count; n++, s->count--) {
 			if (events && *made < most && is_plain(s, &s->cq[s->head])) {
-				build(&events[*made], &s->cq[s->head]);
-				events[(*made)++].evd_handle = s->evd.cfg.handle;
+				build(s, &events[(*made)++], &s->cq[s->head]);
 			} else {
 				events = NULL;
 				admit(s, batch, &s->cq[s->head]);
@@ -109,17 +108,17 @@ poll_cq(void *source, struct evd_batch *batch)
 }
 
 static struct evd_device_result
-poll_cq_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+poll_cq_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
 {
 	return poll_to(source, batch, events, made);
 }
 
 static void
-convert(void *source, const struct evd_record *queued, DAT_EVENT *event, struct evd_effect *effect)
+convert(void *source, const struct evd_record *queued, void *event, struct evd_effect *effect)
 {
 	const struct script_record *record = (const struct script_record *)(const void *)queued;
 
-	build(event, record);
+	build(source, event, record);
 	if (record->flags & SCRIPT_EFFECT)
 		*effect = (struct evd_effect){ .code = 1, .object = source, .stamp = record->id };
 }
@@ -201,6 +200,19 @@ effect(void *source, const struct evd_effect *what)
 	s->effects++;
 	if (s->on_effect)
 		s->on_effect(s, what->stamp);
+}
+
+void
+script_call(void *instance, const void *event, int more, void (*function)(void))
+{
+	((script_function *)function)(instance, event, more);
+}
+
+static void
+call_array(
+    void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
+{
+	((script_array_function *)upcall->function)(instance, events, n, more);
 }
 
 static void
@@ -303,6 +315,9 @@ script_open(struct script *s, const struct script_options *opt)
 	if (opt->channel == SCRIPT_SHARED)
 		must(loop_add(opt->loop, s->fd, shared_readable, s, 0, &s->ticket) == 0);
 	config.handle = s;
+	config.event_size = sizeof(struct script_event);
+	config.call = script_call;
+	config.call_array = call_array;
 	config.qlen = s->opt.qlen;
 	config.ops = opt->no_device ? NULL : &s->ops;
 	config.posted_on_demand = opt->posted_on_demand;
@@ -506,32 +521,39 @@ script_arms(struct script *s)
 }
 
 uint64_t
-script_id(const DAT_EVENT *event)
+script_id(const void *event)
 {
-	if (event->event_number == DAT_SOFTWARE_EVENT)
-		return (uint64_t)(uintptr_t)event->event_data.software_event_data.pointer;
-	return event->event_data.dto_completion_event_data.user_cookie.as_64;
+	return ((const struct script_event *)event)->id;
 }
 
-DAT_EVENT
+struct script_event
 script_event(uint64_t id)
 {
-	DAT_EVENT event = { .event_number = DAT_SOFTWARE_EVENT };
+	return (struct script_event){ .kind = SCRIPT_SOFTWARE, .id = id };
+}
 
-	event.event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)id;
-	return event;
+bool
+script_is_software(const void *event)
+{
+	return ((const struct script_event *)event)->kind == SCRIPT_SOFTWARE;
+}
+
+bool
+script_is_bind(const void *event)
+{
+	return ((const struct script_event *)event)->kind == SCRIPT_BIND;
 }
 
 int
 script_post(struct script *s, uint64_t id)
 {
-	DAT_EVENT event = script_event(id);
+	struct script_event event = script_event(id);
 
 	return evd_post(script_ref(s), EVD_STREAM_SOFTWARE, &event);
 }
 
 bool
-script_evd_is(struct evd *evd, DAT_EVD_HANDLE handle)
+script_evd_is(struct evd *evd, const void *handle)
 {
 	bool is;
 

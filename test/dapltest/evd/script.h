@@ -16,6 +16,21 @@
 #include "evd/evd.h"
 #include "lib/runner.h"
 
+/* What the consumer of these tests reads. */
+struct script_event {
+	uint64_t kind; /* enum script_kind */
+	void *evd;     /* the script */
+	uint64_t id;   /* a short event ends here */
+	uint64_t more[3];
+};
+
+enum script_kind { SCRIPT_SOFTWARE = 1, SCRIPT_COMPLETION, SCRIPT_REQUEST, SCRIPT_BIND };
+
+/* Its functions: for one event, and for n. */
+typedef void script_function(void *instance, const struct script_event *event, int more);
+typedef void script_array_function(
+    void *instance, const struct script_event *events, unsigned int n, int more);
+
 /* As ck_assert(), but silent (no pipe, no lock) when it holds: for threads and inner loops. */
 #define must(cond) \
 	do { \
@@ -147,13 +162,20 @@ unsigned int script_queued(struct script *s);
 unsigned int script_arms(struct script *s);
 
 /* The number a test gave to a completion or a posted event. */
-uint64_t script_id(const DAT_EVENT *event);
+uint64_t script_id(const void *event);
+
+/* What calls a script_function. */
+evd_call_function script_call;
+
+/* For evd_purge_endpoint(). */
+bool script_is_software(const void *event);
+bool script_is_bind(const void *event);
 
 /* Posts the software event `id`. */
 int script_post(struct script *s, uint64_t id);
 /* Whether the slot is alive and open for the handle. */
-bool script_evd_is(struct evd *evd, DAT_EVD_HANDLE handle);
-DAT_EVENT script_event(uint64_t id);
+bool script_evd_is(struct evd *evd, const void *handle);
+struct script_event script_event(uint64_t id);
 
 void script_sleep_ms(unsigned int ms);
 

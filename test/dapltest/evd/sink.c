@@ -19,7 +19,7 @@ TEST(sink__post_to_a_blocked_waiter__wakes_it)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert(!owned()); /* a waiter never owns */
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(!owned());
@@ -31,12 +31,12 @@ TEST(sink__post_to_a_blocked_waiter_while_a_run_owns__wakes_it)
 {
 	struct waiter w;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* a run is queued, and stays queued */
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	story_dequeues(&st, 100);
 	ck_assert(owned());
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -66,13 +66,13 @@ disable_and_wait(struct tape *tape, uint64_t id)
 {
 	struct evd *evd = &tape->dev->evd;
 	pthread_t thread;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	(void)id;
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE) == 0);
 	must(pthread_create(&thread, NULL, post_soon, tape->dev) == 0);
-	must(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore) == 0);
+	must(evd_wait(evd_self(evd), EVD_FOREVER, 1, &event, &nmore) == 0);
 	must(script_id(&event) == 101);
 	pthread_join(thread, NULL);
 }
@@ -80,7 +80,7 @@ disable_and_wait(struct tape *tape, uint64_t id)
 TEST(sink__upcall_disables_itself_and_waits_on_its_own_evd__woken)
 {
 	st.tape.then = disable_and_wait;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	story_expect_nothing(&st);
@@ -93,18 +93,17 @@ disable_and_let_others_enable(struct tape *tape, uint64_t id)
 
 	if (id != 100)
 		return;
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE) == 0);
 	must(script_post(tape->dev, 101) == 0);
 	script_complete(tape->dev, 1);
 	(void)script_deliver(tape->dev); /* armed = false while there is no sink */
-	must(evd_modify_upcall(
-		 evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_SINGLE, NULL, EVD_PENDING_CALL) == 0);
 }
 
 TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 {
 	st.tape.then = disable_and_let_others_enable;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	story_upcall(&st, 101);
@@ -118,7 +117,7 @@ TEST(sink__enabled_again_while_the_owner_still_runs__nothing_stranded)
 
 TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 100; i < 110; i++) {
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
 		story_upcall(&st, i);
@@ -129,12 +128,12 @@ TEST(sink__run_started_by_a_post__does_not_arm_an_armed_device)
 
 TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	ck_assert_uint_eq(st.dev.arms, 2);
 	script_complete(&st.dev, 2);
 	ck_assert(script_deliver(&st.dev));
@@ -146,9 +145,9 @@ TEST(sink__notified_while_disabled__armed_is_cleared_all_the_same)
 TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 {
 	for (int i = 0; i < 5; i++) {
-		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 		story_expect_nothing(&st);
-		ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+		ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 		story_expect_nothing(&st);
 	}
 	ck_assert_uint_eq(st.dev.arms, 1);
@@ -161,11 +160,11 @@ TEST(sink__disable_and_enable_while_armed__not_armed_twice)
 /* origin: race.A3 */
 TEST(sink__event_raised_but_unread__the_next_sink_gets_it)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	script_complete(&st.dev, 1);
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	ck_assert_uint_eq(st.dev.arms, 1);
 	script_complete(&st.dev, 2); /* no event of its own */
 	ck_assert_uint_eq(script_raised(&st.dev), 1);
@@ -180,7 +179,7 @@ TEST(sink__waiter_takes_one_and_leaves__the_cno_gets_the_next)
 	struct waiter w;
 
 	cno_story_begin(&cs, 1);
-	waiter_start(&w, &cs.dev[0], DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &cs.dev[0], EVD_FOREVER, 1);
 	script_complete(&cs.dev[0], 1);
 	ck_assert(script_deliver(&cs.dev[0]));
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -215,18 +214,17 @@ TEST(sink__upcall_policy_off_again__the_cno_gets_what_is_queued)
 {
 	struct cno_story cs;
 	struct tape tape;
-	DAT_UPCALL_OBJECT object = tape_object(&tape);
+	struct evd_upcall object = tape_object(&tape);
 	struct evd *evd = &cs.dev[0].evd;
 
 	cno_story_begin(&cs, 1);
 	tape_init(&tape, &cs.dev[0]);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, &object,
-			     DAT_UPCALL_INVOC_ANY),
-	    0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL), 0);
 	script_complete(&cs.dev[0], 1);
 	ck_assert(script_deliver(&cs.dev[0]));
 	ck_assert_int_eq(
-	    evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW), 0);
+	    evd_modify_upcall(evd_self(evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE), 0);
 	cno_story_settle(&cs);
 	ck_assert_int_eq(tape.n, 0);
 	cno_story_waits(&cs, &cs.dev[0]);
@@ -263,7 +261,7 @@ TEST(sink__notify_and_cno_take_nothing__notified_once)
 	cno_story_untriggered(&cs);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, TAPE_REPORT);
@@ -283,17 +281,17 @@ TEST(sink__run_finds_a_waiter__leaves_the_evd_to_it)
 {
 	struct waiter w;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0); /* queues a run */
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	story_dequeues(&st, 100);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(story_turn(&st), 1);
 	ck_assert(!owned());
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 101);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 102), 0);
 	story_upcall(&st, 102);
 	story_expect_nothing(&st);

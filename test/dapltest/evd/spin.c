@@ -9,7 +9,7 @@
 #define AN_HOUR (3600ull * OS_NS_PER_S)
 
 static int nmore;
-static DAT_EVENT event;
+static struct script_event event;
 
 static void
 begin(uint64_t spin_ns, enum script_channel channel)
@@ -29,7 +29,7 @@ made(void)
 }
 
 static int
-wait_for(DAT_TIMEOUT timeout, int threshold)
+wait_for(uint32_t timeout, int threshold)
 {
 	return evd_wait(evd_self(&st.dev.evd), timeout, threshold, &event, &nmore);
 }
@@ -54,7 +54,7 @@ TEST(spin__completion_comes_meanwhile__neither_arm_nor_sleep)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	complete_at_poll(20);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 1), 0);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 1), 0);
 	ck_assert_uint_eq(script_id(&event), 7);
 	ck_assert_uint_eq(st.dev.arms, 0);
 	ck_assert_uint_eq(made().sleeps, 0);
@@ -68,7 +68,7 @@ TEST(spin__below_the_threshold__goes_on)
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	script_complete(&st.dev, 6);
 	complete_at_poll(20);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 2), 0);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 2), 0);
 	ck_assert_uint_eq(script_id(&event), 6);
 	ck_assert_int_eq(nmore, 1);
 	ck_assert_uint_eq(st.dev.arms, 0);
@@ -94,7 +94,7 @@ TEST(spin__in_vain__arms_and_sleeps)
 
 	begin(1, SCRIPT_PRIVATE);
 	ck_assert_int_eq(pthread_create(&thread, NULL, complete_when_armed, NULL), 0);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 1), 0);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 1), 0);
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(script_id(&event), 8);
 	ck_assert_uint_eq(made().spins, 1);
@@ -134,7 +134,7 @@ TEST(spin__served_after_others_in_vain__the_next_wait_spins)
 	ck_assert_uint_eq(made().spins, 1);
 	/* The first poll is the one before the spin. */
 	complete_at_poll(1);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 1), 0);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 1), 0);
 	ck_assert_uint_eq(made().spins_served, 1);
 	spins = made().spins;
 	ck_assert_int_eq(wait_for(1, 1), -ETIMEDOUT);
@@ -155,7 +155,7 @@ TEST(spin__event_is_there__none)
 {
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	script_complete(&st.dev, 5);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 1), 0);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 1), 0);
 	ck_assert_int_eq(wait_for(0, 1), -ETIMEDOUT);
 	ck_assert_uint_eq(made().spins, 0);
 	story_end(&st);
@@ -212,7 +212,7 @@ TEST_LOOP(spin__another_thread_ends_the_wait__it_ends, ENDS)
 
 	begin(AN_HOUR, SCRIPT_PRIVATE);
 	ck_assert_int_eq(pthread_create(&thread, NULL, end_the_wait, &how), 0);
-	ck_assert_int_eq(wait_for(DAT_TIMEOUT_INFINITE, 1), results[_i]);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 1), results[_i]);
 	pthread_join(thread, NULL);
 	story_end(&st);
 }
@@ -224,8 +224,8 @@ wait_inside(struct tape *tape, uint64_t id)
 {
 	(void)tape;
 	(void)id;
-	must(evd_modify_upcall(
-		 evd_self(&st.dev.evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_ANY) == 0);
+	must(evd_modify_upcall(evd_self(&st.dev.evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_CALL) ==
+	     0);
 	in_upcall = wait_for(1, 1);
 }
 
@@ -233,7 +233,7 @@ TEST(spin__thread_has_to_pump_its_loop__none)
 {
 	begin(AN_HOUR, SCRIPT_SHARED);
 	st.tape.then = wait_inside;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
 	ck_assert_int_eq(in_upcall, -ETIMEDOUT);

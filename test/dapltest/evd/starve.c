@@ -158,7 +158,7 @@ open_cno(void)
 
 TEST(cno_open__no_descriptor__fails_and_the_slot_stays_dead)
 {
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 
 	cno_slot_init(&cno);
 	countdown = -1;
@@ -222,8 +222,8 @@ TEST(loop_add__no_room__the_others_go_on)
 TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 {
 	struct cno_story cs;
-	DAT_EVD_HANDLE handle;
-	DAT_EVENT event;
+	void *handle;
+	struct script_event event;
 	int nmore;
 
 	story_begin(&st, NULL);
@@ -231,19 +231,17 @@ TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 	for (int n = 1; n <= 2; n++) {
 		park_close_self();
 		countdown = n;
-		ck_assert(is_want(
-		    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore)));
+		ck_assert(is_want(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore)));
 		countdown = n;
-		ck_assert(is_want(cno_wait(cno_self(&cs.cno), DAT_TIMEOUT_INFINITE, &handle)));
+		ck_assert(is_want(cno_wait(cno_self(&cs.cno), EVD_FOREVER, &handle)));
 		countdown = 0;
-		ck_assert_ptr_eq(handle, DAT_HANDLE_NULL);
+		ck_assert_ptr_eq(handle, NULL);
 		story_expect_nothing(&st);
 	}
 	/* What is there needs no place to sleep. */
 	countdown = -1;
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(
-	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), 0);
 	countdown = 0;
 	cno_story_end(&cs);
 	story_end(&st);
@@ -252,10 +250,10 @@ TEST(wait__no_descriptor_to_sleep_on__fails_and_changes_nothing)
 static int
 enable_single(void)
 {
-	int r = story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE);
+	int r = story_enable(&st, EVD_POLICY_SINGLE);
 
 	if (r)
-		must(st.dev.evd.policy == DAT_UPCALL_DISABLE && !st.dev.evd.channel.id);
+		must(st.dev.evd.policy == EVD_POLICY_DISABLE && !st.dev.evd.channel.id);
 	return r;
 }
 
@@ -300,13 +298,13 @@ TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 	ck_assert_int_eq(loop_create(LOOP_THREAD, 0, &opt.loop), 0);
 	story_begin(&st, &opt);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
 	tape_release(&st.tape);
 	park_close_self();
 	countdown = -1;
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_TEARDOWN, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	countdown = 0;
@@ -316,14 +314,13 @@ TEST(teardown_and_free__no_place_to_sleep__end_all_the_same)
 
 TEST(wait__the_sleep_itself_fails__returns_the_error_and_changes_nothing)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	story_begin(&st, NULL);
 	ck_assert_ptr_nonnull(park_self());
 	countdown = 1;
-	ck_assert_int_eq(
-	    evd_wait(evd_self(&st.dev.evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -ENOMEM);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), -ENOMEM);
 	ck_assert_int_eq(countdown, 0);
 	ck_assert(!st.dev.evd.waiting);
 	script_complete(&st.dev, 1);
@@ -365,9 +362,9 @@ TEST(first_post__no_memory__refused_and_nothing_changed)
 	const struct script_options opt = { .qlen = 2, .posted_on_demand = true };
 
 	story_begin(&st, &opt);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	starve(post_first);
-	ck_assert_uint_eq(st.dev.evd.counters.software_events, 1);
+	ck_assert_uint_eq(st.dev.evd.counters.software, 1);
 	/* From now on posts need no memory. */
 	countdown = -1;
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
@@ -383,7 +380,7 @@ TEST(first_post__no_memory__refused_and_nothing_changed)
 TEST(first_post__no_memory__what_was_held_for_it_is_released)
 {
 	const struct script_options opt = { .qlen = 4, .posted_on_demand = true };
-	const DAT_EVENT event = script_event(100);
+	const struct script_event event = script_event(100);
 	struct evd_hold held;
 	const struct evd_order order = { .endpoint = &held, .hold = &held };
 
@@ -436,7 +433,7 @@ TEST(enable__loop_cannot_watch_the_channel__a_waiter_still_reads_it)
 	countdown = -1;
 	ck_assert(is_want(enable_single()));
 	countdown = 0;
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_complete(&st.dev, 1);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_end(&st);

@@ -2,10 +2,10 @@
 /* What an EVD reports about itself: state, counters, overflow, solicited completions. */
 #include "cno_story.h"
 
-static struct dat_rearm_evd_counters
+static struct evd_counters
 counters(void)
 {
-	struct dat_rearm_evd_counters c;
+	struct evd_counters c;
 
 	ck_assert_int_eq(evd_query_counters(evd_self(&st.dev.evd), &c), 0);
 	return c;
@@ -22,8 +22,8 @@ TEST(query__fresh__enabled_and_waitable)
 	ck_assert_int_eq(status.qlen, 16);
 	ck_assert(status.enabled && status.waitable);
 	ck_assert(!status.solicited_only && !status.overflowed);
-	ck_assert_ptr_eq(status.cno, DAT_HANDLE_NULL);
-	ck_assert_int_eq(status.policy, DAT_UPCALL_DISABLE);
+	ck_assert_ptr_eq(status.cno, NULL);
+	ck_assert_int_eq(status.policy, EVD_POLICY_DISABLE);
 	ck_assert_int_eq(status.queued, 0);
 }
 
@@ -38,36 +38,37 @@ TEST(query__everything_changed__said_so)
 	ck_assert_int_eq(evd_set_solicited(evd_self(evd), true), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert(evd_mark_overflow(evd_self(evd)));
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	ck_assert_int_eq(evd_query(evd_self(evd), &status), 0);
 	ck_assert(!status.enabled && !status.waitable);
 	ck_assert(status.solicited_only && status.overflowed);
-	ck_assert_int_eq(status.policy, DAT_UPCALL_NORIFY);
+	ck_assert_int_eq(status.policy, EVD_POLICY_NOTIFY);
 	ck_assert_int_eq(status.queued, 1);
 	story_upcall(&st, TAPE_REPORT);
 }
 
 TEST(counters__streams__counted_apart)
 {
-	DAT_EVENT event = script_event(100);
+	struct script_event event = script_event(100);
 	struct evd *evd = &st.dev.evd;
 
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_SOFTWARE, &event), 0);
-	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_CR, &event), 0);
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_REQUEST, &event), 0);
 	ck_assert_int_eq(
 	    evd_post_ordered(evd_self(evd), EVD_STREAM_CONNECTION, &event, &script_barrier), 0);
 	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_ASYNC, &event), 0);
-	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_DTO, &event), 0); /* flushed, for one */
+	/* flushed, for one */
+	ck_assert_int_eq(evd_post(evd_self(evd), EVD_STREAM_COMPLETION, &event), 0);
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
 	for (int i = 0; i < 8; i++)
 		ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
-	ck_assert_uint_eq(counters().software_events, 2);
-	ck_assert_uint_eq(counters().cr_events, 1);
-	ck_assert_uint_eq(counters().connection_events, 1);
-	ck_assert_uint_eq(counters().async_events, 1);
-	ck_assert_uint_eq(counters().dto_events, 3);
+	ck_assert_uint_eq(counters().software, 2);
+	ck_assert_uint_eq(counters().requests, 1);
+	ck_assert_uint_eq(counters().connections, 1);
+	ck_assert_uint_eq(counters().asyncs, 1);
+	ck_assert_uint_eq(counters().completions, 3);
 	ck_assert_uint_eq(counters().max_depth, 6);
 	ck_assert_uint_eq(counters().upcalls, 0);
 }
@@ -77,7 +78,7 @@ TEST(calls__waits_and_dequeues__counted_with_what_they_found)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
 	struct evd_calls calls;
-	DAT_EVENT event;
+	struct script_event event;
 	int more;
 
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -123,7 +124,7 @@ insert(struct script *s, void *arg)
 
 TEST(counters__arms_upcalls_notifications_races)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.before_arm = (struct script_hook){ .fn = insert };
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -152,7 +153,7 @@ TEST(counters__arms_upcalls_notifications_races)
 
 TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	story_dequeues(&st, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
@@ -163,7 +164,7 @@ TEST(counters__notified_while_something_else_is_wanted__not_spurious)
 }
 
 static void
-take_several(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+take_several(void *instance, const struct script_event *events, unsigned int n, int more)
 {
 	(void)instance;
 	(void)events;
@@ -174,15 +175,14 @@ take_several(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLE
 /* By upcalls for one event and for several.  The completions are of an endpoint that is gone. */
 TEST_LOOP(counters__notified_of_completions_without_an_event__not_spurious, 2)
 {
-	const DAT_UPCALL_ARRAY_OBJECT several = { .upcall_func = take_several, .max_events = 4 };
+	const struct evd_upcall several = { .function = (void (*)(void))take_several, .most = 4 };
 	const struct evd_ref evd = evd_self(&st.dev.evd);
 
 	if (_i)
-		ck_assert_int_eq(evd_modify_upcall_array(evd, DAT_UPCALL_SINGLE_INSTANCE, &several,
-				     DAT_UPCALL_INVOC_ANY),
-		    0);
+		ck_assert_int_eq(
+		    evd_modify_upcall(evd, EVD_POLICY_SINGLE, &several, EVD_PENDING_CALL), 0);
 	else
-		ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+		ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	st.dev.gone[1] = true;
 	script_complete_on(&st.dev, 1, 7);
 	ck_assert(script_deliver(&st.dev));
@@ -198,7 +198,7 @@ TEST_LOOP(counters__notified_of_completions_without_an_event__not_spurious, 2)
 TEST(counters__arm_failures)
 {
 	st.dev.fail_arms = 1;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EIO);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
 	ck_assert_uint_eq(counters().arm_failures, 1);
 	ck_assert_uint_eq(counters().arms, 0);
 }
@@ -207,7 +207,7 @@ TEST(counters__arm_failures)
 TEST(overflow__reported_once__queued_events_first_then_the_error)
 {
 	struct evd *evd = &st.dev.evd;
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	script_complete(&st.dev, 1);
@@ -215,13 +215,11 @@ TEST(overflow__reported_once__queued_events_first_then_the_error)
 	ck_assert(evd_mark_overflow(evd_self(evd)));
 	ck_assert(!evd_mark_overflow(evd_self(evd)));
 	ck_assert_uint_eq(counters().overflows, 1);
-	ck_assert_int_eq(evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), 0);
-	ck_assert_int_eq(
-	    evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 2, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), EVD_FOREVER, 1, &event, &nmore), 0);
+	ck_assert_int_eq(evd_wait(evd_self(evd), EVD_FOREVER, 2, &event, &nmore), -EOVERFLOW);
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), 0);
 	ck_assert_int_eq(evd_dequeue(evd_self(evd), &event), -EOVERFLOW);
-	ck_assert_int_eq(
-	    evd_wait(evd_self(evd), DAT_TIMEOUT_INFINITE, 1, &event, &nmore), -EOVERFLOW);
+	ck_assert_int_eq(evd_wait(evd_self(evd), EVD_FOREVER, 1, &event, &nmore), -EOVERFLOW);
 	ck_assert_int_eq(evd_wait(evd_self(evd), 0, 1, &event, &nmore), -EOVERFLOW);
 }
 
@@ -230,7 +228,7 @@ TEST(refusal__first_of_an_episode__which_ends_with_the_last_posted_event)
 {
 	struct evd *evd = &st.dev.evd;
 	const struct evd_ref ref = evd_self(evd);
-	DAT_EVENT event;
+	struct script_event event;
 
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(script_post(&st.dev, 101), 0);
@@ -258,14 +256,14 @@ TEST(overflow__waiter_blocked__released)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	ck_assert_int_eq(waiter_join(&w), -EOVERFLOW);
 }
 
 TEST(overflow__upcalls_enabled__what_is_queued_still_comes)
 {
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(evd_mark_overflow(evd_self(&st.dev.evd)));
 	story_upcall(&st, 1);
@@ -286,7 +284,7 @@ TEST(refresh__polls_the_device_and_wakes_the_sink)
 	ck_assert_int_eq(evd_query(evd_self(&st.dev.evd), &status), 0);
 	ck_assert_int_eq(status.queued, 2);
 	ck_assert_uint_eq(script_queued(&st.dev), 0);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 3);
 	script_show(&st.dev, 3); /* no notification: only the refresh can tell */
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -301,7 +299,7 @@ TEST(solicited__plain_completions_make_no_sound)
 	const struct script_record solicited = { .id = 2, .flags = SCRIPT_SOLICITED };
 
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert_uint_eq(script_raised(&st.dev), 0);
 	script_show_record(&st.dev, &solicited);
@@ -320,24 +318,24 @@ TEST(no_device__posted_events_alone__all_faces_work)
 	story_end(&st);
 	story_begin(&st, &opt);
 	story_empty(&st);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	for (uint64_t i = 100; i < 103; i++)
 		ck_assert_int_eq(script_post(&st.dev, i), 0);
 	ck_assert_int_eq(script_post(&st.dev, 103), -ENOSPC);
 	for (uint64_t i = 100; i < 103; i++)
 		story_upcall(&st, i);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	ck_assert_int_eq(script_post(&st.dev, 104), 0);
 	ck_assert_int_eq(script_post(&st.dev, 105), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_dequeues(&st, 105);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 }
 
 TEST(refresh__no_room__no_error)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	for (uint64_t i = 1; i <= 20; i++)
 		script_complete(&st.dev, i);
@@ -352,7 +350,7 @@ TEST(refresh__no_room__no_error)
 TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 {
 	struct evd *evd = &st.dev.evd;
-	DAT_EVENT event = script_event(900);
+	struct script_event event = script_event(900);
 	unsigned int arms;
 
 	ck_assert_int_eq(
@@ -360,7 +358,7 @@ TEST(overflow__device_gone__queued_events_come_and_it_is_not_asked_again)
 	ck_assert(evd_mark_overflow(evd_self(evd)));
 	st.dev.fail_polls = 1000;
 	arms = st.dev.arms;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	story_upcall(&st, 900); /* waits for no completion any more */
 	story_run(&st);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);

@@ -29,7 +29,7 @@ struct tape {
 };
 
 void tape_init(struct tape *tape, struct script *dev);
-DAT_UPCALL_OBJECT tape_object(struct tape *tape);
+struct evd_upcall tape_object(struct tape *tape);
 /* Waits for n upcalls since the beginning; for n upcalls to be inside right now. */
 void tape_await(struct tape *tape, int n);
 void tape_await_inside(struct tape *tape, int n);
@@ -75,8 +75,8 @@ void story_run(struct story *story);
 /* Delivers what the device raised, too. */
 void story_settle(struct story *story);
 
-int story_enable(struct story *story, DAT_UPCALL_POLICY policy);
-int story_policy(struct story *story, DAT_UPCALL_POLICY policy, DAT_UPCALL_FLAG flag);
+int story_enable(struct story *story, enum evd_policy policy);
+int story_policy(struct story *story, enum evd_policy policy, enum evd_pending pending);
 
 /* The next upcall on the tape was for `id`. */
 void story_upcall(struct story *story, uint64_t id);
@@ -91,23 +91,23 @@ void story_check_rest(struct script *dev);
 struct waiter {
 	pthread_t thread;
 	struct evd *evd;
-	DAT_TIMEOUT timeout;
+	uint32_t timeout;
 	int threshold;
-	DAT_EVENT event;
+	struct script_event event;
 	int r, nmore;
 	uint64_t took_ns;
 	bool done; /* atomic */
 };
 
 /* Starts it; waiter_start() returns when it sleeps. */
-void waiter_launch(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
-void waiter_start(struct waiter *w, struct script *dev, DAT_TIMEOUT timeout, int threshold);
+void waiter_launch(struct waiter *w, struct script *dev, uint32_t timeout, int threshold);
+void waiter_start(struct waiter *w, struct script *dev, uint32_t timeout, int threshold);
 /* Sends it a signal, again and again, until it returned: one may come when it does not sleep. */
 void waiter_interrupt(struct waiter *w, int number);
 /* Returns the result of evd_wait(). */
 int waiter_join(struct waiter *w);
 uint64_t waiter_id(const struct waiter *w);
 
-#define MS 1000u /* of a DAT_TIMEOUT */
+#define MS 1000u /* of a uint32_t */
 
 #endif

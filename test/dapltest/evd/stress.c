@@ -113,7 +113,7 @@ await_total(void)
 static atomic_int inside, worst;
 
 static void
-see_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+see_upcall(void *instance, const struct script_event *event, int more)
 {
 	int now = atomic_fetch_add(&inside, 1) + 1;
 
@@ -125,15 +125,15 @@ see_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 	atomic_fetch_sub(&inside, 1);
 }
 
-static const DAT_UPCALL_OBJECT see_object = { .upcall_func = see_upcall };
+static const struct evd_upcall see_object = { .function = (void (*)(void))see_upcall };
 
 CASE("evd_stress:stress", .seconds = 60);
 
 TEST(single__all_seen_once_and_never_two_inside)
 {
 	begin(SCRIPT_SHARED);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &see_object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), EVD_POLICY_SINGLE, &see_object,
+			     EVD_PENDING_CALL),
 	    0);
 	start_producers();
 	join_producers();
@@ -145,8 +145,8 @@ TEST(single__all_seen_once_and_never_two_inside)
 TEST(many__all_seen_once)
 {
 	begin(SCRIPT_DIRECT);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_MANY, &see_object,
-			     DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(evd_modify_upcall(
+			     evd_self(&st.dev.evd), EVD_POLICY_MANY, &see_object, EVD_PENDING_CALL),
 	    0);
 	start_producers();
 	join_producers();
@@ -157,7 +157,7 @@ TEST(many__all_seen_once)
 static void *
 dequeue(void *arg)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	(void)arg;
 	while (!atomic_load(&done)) {
@@ -194,7 +194,7 @@ static void *
 wait_for_events(void *arg)
 {
 	unsigned int seed = 7;
-	DAT_EVENT event;
+	struct script_event event;
 	int r, nmore;
 
 	(void)arg;
@@ -221,7 +221,7 @@ waiters_compete(enum script_channel channel)
 	join_producers();
 	/* The last ones may be fewer than a threshold asks for. */
 	while (atomic_load(&total) < 2 * PRODUCERS * EVENTS) {
-		if (evd_dequeue(evd_self(&st.dev.evd), &(DAT_EVENT){ 0 }) == 0)
+		if (evd_dequeue(evd_self(&st.dev.evd), &(struct script_event){ 0 }) == 0)
 			atomic_fetch_add(&total, 1);
 		script_sleep_ms(1);
 	}
@@ -245,13 +245,13 @@ TEST(waiters_on_a_private_channel__all_seen_once)
 static void *
 control(void *arg)
 {
-	static const DAT_UPCALL_POLICY policies[] = { DAT_UPCALL_DISABLE, DAT_UPCALL_TEARDOWN,
-		DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_MANY };
+	static const enum evd_policy policies[] = { EVD_POLICY_DISABLE, EVD_POLICY_TEARDOWN,
+		EVD_POLICY_SINGLE, EVD_POLICY_MANY };
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 
 	while (!atomic_load(&done)) {
 		int r = evd_modify_upcall(evd_self(&st.dev.evd), policies[rand_r(&seed) % 4],
-		    &see_object, rand_r(&seed) % 2 ? DAT_UPCALL_INVOC_ANY : DAT_UPCALL_INVOC_NEW);
+		    &see_object, rand_r(&seed) % 2 ? EVD_PENDING_CALL : EVD_PENDING_REFUSE);
 
 		must(r == 0 || r == -EAGAIN || r == -EBUSY);
 		if (rand_r(&seed) % 4 == 0)
@@ -283,8 +283,8 @@ static void *
 drain_the_returned(void *arg)
 {
 	struct cno *cno = arg;
-	DAT_EVD_HANDLE handle;
-	DAT_EVENT event;
+	void *handle;
+	struct script_event event;
 	int r;
 
 	while (!atomic_load(&done)) {
@@ -357,7 +357,7 @@ complete_for_ever(void *arg)
 }
 
 static void
-ignore_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+ignore_upcall(void *instance, const struct script_event *event, int more)
 {
 	(void)instance;
 	(void)event;
@@ -366,7 +366,7 @@ ignore_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
 
 TEST_LOOP(free_and_open_again__while_completions_and_posts_come, 2)
 {
-	static const DAT_UPCALL_OBJECT object = { .upcall_func = ignore_upcall };
+	static const struct evd_upcall object = { .function = (void (*)(void))ignore_upcall };
 	struct script_options opt;
 	pthread_t thread[2];
 
@@ -376,8 +376,7 @@ TEST_LOOP(free_and_open_again__while_completions_and_posts_come, 2)
 		must(pthread_create(&thread[i], NULL, complete_for_ever, NULL) == 0);
 	for (int i = 0; i < 150; i++) {
 		int r = evd_modify_upcall(evd_self(&st.dev.evd),
-		    i % 2 ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE, &object,
-		    DAT_UPCALL_INVOC_ANY);
+		    i % 2 ? EVD_POLICY_MANY : EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL);
 
 		ck_assert_int_eq(r, 0);
 		script_sleep_ms(i % 3 == 0);

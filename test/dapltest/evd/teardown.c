@@ -42,17 +42,16 @@ static void
 enable_while_torn_down(struct tape *tape, uint64_t id)
 {
 	struct evd *evd = &tape->dev->evd;
-	DAT_EVENT event;
+	struct script_event event;
 	int r;
 
 	(void)id;
-	must(evd_modify_upcall(evd_self(evd), DAT_UPCALL_DISABLE, NULL, DAT_UPCALL_INVOC_NEW) == 0);
+	must(evd_modify_upcall(evd_self(evd), EVD_POLICY_DISABLE, NULL, EVD_PENDING_REFUSE) == 0);
 	await_tearing(evd, 1);
 	/* The recommended pattern must end: refused while events are pending, accepted when not. */
 	must(script_post(tape->dev, 101) == 0);
 	for (;;) {
-		r = evd_modify_upcall(
-		    evd_self(evd), DAT_UPCALL_SINGLE_INSTANCE, NULL, DAT_UPCALL_INVOC_NEW);
+		r = evd_modify_upcall(evd_self(evd), EVD_POLICY_SINGLE, NULL, EVD_PENDING_REFUSE);
 		if (r != -EAGAIN)
 			break;
 		refused++;
@@ -69,11 +68,11 @@ TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
 {
 	begin_threaded(1);
 	st.tape.then = enable_while_torn_down;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	tape_await(&st.tape, 1);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_TEARDOWN, NULL,
-			     DAT_UPCALL_INVOC_NEW),
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&st.dev.evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE),
 	    0);
 	ck_assert_int_eq(st.tape.inside, 0);
 	ck_assert_int_eq(enabled, 1);
@@ -83,9 +82,8 @@ TEST(teardown__enable_inside_an_upcall_teardown_waits_for__takes_no_effect)
 	ck_assert_int_eq(tape_count(&st.tape), 1); /* I6 */
 	/* Once TEARDOWN returned, enabling works again. */
 	st.tape.then = NULL;
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&st.dev.evd), DAT_UPCALL_SINGLE_INSTANCE, NULL,
-			     DAT_UPCALL_INVOC_ANY),
-	    0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&st.dev.evd), EVD_POLICY_SINGLE, NULL, EVD_PENDING_CALL), 0);
 	tape_await(&st.tape, 2);
 	end_threaded();
 }
@@ -110,7 +108,7 @@ TEST(teardown__two_upcalls_of_many_free_their_evd__neither_waits_for_the_other)
 	st.tape.then = meet_and_free;
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_await(&st.tape, 2);
 	tape_await_inside(&st.tape, 0);
 	loop_free(pool); /* joins: the last return has destroyed */
@@ -129,7 +127,7 @@ meet_then_one_frees_one_tears_down(struct tape *tape, uint64_t id)
 	pthread_barrier_wait(&both);
 	r = id == 1 ?
 		evd_free(evd_self(evd)) :
-		evd_modify_upcall(evd_self(evd), DAT_UPCALL_TEARDOWN, NULL, DAT_UPCALL_INVOC_NEW);
+		evd_modify_upcall(evd_self(evd), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_REFUSE);
 	must(r == 0 || (id != 1 && r == -ENODEV));
 }
 
@@ -140,7 +138,7 @@ TEST(teardown__one_upcall_frees_another_tears_down__both_return)
 	st.tape.then = meet_then_one_frees_one_tears_down;
 	script_complete(&st.dev, 1);
 	script_complete(&st.dev, 2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	tape_await(&st.tape, 2);
 	tape_await_inside(&st.tape, 0);
 	loop_free(pool);
@@ -154,10 +152,10 @@ TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
 {
 	begin_threaded(2);
 	tape_hold(&st.tape);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_MANY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_MANY), 0);
 	script_complete(&st.dev, 1);
 	tape_await_inside(&st.tape, 1);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 2);
 	script_sleep_ms(10);
 	ck_assert_int_eq(tape_count(&st.tape), 1);
@@ -175,7 +173,7 @@ TEST(teardown__single_after_many__starts_when_the_last_of_many_returned)
 TEST(teardown__acks_kept_for_a_batch__given_before_the_end)
 {
 	story_begin(&st, NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_deliver(&st.dev));
 	story_upcall(&st, 1);
@@ -189,7 +187,7 @@ TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 	pthread_t thread;
 
 	story_begin(&st, NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	script_complete(&st.dev, 1);
 	ck_assert(script_get(&st.dev));
 	ck_assert_int_eq(pthread_create(&thread, NULL, story_free_thread, &st.dev), 0);
@@ -207,7 +205,7 @@ TEST(teardown__reader_has_the_event_when_free_marks_dead__it_acks_at_once)
 TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 {
 	struct script_options opt = { .channel = SCRIPT_SHARED };
-	DAT_UPCALL_OBJECT object;
+	struct evd_upcall object;
 	struct script other;
 	struct tape tape;
 
@@ -219,9 +217,9 @@ TEST(teardown__a_batch_of_events_for_both__all_booked_before_any_upcall)
 	object = tape_object(&tape);
 	st.tape.then = story_free_arg;
 	st.tape.arg = &other;
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
-	ck_assert_int_eq(evd_modify_upcall(evd_self(&other.evd), DAT_UPCALL_SINGLE_INSTANCE,
-			     &object, DAT_UPCALL_INVOC_ANY),
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(
+	    evd_modify_upcall(evd_self(&other.evd), EVD_POLICY_SINGLE, &object, EVD_PENDING_CALL),
 	    0);
 	script_complete(&st.dev, 1);
 	script_complete(&other, 2);
@@ -243,7 +241,7 @@ TEST(teardown__private_channel__closed_when_its_waiter_is_out_again_and_again)
 	story_begin(&st, &opt);
 	opt.loop = st.loop;
 	for (int i = 0; i < 50; i++) {
-		waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+		waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 		if (i % 2)
 			script_complete(&st.dev, 1); /* it may be reading just now */
 		ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
@@ -279,7 +277,7 @@ TEST(teardown__slot_used_again__a_stale_handle_is_noticed_under_the_lock)
 TEST(teardown__reader_touches_the_slot_after_the_end__harmless)
 {
 	story_begin(&st, NULL);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	st.dev.gets++; /* a notification read after all */
 	script_book(&st.dev);

@@ -15,7 +15,7 @@ CASE("evd_unsignalled:unsignalled");
 
 TEST(wait__unsignalled_alone__times_out_and_counts_it)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore = -1;
 
 	story_begin_qlen(8);
@@ -32,7 +32,7 @@ TEST(wait__unsignalled_alone__times_out_and_counts_it)
 
 TEST(wait__a_signalled_one_comes__the_oldest_is_taken)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore = -1;
 
 	story_begin_qlen(8);
@@ -53,7 +53,7 @@ TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 	struct waiter w;
 
 	story_begin_qlen(8);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	complete_unsignalled(1);
 	while (script_queued(&st.dev)) { /* until the waiter has polled it */
 		(void)script_deliver(&st.dev);
@@ -70,7 +70,7 @@ TEST(waiter__unsignalled_ones_come_and_a_post__sleeps_until_the_post)
 TEST(upcalls__unsignalled_ones_are_delivered_with_the_next_signalled_one)
 {
 	story_begin_qlen(8);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
 	story_settle(&st);
@@ -89,17 +89,16 @@ TEST(enable_new__unsignalled_one_pending__is_pending_like_any)
 {
 	story_begin_qlen(8);
 	complete_unsignalled(1);
-	ck_assert_int_eq(
-	    story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), -EAGAIN);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), -EAGAIN);
 	story_dequeues(&st, 1);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE), 0);
 	story_expect_nothing(&st);
 	story_end(&st);
 }
 
 TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	static struct cno cno;
 
 	story_begin_qlen(4);
@@ -145,14 +144,14 @@ TEST(cno__is_notified_of_signalled_ones_alone_and_of_a_full_queue)
 	story_settle(&st);
 	ck_assert_int_eq(cno_wait(cno_self(&cno), 0, &handle), -ETIMEDOUT);
 	story_dequeues(&st, 12);
-	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, DAT_HANDLE_NULL), 0);
+	ck_assert_int_eq(evd_set_listener(evd_self(&st.dev.evd), NULL, NULL), 0);
 	ck_assert_int_eq(cno_free(cno_self(&cno), true), 0);
 	story_end(&st);
 }
 
 TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	story_begin_qlen(4);
@@ -169,7 +168,7 @@ TEST(waiter__the_queue_is_full_of_unsignalled_ones__wakes)
 TEST(resize__the_shorter_queue_is_full_of_unsignalled_ones__reported)
 {
 	story_begin_qlen(4);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	complete_unsignalled(1);
 	complete_unsignalled(2);
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
@@ -192,7 +191,7 @@ is_two(const struct evd_record *record, const void *key)
 
 TEST(purge_and_resize__unsignalled_ones_stay_unsignalled)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	story_begin_qlen(8);
@@ -218,7 +217,7 @@ TEST(solicited__request_stands__widened_and_polled_again)
 {
 	story_begin_qlen(8);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert(st.dev.armed_solicited);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0); /* as it is */
 	complete_unsignalled(1); /* not solicited: it raises no notification */
@@ -242,7 +241,7 @@ TEST(solicited__waiter_blocked__its_request_is_widened)
 
 	story_begin_qlen(8);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	script_show(&st.dev, 1);
 	script_decide(&st.dev);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
@@ -254,7 +253,7 @@ TEST(solicited__waiter_blocked__its_request_is_widened)
 TEST(solicited__all_requested_already__not_requested_again)
 {
 	story_begin_qlen(8);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), true), 0);
 	ck_assert_int_eq(evd_set_solicited(evd_self(&st.dev.evd), false), 0);
 	story_expect_nothing(&st);
@@ -281,7 +280,7 @@ complete_either(uint64_t id, bool is_undisturbed)
 static void
 move(unsigned int first, unsigned int pattern, unsigned int qlen)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore, r;
 
 	story_begin_qlen(RING);
@@ -340,14 +339,14 @@ post_unsignalled(uint64_t id, bool barrier)
 	const struct evd_order order = {
 		.endpoint = &script_barrier, .barrier = barrier, .unsignalled = true
 	};
-	DAT_EVENT event = script_event(id);
+	struct script_event event = script_event(id);
 
 	ck_assert_int_eq(
-	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_RMR_BIND, &event, &order), 0);
+	    evd_post_ordered(evd_self(&st.dev.evd), EVD_STREAM_COMPLETION, &event, &order), 0);
 }
 
 static bool
-is_100(const DAT_EVENT *event, const void *key)
+is_100(const void *event, const void *key)
 {
 	(void)key;
 	return script_id(event) == 100;
@@ -356,7 +355,7 @@ is_100(const DAT_EVENT *event, const void *key)
 /* A posted event may be unsignalled, too. */
 TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore = -1;
 
 	story_begin_qlen(4);
@@ -382,7 +381,7 @@ TEST(posted__unsignalled__wakes_no_thread_and_is_counted)
 
 TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	int nmore;
 
 	story_begin_qlen(2);
@@ -390,7 +389,7 @@ TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 	complete_unsignalled(1);
 	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 0, 1, &event, &nmore), -ETIMEDOUT);
 	ck_assert_int_eq(nmore, 2);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_NORIFY), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_NOTIFY), 0);
 	story_expect_nothing(&st);
 	complete_unsignalled(2); /* the ring is full: the device may have more */
 	ck_assert_int_eq(evd_refresh(evd_self(&st.dev.evd)), 0);
@@ -404,7 +403,7 @@ TEST(posted__unsignalled_and_a_full_ring_of_such__each_counts_as_it_is)
 TEST(posted__unsignalled_behind_a_barrier__is_delivered_with_the_next_signalled_one)
 {
 	story_begin_qlen(8);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	post_unsignalled(100, true);
 	story_settle(&st);
 	ck_assert_int_eq(tape_count(&st.tape), 0);
@@ -425,7 +424,7 @@ static const int failed_with[] = { -EIO, -EOVERFLOW };
 /* origin: outside.12 */
 TEST_LOOP(dequeue__device_fails__all_that_is_queued_comes_first, 2)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	for (unsigned int pattern = 0; pattern < 1u << ENTRIES; pattern++) {
 		story_begin_qlen(RING);

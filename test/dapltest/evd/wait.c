@@ -22,9 +22,9 @@ teardown(void)
 }
 
 static int
-wait_here(DAT_TIMEOUT timeout, int threshold, uint64_t *id, int *nmore)
+wait_here(uint32_t timeout, int threshold, uint64_t *id, int *nmore)
 {
-	DAT_EVENT event = script_event(0);
+	struct script_event event = script_event(0);
 	int r = evd_wait(evd_self(&st.dev.evd), timeout, threshold, &event, nmore);
 
 	*id = script_id(&event);
@@ -41,15 +41,15 @@ TEST(wait__events_queued__oldest_at_once_and_nmore_is_what_is_known)
 
 	story_complete(1, 40); /* more than one batch */
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), 0);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 1, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 100); /* a completion arrives when it is first polled */
 	ck_assert_int_eq(nmore, 0); /* no poll was needed */
 	ck_assert_uint_eq(st.dev.polls, 0);
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 33, &id, &nmore), 0);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 33, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 1);
 	ck_assert_int_eq(nmore, 39); /* two batches, the second of which is short */
 	ck_assert_uint_eq(st.dev.polls, 2);
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), 0);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 1, &id, &nmore), 0);
 	ck_assert_uint_eq(id, 2);
 	ck_assert_int_eq(nmore, 38);
 	ck_assert_uint_eq(st.dev.polls, 2);
@@ -131,7 +131,7 @@ TEST(wait__greatest_finite_timeout__does_not_overflow)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE - 1, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER - 1, 1);
 	script_sleep_ms(5);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -141,7 +141,7 @@ TEST(wait__notification__wakes)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
 	ck_assert_int_eq(waiter_join(&w), 0);
@@ -154,7 +154,7 @@ TEST(wait__post_from_another_thread__wakes)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	ck_assert_uint_eq(waiter_id(&w), 100);
@@ -164,7 +164,7 @@ TEST(wait__threshold_of_two_streams__counts_both)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 3);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 3);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_complete(1, 1);
 	ck_assert(script_deliver(&st.dev));
@@ -178,7 +178,7 @@ TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 40);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 40);
 	for (uint64_t i = 1; i <= 40; i++) {
 		story_complete(i, 1);
 		while (!script_deliver(&st.dev) && i < 40)
@@ -193,7 +193,7 @@ TEST(wait__threshold_reached_one_notification_at_a_time__armed_each_time)
 /* origin: race.W1 */
 TEST(wait__spurious_notification__sleeps_on)
 {
-	struct dat_rearm_evd_counters counters;
+	struct evd_counters counters;
 	struct waiter w;
 
 	waiter_start(&w, &st.dev, 60 * MS, 1);
@@ -207,12 +207,12 @@ TEST(wait__spurious_notification__sleeps_on)
 
 TEST(wait__second_waiter_and_dequeue__refused_while_one_blocks)
 {
-	DAT_EVENT event;
+	struct script_event event;
 	struct waiter w;
 	uint64_t id;
 	int nmore;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 2);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 2);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EBUSY);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EBUSY);
@@ -236,9 +236,9 @@ TEST(wait__upcall_policy_enabled__refused)
 	uint64_t id;
 	int nmore;
 
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EACCES);
-	ck_assert_int_eq(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW), 0);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -ETIMEDOUT);
 }
 
@@ -247,8 +247,8 @@ TEST(enable__a_waiter_is_blocked__refused)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
-	ck_assert_int_eq(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE), -EBUSY);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EBUSY);
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	ck_assert_int_eq(waiter_join(&w), 0);
 	story_expect_nothing(&st);
@@ -262,7 +262,7 @@ TEST(unwaitable__refused_and_the_blocked_one_released)
 	uint64_t id;
 	int nmore;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(evd_set_waitable(evd_self(&st.dev.evd), false), 0);
 	ck_assert_int_eq(waiter_join(&w), -EPERM);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), -EPERM);
@@ -321,7 +321,7 @@ TEST(wait__freed_meanwhile__cancelled)
 {
 	struct waiter w;
 
-	waiter_start(&w, &st.dev, DAT_TIMEOUT_INFINITE, 1);
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), 0);
 	ck_assert_int_eq(waiter_join(&w), -ECANCELED);
 	ck_assert_int_eq(evd_free(evd_self(&st.dev.evd)), -ENODEV);
@@ -333,7 +333,7 @@ TEST(wait__device_cannot_be_armed__returns_the_error_and_does_not_sleep)
 	int nmore;
 
 	st.dev.fail_arms = 1;
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 1, &id, &nmore), -EIO);
 	ck_assert_int_eq(wait_here(5 * MS, 1, &id, &nmore), -ETIMEDOUT);
 }
 
@@ -343,9 +343,9 @@ TEST(wait__device_cannot_be_polled__returns_the_error)
 	int nmore;
 
 	st.dev.fail_polls = 1;
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 1, &id, &nmore), -EIO);
 	st.dev.greedy_polls = 1;
-	ck_assert_int_eq(wait_here(DAT_TIMEOUT_INFINITE, 1, &id, &nmore), -EIO);
+	ck_assert_int_eq(wait_here(EVD_FOREVER, 1, &id, &nmore), -EIO);
 	story_complete(1, 1);
 	ck_assert_int_eq(wait_here(0, 1, &id, &nmore), 0);
 }
@@ -363,7 +363,7 @@ TEST(wait__with_an_effect__runs_before_the_caller_sees_the_event)
 
 TEST(dequeue_several__with_effects__each_effect_runs)
 {
-	DAT_EVENT events[3];
+	struct script_event events[3];
 	uint64_t taken = 0;
 
 	for (uint64_t id = 1; id <= 3; id++) {
@@ -376,9 +376,7 @@ TEST(dequeue_several__with_effects__each_effect_runs)
 
 		ck_assert_int_ge(n, 1);
 		for (int i = 0; i < n; i++)
-			ck_assert_uint_eq(
-			    events[i].event_data.dto_completion_event_data.user_cookie.as_64,
-			    ++taken);
+			ck_assert_uint_eq(events[i].id, ++taken);
 		ck_assert_int_eq(st.dev.effects, (int)taken);
 	}
 }
@@ -386,21 +384,21 @@ TEST(dequeue_several__with_effects__each_effect_runs)
 /* Two batches and a half are of an endpoint that is gone. */
 TEST(dequeue_several__completions_without_an_event__finds_the_event_behind_them)
 {
-	DAT_EVENT events[2];
+	struct script_event events[2];
 
 	st.dev.gone[1] = true;
 	for (uint64_t id = 1; id <= 2 * EVD_BATCH + EVD_BATCH / 2; id++)
 		script_complete_on(&st.dev, 1, id);
 	script_complete(&st.dev, 100);
 	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 2, events), 1);
-	ck_assert_uint_eq(events[0].event_data.dto_completion_event_data.user_cookie.as_64, 100);
+	ck_assert_uint_eq(events[0].id, 100);
 	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 2, events), -EAGAIN);
 }
 
 TEST(dequeue_several__device_fails__error_and_nothing_is_lost)
 {
 	const struct evd_ref ref = evd_self(&st.dev.evd);
-	DAT_EVENT events[3];
+	struct script_event events[3];
 
 	ck_assert_int_eq(evd_dequeue_several(ref, 3, events), -EAGAIN);
 	story_complete(1, 3);

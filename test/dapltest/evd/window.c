@@ -81,7 +81,7 @@ static int dequeued[1000];
 static void
 dequeue_one(void)
 {
-	DAT_EVENT event;
+	struct script_event event;
 
 	if (evd_dequeue(evd_self(&st.dev.evd), &event) == 0)
 		dequeued[script_id(&event)]++;
@@ -116,7 +116,7 @@ intrude_show(void)
 static void
 intrude_enable(void)
 {
-	must(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE) == 0);
+	must(story_enable(&st, EVD_POLICY_SINGLE) == 0);
 }
 
 static void
@@ -129,7 +129,7 @@ intrude_post_and_enable(void)
 static void
 intrude_disable(void)
 {
-	must(story_policy(&st, DAT_UPCALL_DISABLE, DAT_UPCALL_INVOC_NEW) == 0);
+	must(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE) == 0);
 }
 
 static void
@@ -143,7 +143,7 @@ intrude_disable_and_enable(void)
 static void
 intrude_refused_enable(void)
 {
-	int r = story_policy(&st, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_INVOC_NEW);
+	int r = story_policy(&st, EVD_POLICY_SINGLE, EVD_PENDING_REFUSE);
 
 	must(r == 0 || r == -EAGAIN);
 }
@@ -167,8 +167,8 @@ static void
 disable_after_first(struct tape *tape, uint64_t id)
 {
 	if (id == 1)
-		must(evd_modify_upcall(evd_self(&tape->dev->evd), DAT_UPCALL_DISABLE, NULL,
-			 DAT_UPCALL_INVOC_NEW) == 0);
+		must(evd_modify_upcall(evd_self(&tape->dev->evd), EVD_POLICY_DISABLE, NULL,
+			 EVD_PENDING_REFUSE) == 0);
 }
 
 static void
@@ -190,7 +190,7 @@ rest(void)
 
 /* Two bursts with a posted event between; `policy` takes them, `then` runs inside the upcalls. */
 static void
-tell(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact, int window,
+tell(enum evd_policy policy, void (*then)(struct tape *, uint64_t), bool exact, int window,
     void (*intruder)(void))
 {
 	const struct script_options opt = { .exact = exact };
@@ -223,7 +223,7 @@ reckon(bool intruded)
 	while (st.dev.undecided_count)
 		script_decide(&st.dev);
 	rest();
-	must(story_enable(&st, DAT_UPCALL_SINGLE_INSTANCE) == 0);
+	must(story_enable(&st, EVD_POLICY_SINGLE) == 0);
 	rest();
 	for (int i = 0; i < st.tape.n; i++)
 		if (st.tape.id[i] != TAPE_REPORT)
@@ -242,7 +242,7 @@ reckon(bool intruded)
 }
 
 static void
-sweep(DAT_UPCALL_POLICY policy, void (*then)(struct tape *, uint64_t), bool exact,
+sweep(enum evd_policy policy, void (*then)(struct tape *, uint64_t), bool exact,
     void (*intruder)(void))
 {
 	int window = 1;
@@ -260,27 +260,27 @@ CASE("evd_window:window");
 
 TEST_LOOP(single__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
-	sweep(DAT_UPCALL_SINGLE_INSTANCE, NULL, false, intruders[_i]);
+	sweep(EVD_POLICY_SINGLE, NULL, false, intruders[_i]);
 }
 
 TEST_LOOP(single_with_the_exact_hint__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
-	sweep(DAT_UPCALL_SINGLE_INSTANCE, NULL, true, intruders[_i]);
+	sweep(EVD_POLICY_SINGLE, NULL, true, intruders[_i]);
 }
 
 TEST_LOOP(many__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
-	sweep(DAT_UPCALL_MANY, NULL, false, intruders[_i]);
+	sweep(EVD_POLICY_MANY, NULL, false, intruders[_i]);
 }
 
 TEST_LOOP(disabled_in_the_upcall__any_intruder_in_any_window__nothing_stranded, N_INTRUDERS)
 {
-	sweep(DAT_UPCALL_SINGLE_INSTANCE, disable_after_first, false, intruders[_i]);
+	sweep(EVD_POLICY_SINGLE, disable_after_first, false, intruders[_i]);
 }
 
 TEST_LOOP(notify__any_event_in_any_window__nothing_stranded, 4)
 {
-	sweep(DAT_UPCALL_NORIFY, drain_when_reported, false, intruders[_i]);
+	sweep(EVD_POLICY_NOTIFY, drain_when_reported, false, intruders[_i]);
 }
 
 /* ---- TEARDOWN by a thread of its own, since it may have to wait for the upcall ---- */
@@ -292,7 +292,7 @@ static void *
 tear_down(void *arg)
 {
 	(void)arg;
-	must(story_policy(&st, DAT_UPCALL_TEARDOWN, DAT_UPCALL_INVOC_NEW) == 0);
+	must(story_policy(&st, EVD_POLICY_TEARDOWN, EVD_PENDING_REFUSE) == 0);
 	__atomic_store_n(&torn_down, true, __ATOMIC_SEQ_CST);
 	return NULL;
 }
@@ -316,7 +316,7 @@ not_torn_down(struct tape *tape, uint64_t id)
 
 TEST_LOOP(teardown_in_any_window__no_upcall_after_it_returned, 2)
 {
-	const DAT_UPCALL_POLICY policy = _i ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE;
+	const enum evd_policy policy = _i ? EVD_POLICY_MANY : EVD_POLICY_SINGLE;
 	bool intruded = true;
 
 	for (int window = 1; intruded; window++) {
@@ -335,13 +335,13 @@ static struct cno_story cs;
 static uint64_t deadline;
 
 /* How long to wait: the first poll must be over by then.  The deadline here is a little later. */
-static DAT_TIMEOUT
+static uint32_t
 soon(void)
 {
 	const double timeout = runner_stretch(5 * MS);
 
 	deadline = os_clock_ns() + (uint64_t)(timeout * 2000);
-	return (DAT_TIMEOUT)timeout;
+	return (uint32_t)timeout;
 }
 
 static void
@@ -362,14 +362,14 @@ trigger_after_the_deadline(void)
 /* origin: peer.10 */
 TEST(cno_wait__triggered_at_the_deadline__returned)
 {
-	DAT_TIMEOUT timeout;
+	uint32_t timeout;
 
 	cno_story_begin(&cs, 1);
 	intrude = trigger_after_the_deadline;
 	countdown = 1;
 	timeout = soon();
 	watch(&cs.cno.lock.mutex);
-	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), timeout, &(DAT_EVD_HANDLE){ NULL }), 0);
+	ck_assert_int_eq(cno_wait(cno_self(&cs.cno), timeout, &(void *){ NULL }), 0);
 	ck_assert_ptr_null(watched);
 	cno_story_drains(&cs.dev[0], 1);
 	cno_story_end(&cs);
@@ -384,8 +384,8 @@ complete_after_the_deadline(void)
 
 TEST(evd_wait__completion_at_the_deadline__returned)
 {
-	DAT_TIMEOUT timeout;
-	DAT_EVENT event;
+	uint32_t timeout;
+	struct script_event event;
 	int nmore;
 
 	story_begin(&st, NULL);

@@ -23,15 +23,15 @@ static void
 check_counters(struct stage_evd *e, const struct stage_life *l)
 {
 	const struct device_cq *cq = e->base == BASE_SOFTWARE ? NULL : &e->cq;
-	struct dat_rearm_evd_counters n;
+	struct evd_counters n;
 	uint64_t polled = 0, entered = 0;
 
 	if (evd_query_counters(evd_self(&e->evd), &n))
 		violation("query_counters of EVD %c fails", 'a' + e->index);
-	check(e, "software events", n.software_events, l->posts[EVD_STREAM_SOFTWARE]);
-	check(e, "connection requests", n.cr_events, l->posts[EVD_STREAM_CR]);
-	check(e, "asynchronous events", n.async_events, l->posts[EVD_STREAM_ASYNC]);
-	check(e, "connection events", n.connection_events, l->posts[EVD_STREAM_CONNECTION]);
+	check(e, "software events", n.software, l->posts[EVD_STREAM_SOFTWARE]);
+	check(e, "connection requests", n.requests, l->posts[EVD_STREAM_REQUEST]);
+	check(e, "asynchronous events", n.asyncs, l->posts[EVD_STREAM_ASYNC]);
+	check(e, "connection events", n.connections, l->posts[EVD_STREAM_CONNECTION]);
 	check(e, "upcalls", n.upcalls, l->upcalls);
 	check(e, "overflows", n.overflows, e->overflowed);
 	check(e, "notifications", n.notifications, cq ? cq->gets : 0);
@@ -43,8 +43,8 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 			polled += l->produced[s];
 	}
 	if (!e->purged && !e->departed && !(world_faults & FAULT_EXCESS))
-		check(e, "completions", n.dto_events,
-		    l->posts[EVD_STREAM_RMR_BIND] + polled - (cq ? cq->count : 0));
+		check(e, "completions", n.completions,
+		    l->posts[EVD_STREAM_COMPLETION] + polled - (cq ? cq->count : 0));
 	if (n.max_depth > entered)
 		violation("at rest EVD %c has been %llu events long, and %llu were produced",
 		    'a' + e->index, (unsigned long long)n.max_depth, (unsigned long long)entered);
@@ -53,9 +53,8 @@ check_counters(struct stage_evd *e, const struct stage_life *l)
 	 * while upcalls are off is counted by no poll of theirs.
 	 */
 	if (cq && entered == 0 && !(world_faults & FAULT_POLL) &&
-	    e->spec->policy == DAT_UPCALL_SINGLE_INSTANCE &&
-	    e->policy.value == DAT_UPCALL_SINGLE_INSTANCE && !e->policy.unknown &&
-	    !call_has(DO_DISABLE) && !call_has(DO_TEARDOWN))
+	    e->spec->policy == EVD_POLICY_SINGLE && e->policy.value == EVD_POLICY_SINGLE &&
+	    !e->policy.unknown && !call_has(DO_DISABLE) && !call_has(DO_TEARDOWN))
 		check(e, "notifications for nothing", n.spurious_notifications, cq->gets);
 	if (n.races_closed > n.arms)
 		violation("at rest EVD %c closed more races than it armed", 'a' + e->index);

@@ -82,19 +82,19 @@ perform(const struct action *a, int actor)
 		call_purge(e);
 		break;
 	case DO_SINGLE:
-		(void)call_modify(e, DAT_UPCALL_SINGLE_INSTANCE, a);
+		(void)call_modify(e, EVD_POLICY_SINGLE, a);
 		break;
 	case DO_MANY:
-		(void)call_modify(e, DAT_UPCALL_MANY, a);
+		(void)call_modify(e, EVD_POLICY_MANY, a);
 		break;
 	case DO_NORIFY:
-		(void)call_modify(e, DAT_UPCALL_NORIFY, a);
+		(void)call_modify(e, EVD_POLICY_NOTIFY, a);
 		break;
 	case DO_DISABLE:
-		(void)call_modify(e, DAT_UPCALL_DISABLE, a);
+		(void)call_modify(e, EVD_POLICY_DISABLE, a);
 		break;
 	case DO_TEARDOWN:
-		(void)call_modify(e, DAT_UPCALL_TEARDOWN, a);
+		(void)call_modify(e, EVD_POLICY_TEARDOWN, a);
 		break;
 	case DO_REARM:
 		call_rearm(e);
@@ -278,7 +278,7 @@ check_sources_read(void)
 }
 
 static void
-upcall(struct stage_object *object, const DAT_EVENT *events, DAT_COUNT n)
+upcall(struct stage_object *object, const struct device_event *events, unsigned int n)
 {
 	struct stage_evd *e = object->evd;
 	uint8_t *serial = &stage.frame_life[sched.self - sched.fibers][e->index];
@@ -290,14 +290,14 @@ upcall(struct stage_object *object, const DAT_EVENT *events, DAT_COUNT n)
 	first = e->upcalls++ == 0;
 	if (has_script(ACTOR_UPCALL, e->index))
 		sched_touch(OP_EVENT, OBJECT_EVD(e->index)); /* the order of the actors matters */
-	if (object->policy == DAT_UPCALL_NORIFY) {
+	if (object->policy == EVD_POLICY_NOTIFY) {
 		if (events)
 			violation("an upcall that notifies brings an event");
 		(void)call_drain(e);
 	} else if (!events || n < 1) {
 		violation("an upcall without an event");
 	} else {
-		for (DAT_COUNT i = 0; i < n; i++)
+		for (unsigned int i = 0; i < n; i++)
 			oracle_deliver(e, object->serial, &events[i]);
 		check_sources_read();
 	}
@@ -309,14 +309,14 @@ upcall(struct stage_object *object, const DAT_EVENT *events, DAT_COUNT n)
 }
 
 void
-actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+actor_upcall(void *instance, const struct device_event *event, int more)
 {
 	(void)more;
 	upcall(instance, event, 1);
 }
 
 void
-actor_upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+actor_upcall_array(void *instance, const struct device_event *events, unsigned int n, int more)
 {
 	(void)more;
 	if (n > STAGE_ARRAY)
@@ -325,7 +325,20 @@ actor_upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT
 }
 
 void
-actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle)
+actor_call(void *instance, const void *event, int more, void (*function)(void))
+{
+	((__typeof__(&actor_upcall))function)(instance, event, more);
+}
+
+void
+actor_call_array(
+    void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
+{
+	((__typeof__(&actor_upcall_array))upcall->function)(instance, events, n, more);
+}
+
+void
+actor_agent(void *instance, void *handle)
 {
 	struct stage_agent *own = instance;
 	struct stage_cno *c = own->cno;

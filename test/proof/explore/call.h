@@ -98,7 +98,7 @@ void call_wrong(struct stage_evd *e);
 /* ---- CNOs ---- */
 
 /* Drains the EVD that a CNO handed out; `drained` of others counts its events. */
-unsigned int call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle);
+unsigned int call_drain_handed(struct stage_cno *c, void *handle);
 int call_cno_wait(struct stage_cno *c, int us, unsigned int *drained);
 int call_trigger(struct stage_cno *c, unsigned int *drained);
 /* The same by cno_trywait(); it takes one event, and leaves the others. */

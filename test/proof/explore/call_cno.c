@@ -22,7 +22,7 @@ check_handed(const struct stage_cno *c, const struct stage_cell *cell)
 }
 
 unsigned int
-call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle)
+call_drain_handed(struct stage_cno *c, void *handle)
 {
 	const struct stage_cell *cell = handle;
 	const struct stage_cell **handed = &stage.handed[sched.self - sched.fibers];
@@ -39,7 +39,7 @@ call_drain_handed(struct stage_cno *c, DAT_EVD_HANDLE handle)
 
 /* The wait of a thread that may be cancelled. */
 static int
-wait_or_leave(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
+wait_or_leave(struct cno_ref ref, uint32_t timeout, void **handle)
 {
 	struct world_left left;
 	int r;
@@ -55,10 +55,10 @@ wait_or_leave(struct cno_ref ref, DAT_TIMEOUT timeout, DAT_EVD_HANDLE *handle)
 int
 call_cno_wait(struct stage_cno *c, int us, unsigned int *drained)
 {
-	DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
+	uint32_t timeout = us < 0 ? EVD_FOREVER : (uint32_t)us;
 	uint64_t begun = sched.now;
 	const struct call call = call_begins_cno(c);
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	const struct left_cno *left = left_cno();
 	int r;
 
@@ -104,14 +104,14 @@ call_serve(struct stage_cno *c, int n)
 
 /* A trigger is taken without waiting, by cno_trigger() or cno_trywait(). */
 static int
-take_trigger(struct stage_cno *c, const char *name,
-    int (*take)(struct cno_ref ref, DAT_EVD_HANDLE *handle), DAT_EVD_HANDLE *handle)
+take_trigger(struct stage_cno *c, const char *name, int (*take)(struct cno_ref ref, void **handle),
+    void **handle)
 {
 	const struct call call = call_begins_cno(c);
 	const struct left_cno *left = left_cno();
 	int r;
 
-	*handle = DAT_HANDLE_NULL;
+	*handle = NULL;
 	if (!call.late)
 		c->taking |= fiber_bit(sched.self);
 	r = take(call_cno_ref(&call), handle);
@@ -132,7 +132,7 @@ take_trigger(struct stage_cno *c, const char *name,
 int
 call_trigger(struct stage_cno *c, unsigned int *drained)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	const int r = take_trigger(c, "cno_trigger", cno_trigger, &handle);
 
 	if (r == 0 && handle)
@@ -143,7 +143,7 @@ call_trigger(struct stage_cno *c, unsigned int *drained)
 int
 call_trywait(struct stage_cno *c, unsigned int *taken)
 {
-	DAT_EVD_HANDLE handle;
+	void *handle;
 	const int r = take_trigger(c, "cno_trywait", cno_trywait, &handle);
 	const struct stage_cell *cell = handle;
 
@@ -200,12 +200,12 @@ call_agent(struct stage_cno *c, bool installed)
 {
 	const struct call call = call_begins_cno(c);
 	struct stage_agent *own = &c->agents[call.serial];
-	DAT_OS_WAIT_PROXY_AGENT agent = { NULL, NULL };
+	struct cno_agent agent = { NULL, NULL };
 	int r;
 
 	own->installs += installed;
 	if (installed)
-		agent = (DAT_OS_WAIT_PROXY_AGENT){ own, actor_agent };
+		agent = (struct cno_agent){ own, actor_agent };
 	r = cno_modify_agent(call_cno_ref(&call), agent);
 	call_ends_with(&call, "modify_agent", r);
 	call_result("modify_agent", r, call_gone(&call, r));
@@ -239,11 +239,11 @@ void
 call_cno_query(struct stage_cno *c)
 {
 	const struct call call = call_begins_cno(c);
-	DAT_OS_WAIT_PROXY_AGENT agent;
+	struct cno_agent agent;
 	const int r = cno_query(call_cno_ref(&call), &agent);
 
 	call_ends_with(&call, "cno_query", r);
-	if (r == 0 && agent.proxy_agent_func && agent.instance_data != &c->agents[call.serial])
+	if (r == 0 && agent.function && agent.instance != &c->agents[call.serial])
 		violation("cno_query of %c returns another CNO's agent", 'n' + c->index);
 	call_result("cno_query", r, call_gone(&call, r));
 }

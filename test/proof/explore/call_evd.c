@@ -8,7 +8,7 @@
 static bool
 policies_change(const struct stage_evd *e)
 {
-	return e->spec->policy != DAT_UPCALL_DISABLE || call_has(DO_SINGLE) || call_has(DO_MANY) ||
+	return e->spec->policy != EVD_POLICY_DISABLE || call_has(DO_SINGLE) || call_has(DO_MANY) ||
 	       call_has(DO_NORIFY) || call_has(DO_REARM);
 }
 
@@ -54,7 +54,7 @@ call_dequeue(struct stage_evd *e)
 {
 	const int least = alone(e) ? entry_queued(e, sched.steps, DEVICE_DEPTH, true) : 0;
 	const struct call c = call_begins(e);
-	DAT_EVENT event;
+	struct device_event event;
 	int r = evd_dequeue(call_ref(&c), &event);
 
 	call_ends_with(&c, "dequeue", r);
@@ -75,7 +75,7 @@ int
 call_several(struct stage_evd *e, unsigned int most)
 {
 	const struct call c = call_begins(e);
-	DAT_EVENT events[4];
+	struct device_event events[4];
 	int r = evd_dequeue_several(call_ref(&c), most < 4 ? most : 4, events);
 
 	call_ends_with(&c, "dequeue_several", r);
@@ -149,7 +149,7 @@ check_waited(const struct stage_evd *e, int threshold, int r, int more, uint32_t
 
 /* Unsignalled completions end a wait only if they fill the ring. */
 static void
-check_woken(const struct stage_evd *e, int threshold, const DAT_EVENT *event)
+check_woken(const struct stage_evd *e, int threshold, const struct device_event *event)
 {
 	const struct left_evd *left = left_evd();
 	const uint64_t id = device_event_id(event);
@@ -164,7 +164,8 @@ check_woken(const struct stage_evd *e, int threshold, const DAT_EVENT *event)
 
 /* The wait of a thread that may be cancelled. */
 static int
-wait_or_leave(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT *event, int *more)
+wait_or_leave(
+    struct evd_ref ref, uint32_t timeout, int threshold, struct device_event *event, int *more)
 {
 	struct world_left left;
 	int r;
@@ -180,14 +181,14 @@ wait_or_leave(struct evd_ref ref, DAT_TIMEOUT timeout, int threshold, DAT_EVENT 
 int
 call_wait(struct stage_evd *e, int threshold, int us)
 {
-	DAT_TIMEOUT timeout = us < 0 ? DAT_TIMEOUT_INFINITE : (DAT_TIMEOUT)us;
+	uint32_t timeout = us < 0 ? EVD_FOREVER : (uint32_t)us;
 	const int least =
 	    alone(e) && !call_has(DO_RESIZE) ? entry_queued(e, sched.steps, e->qlen, false) : 0;
 	const struct call c = call_begins(e);
 	const int gone = entry_delivered_of(e);
 	const uint32_t since = sched.steps;
 	uint64_t begun = sched.now;
-	DAT_EVENT event;
+	struct device_event event;
 	int r, more = -1;
 
 	/* A wait for an earlier EVD of the slot does not wait at all. */
@@ -395,7 +396,7 @@ call_attach(struct stage_evd *e, struct stage_cno *c)
 	r = e->unlinked && call_current(&call) ?
 		-ENODEV :
 		evd_set_listener(call_ref(&call), c ? cno_listener(&c->cno) : NULL,
-		    c ? &c->agents[c->serial] : DAT_HANDLE_NULL);
+		    c ? &c->agents[c->serial] : NULL);
 	if (r == 0) {
 		old = e->cno;
 		e->cno = c;

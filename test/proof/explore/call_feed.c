@@ -34,11 +34,11 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 	/* Each actor posts one kind of event: the EVD counts each kind by itself. */
 	static const enum evd_stream kinds[ACTORS] = {
 		EVD_STREAM_SOFTWARE,
-		EVD_STREAM_CR,
+		EVD_STREAM_REQUEST,
 		EVD_STREAM_ASYNC,
 		EVD_STREAM_SOFTWARE,
-		EVD_STREAM_RMR_BIND,
-		EVD_STREAM_CR,
+		EVD_STREAM_COMPLETION,
+		EVD_STREAM_REQUEST,
 		EVD_STREAM_ASYNC,
 		EVD_STREAM_SOFTWARE,
 	};
@@ -53,13 +53,13 @@ call_post(struct stage_evd *e, enum verb verb, int actor, int ep)
 		.hold = verb == DO_ESTABLISHED ? &e->holds[ep] : NULL,
 	};
 	struct stage_entry *entry;
-	DAT_EVENT event = { 0 };
+	struct device_event event;
 	bool full, short_of;
 	uint64_t id;
 	int r;
 
 	id = event_id((unsigned int)e->index, c.serial, stream, number);
-	device_event(&event, id);
+	device_event(&event, id, &l->cell);
 	entry = entry_begins(l, id);
 	entry->after = (uint8_t)l->produced[STREAM_CQ + ep];
 	if (verb == DO_ESTABLISHED) {
@@ -136,7 +136,7 @@ call_empty(struct stage_evd *e)
 }
 
 static bool
-match_event(const DAT_EVENT *event, const void *key)
+match_event(const void *event, const void *key)
 {
 	(void)key;
 	return device_event_id(event) & 1;
@@ -172,7 +172,7 @@ match_ep(uint64_t id, const struct leaver *leaver)
 }
 
 static bool
-match_ep_event(const DAT_EVENT *event, const void *leaver)
+match_ep_event(const void *event, const void *leaver)
 {
 	return match_ep(device_event_id(event), leaver);
 }
@@ -189,7 +189,7 @@ check_left(const struct leaver *leaver, uint32_t since)
 {
 	const struct evd *evd = &leaver->evd->evd;
 	const struct stage_entry *entry;
-	const DAT_EVENT *event;
+	const void *event;
 
 	if (evd->lock.owner || !evd->alive)
 		return;

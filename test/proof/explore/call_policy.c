@@ -8,9 +8,9 @@ object_for(struct stage_life *l, int policy, const struct action *a)
 {
 	const int first = a->another ? STAGE_OBJECTS / 2 : 0;
 
-	return &l->objects[first + (policy == DAT_UPCALL_SINGLE_INSTANCE ? 0 :
-				       policy == DAT_UPCALL_NORIFY	 ? 1 :
-									   2)];
+	return &l->objects[first + (policy == EVD_POLICY_SINGLE	   ? 0 :
+				       policy == EVD_POLICY_NOTIFY ? 1 :
+								     2)];
 }
 
 /* What the section left in which the call decided. */
@@ -19,7 +19,7 @@ check_modified(const struct stage_evd *e, int policy, const struct action *a, in
 {
 	const struct left_evd *left = left_evd();
 
-	if (!left->alive || policy == DAT_UPCALL_DISABLE || policy == DAT_UPCALL_TEARDOWN)
+	if (!left->alive || policy == EVD_POLICY_DISABLE || policy == EVD_POLICY_TEARDOWN)
 		return;
 	if (r == 0 && left->waiting)
 		violation("EVD %c gets a policy that calls, and a thread waits", 'a' + e->index);
@@ -51,7 +51,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 	const bool current = call_current(&c);
 	int r;
 
-	if (policy == DAT_UPCALL_TEARDOWN && *stage_frames(e))
+	if (policy == EVD_POLICY_TEARDOWN && *stage_frames(e))
 		call_exempt(e);
 	if (enables && current)
 		e->enabling++;
@@ -59,7 +59,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 		object->replaced = false;
 	setting_begins(&e->policy);
 	r = stage_modify(e, call_ref(&c), policy, installs ? object : NULL,
-	    a->fresh ? DAT_UPCALL_INVOC_NEW : DAT_UPCALL_INVOC_ANY);
+	    a->fresh ? EVD_PENDING_REFUSE : EVD_PENDING_CALL);
 	call_ends_with(&c, "modify_upcall", r);
 	check_modified(e, policy, a, r);
 	setting_ends(&e->policy, r == 0 && call_current(&c), (uint64_t)policy);
@@ -71,7 +71,7 @@ call_modify(struct stage_evd *e, int policy, const struct action *a)
 			oracle_installed(e, object);
 		if (enables)
 			stage_later(&e->enabled_at, stage_locked_at(e));
-		else if (policy == DAT_UPCALL_DISABLE)
+		else if (policy == EVD_POLICY_DISABLE)
 			stage_later(&e->disabled_at, stage_locked_at(e));
 		else if (!call_gives_way())
 			oracle_stopped(e, "TEARDOWN");
@@ -92,6 +92,6 @@ call_rearm(struct stage_evd *e)
 
 	do {
 		(void)call_drain(e);
-		r = call_modify(e, DAT_UPCALL_SINGLE_INSTANCE, &fresh);
+		r = call_modify(e, EVD_POLICY_SINGLE, &fresh);
 	} while (r == -EAGAIN || (call_explained(r) && tries++ < CALL_TRIES));
 }

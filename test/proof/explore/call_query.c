@@ -26,7 +26,7 @@ void
 call_query(struct stage_evd *e)
 {
 	const struct call c = call_begins(e);
-	struct dat_rearm_evd_counters counters;
+	struct evd_counters counters;
 	struct evd_status status;
 	const int gone = entry_delivered_of(e);
 	const bool lives = evd_is_alive(call_ref(&c));
@@ -71,20 +71,18 @@ void
 call_wrong(struct stage_evd *e)
 {
 	const struct call c = call_begins(e);
-	const DAT_UPCALL_OBJECT none = { NULL, NULL };
+	const struct evd_upcall none = { 0 };
 	const int lengths[] = { 0, e->spec->qlen + 1000 };
-	DAT_EVENT event;
+	struct device_event event;
 	int more;
 
 	refused(&c, "a policy that there is not",
-	    evd_modify_upcall(call_ref(&c), (DAT_UPCALL_POLICY)77, NULL, DAT_UPCALL_INVOC_ANY),
-	    -EINVAL);
+	    evd_modify_upcall(call_ref(&c), (enum evd_policy)77, NULL, EVD_PENDING_CALL), -EINVAL);
 	refused(&c, "a flag that there is not",
-	    evd_modify_upcall(call_ref(&c), DAT_UPCALL_DISABLE, NULL, (DAT_UPCALL_FLAG)77),
+	    evd_modify_upcall(call_ref(&c), EVD_POLICY_DISABLE, NULL, (enum evd_pending)77),
 	    -ERANGE);
 	refused(&c, "an upcall without a function",
-	    evd_modify_upcall(call_ref(&c), DAT_UPCALL_NORIFY, &none, DAT_UPCALL_INVOC_ANY),
-	    -EFAULT);
+	    evd_modify_upcall(call_ref(&c), EVD_POLICY_NOTIFY, &none, EVD_PENDING_CALL), -EFAULT);
 	for (int i = 0; i < 2; i++)
 		refused(&c, "a wait for too many, or none",
 		    evd_wait(call_ref(&c), 0, lengths[i], &event, &more),

@@ -115,8 +115,7 @@ judge(const struct stage_evd *e, struct before *b)
 
 	now.upcalls = e->evd.counters.upcalls;
 	if (claims)
-		claimed_for[sched.self - sched.fibers] =
-		    e->spec->array ? e->evd.array.instance_data : e->evd.object.instance_data;
+		claimed_for[sched.self - sched.fibers] = e->evd.upcall.instance;
 	if (!stage.scenario->pool && !(world_faults & (FAULT_ARM | FAULT_POLL))) {
 		b->upcalls = now.upcalls;
 		return;
@@ -129,7 +128,7 @@ judge(const struct stage_evd *e, struct before *b)
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
 	now.next = peek_next_number(&e->evd);
 	now.taken = e->evd.taken + e->evd.taken_directly;
-	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == DAT_UPCALL_MANY)
+	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == EVD_POLICY_MANY)
 		check(e, b, &now);
 	*b = now;
 }
@@ -142,8 +141,7 @@ static void
 judge_agent(const struct stage_cno *c, struct owed *o)
 {
 	const struct cno *cno = &c->cno;
-	void *installed =
-	    cno->alive && cno->cfg.agent.proxy_agent_func ? cno->cfg.agent.instance_data : NULL;
+	void *installed = cno->alive && cno->cfg.agent.function ? cno->cfg.agent.instance : NULL;
 	unsigned int unseen = 0;
 
 	for (const struct evd *evd = cno->first; cno->alive && evd; evd = evd->triggered_next)

@@ -249,7 +249,7 @@ cq_is_plain(struct device_cq *cq, uint64_t id)
  * far as they are plain.
  */
 static struct evd_device_result
-cq_poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+cq_poll_to(void *source, struct evd_batch *batch, struct device_event *events, unsigned int *made)
 {
 	const unsigned int most = events ? *made : 0;
 	const int max = (int)batch->room;
@@ -268,8 +268,7 @@ cq_poll_to(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned in
 		const struct device_record *record = &cq->queue[cq->head];
 
 		if (events && *made < most && cq_is_plain(cq, record->id)) {
-			device_event(&events[*made], record->id);
-			events[(*made)++].evd_handle = cq->evd;
+			device_event(&events[(*made)++], record->id, cq->evd);
 		} else {
 			events = NULL;
 			cq_admit(cq, batch, record);
@@ -289,21 +288,20 @@ cq_poll(void *source, struct evd_batch *batch)
 }
 
 static struct evd_device_result
-cq_poll_into(void *source, struct evd_batch *batch, DAT_EVENT *events, unsigned int *made)
+cq_poll_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
 {
 	return cq_poll_to(source, batch, events, made);
 }
 
 static void
-cq_convert(
-    void *source, const struct evd_record *queued, DAT_EVENT *event, struct evd_effect *effect)
+cq_convert(void *source, const struct evd_record *queued, void *event, struct evd_effect *effect)
 {
 	struct device_cq *cq = alive(source, "convert");
 	const struct device_record *record = (const struct device_record *)(const void *)queued;
 
 	if (record->spare != ~record->id)
 		violation("a completion's record was damaged");
-	device_event(event, record->id);
+	device_event(event, record->id, cq->evd);
 	if (cq->effect)
 		*effect = (struct evd_effect){ .code = 1, .object = cq, .stamp = record->id };
 }
@@ -411,14 +409,13 @@ const struct evd_source_ops device_ops_private = OPS(false, cq_read);
 const struct evd_source_ops device_ops_private_exact = OPS(true, cq_read);
 
 uint64_t
-device_event_id(const DAT_EVENT *event)
+device_event_id(const void *event)
 {
-	return (uint64_t)(uintptr_t)event->event_data.software_event_data.pointer;
+	return ((const struct device_event *)event)->id;
 }
 
 void
-device_event(DAT_EVENT *event, uint64_t id)
+device_event(struct device_event *event, uint64_t id, void *evd)
 {
-	event->event_number = DAT_SOFTWARE_EVENT;
-	event->event_data.software_event_data.pointer = (DAT_PVOID)(uintptr_t)id;
+	*event = (struct device_event){ .id = id, .evd = evd };
 }

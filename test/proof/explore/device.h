@@ -14,6 +14,13 @@
 #define REARM_EXPLORE_DEVICE_H
 
 #include "evd/evd.h"
+
+/* What the consumer reads; all of it is in a short event. */
+struct device_event {
+	uint64_t id;
+	void *evd; /* the handle of its EVD */
+	uint64_t spare;
+};
 #include "sched.h"
 
 #define DEVICE_DEPTH 32
@@ -36,7 +43,7 @@ struct device_cq {
 	int index;
 	bool alive;
 	bool exact, strict, effect;
-	DAT_EVD_HANDLE evd; /* in events that are built when they are polled */
+	void *evd; /* in events that are built when they are polled */
 	struct device_channel *channel;
 	struct device_record queue[DEVICE_DEPTH];
 	unsigned int head, count;
@@ -49,8 +56,8 @@ struct device_cq {
 	unsigned int arms, arm_faults, raised, gets, acks;
 	/* arms that there had been when this fiber's last one failed */
 	unsigned int failed_after[FIBERS];
-	unsigned int shown;	  /* completions ever visible */
-	const DAT_UINT64 *booked; /* events that the user counts as read; NULL: those that are */
+	unsigned int shown;	/* completions ever visible */
+	const uint64_t *booked; /* events that the user counts as read; NULL: those that are */
 	uint64_t (*next_id)(struct device_cq *cq, int ep); /* of the one that becomes visible */
 	bool (*holds)(struct device_cq *cq, uint64_t id, struct evd_hold **hold);
 	bool (*drops)(struct device_cq *cq, uint64_t id);
@@ -84,7 +91,7 @@ extern const struct evd_source_ops device_ops, device_ops_exact, device_ops_priv
     device_ops_private_exact;
 
 /* The id of a completion, as the event carries it. */
-uint64_t device_event_id(const DAT_EVENT *event);
-void device_event(DAT_EVENT *event, uint64_t id);
+uint64_t device_event_id(const void *event);
+void device_event(struct device_event *event, uint64_t id, void *evd);
 
 #endif

@@ -15,8 +15,8 @@ enum sink { SINK_NONE, SINK_CNO, SINK_UPCALL, SINK_WAITER };
 bool
 invariant_policy_calls(int policy)
 {
-	return policy == DAT_UPCALL_SINGLE_INSTANCE || policy == DAT_UPCALL_MANY ||
-	       policy == DAT_UPCALL_NORIFY;
+	return policy == EVD_POLICY_SINGLE || policy == EVD_POLICY_MANY ||
+	       policy == EVD_POLICY_NOTIFY;
 }
 
 static enum sink
@@ -60,9 +60,9 @@ wanted(const struct evd *evd, const struct device_cq *cq)
 	case SINK_WAITER:
 		return count >= (unsigned int)evd->threshold;
 	case SINK_UPCALL:
-		if (evd->policy == DAT_UPCALL_MANY)
+		if (evd->policy == EVD_POLICY_MANY)
 			return count > 0;
-		if (evd->policy == DAT_UPCALL_NORIFY)
+		if (evd->policy == EVD_POLICY_NOTIFY)
 			return unseen && evd->in_progress == 0;
 		return count > 0 && evd->in_progress == 0;
 	case SINK_CNO:
@@ -95,7 +95,7 @@ static void
 check_owned(const struct evd *evd, const struct device_cq *cq, int name)
 {
 	const bool reported = sink_of(evd) == SINK_CNO;
-	const bool many = sink_of(evd) == SINK_UPCALL && evd->policy == DAT_UPCALL_MANY;
+	const bool many = sink_of(evd) == SINK_UPCALL && evd->policy == EVD_POLICY_MANY;
 	const struct loop *on = peek_queued_on(evd);
 
 	if (on && peek_delayed(evd) && !peek_backs_off(evd))
@@ -134,7 +134,7 @@ invariant_direct(const struct evd *evd, int name)
 		violation("EVD %c does not say whether its events may be taken directly", name);
 	if (evd->bare &&
 	    (!evd->alive || evd->closing || !evd->waitable || evd->overflowed || !evd->cfg.ops ||
-		evd->policy != DAT_UPCALL_DISABLE || evd->listener || evd->channel.id))
+		evd->policy != EVD_POLICY_DISABLE || evd->listener || evd->channel.id))
 		violation("EVD %c counts as bare, and is not", name);
 }
 
@@ -191,7 +191,7 @@ invariant_sink(const struct evd *evd, const struct device_cq *cq, uint32_t waite
 			return;
 		}
 		/* With one upcall at a time, the return of the last one wakes the sink. */
-		if (sink_of(evd) == SINK_UPCALL && evd->policy != DAT_UPCALL_MANY &&
+		if (sink_of(evd) == SINK_UPCALL && evd->policy != EVD_POLICY_MANY &&
 		    evd->in_progress)
 			return;
 		if (peek_failing(evd))
@@ -222,7 +222,7 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 			violation("CNO %c still lists an EVD that was freed", name);
 	if (cno->first && invariant_asleep(waiters))
 		violation("CNO %c is triggered and every waiter sleeps", name);
-	if ((cno->cfg.agent.proxy_agent_func || cno->fd >= 0) && is_led(cno->cfg.lead))
+	if ((cno->cfg.agent.function || cno->fd >= 0) && is_led(cno->cfg.lead))
 		violation("CNO %c has an agent or a descriptor, and the loop does not watch the "
 			  "shared channel",
 		    name);
@@ -230,7 +230,7 @@ invariant_cno(const struct cno *cno, uint32_t waiters, int name)
 		violation("CNO %c has an EVD, and is marked as if the last one was detached", name);
 	if (cno->fd >= 0 && world_is_readable(cno->fd) != (cno->first || cno->last_detached))
 		violation("CNO %c: its descriptor does not show whether it is triggered", name);
-	if (cno->cfg.agent.proxy_agent_func && !cno->job_queued && !cno->in_agent)
+	if (cno->cfg.agent.function && !cno->job_queued && !cno->in_agent)
 		for (const struct evd *evd = cno->first; evd; evd = evd->triggered_next)
 			if (evd->agent_unseen)
 				violation("CNO %c is triggered and its agent is not called", name);

@@ -15,7 +15,7 @@ check_claims(struct stage_evd *e)
 	bool stopped = e->disabled_at && e->disabled_at > e->enabled_at && !e->enabling;
 
 	if (e->evd.counters.upcalls != e->claims) {
-		if (e->evd.policy != DAT_UPCALL_MANY && e->evd.in_progress > 1)
+		if (e->evd.policy != EVD_POLICY_MANY && e->evd.in_progress > 1)
 			violation(
 			    "I5: EVD %c: an upcall is claimed while another runs", 'a' + e->index);
 		if (stopped || e->closing)
@@ -183,7 +183,7 @@ check_gone(struct stage_evd *e, uint64_t id)
 }
 
 void
-oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
+oracle_deliver(struct stage_evd *e, unsigned int meant, const struct device_event *event)
 {
 	uint64_t id = device_event_id(event);
 	unsigned int evd = (unsigned int)(id >> 40), serial = (unsigned int)(id >> 32) & 0xff;
@@ -199,7 +199,7 @@ oracle_deliver(struct stage_evd *e, unsigned int meant, const DAT_EVENT *event)
 	if (serial != meant)
 		violation("identity: a call for EVD %c, serial number %u, gets an event of %u",
 		    'a' + e->index, meant, serial);
-	if (event->evd_handle != &l->cell)
+	if (event->evd != &l->cell)
 		violation("an event of EVD %c names another one", 'a' + e->index);
 	if (number >= l->produced[stream])
 		violation("EVD %c delivers event %u.%u, which was never produced", 'a' + e->index,
@@ -244,9 +244,8 @@ check_agent_rest(const struct stage_evd *e)
 	const struct evd *evd = &e->evd;
 	const struct stage_cno *c = e->cno;
 
-	if (!evd->alive || !c || !c->cno.alive || !c->cno.cfg.agent.proxy_agent_func ||
-	    !evd->enabled || e->listener.unknown || e->policy.unknown ||
-	    invariant_policy_calls(evd->policy))
+	if (!evd->alive || !c || !c->cno.alive || !c->cno.cfg.agent.function || !evd->enabled ||
+	    e->listener.unknown || e->policy.unknown || invariant_policy_calls(evd->policy))
 		return;
 	if (invariant_signalled(evd, &e->cq) && !peek_over(evd) && !may_leave(e))
 		violation(

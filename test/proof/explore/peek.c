@@ -35,7 +35,7 @@ peek_record(const struct evd *evd, unsigned int i)
 		   NULL;
 }
 
-const DAT_EVENT *
+const void *
 peek_posted(const struct evd *evd, unsigned int i)
 {
 	const struct evd_posted_queue *p = &evd->queue.posted;
@@ -47,7 +47,7 @@ peek_posted(const struct evd *evd, unsigned int i)
 	}
 	while (e && i--)
 		e = e->next;
-	return e ? &e->event : NULL;
+	return e ? e->event : NULL;
 }
 
 unsigned int

@@ -22,7 +22,7 @@ uint64_t peek_next_number(const struct evd *evd);
 /* The i-th completion that was polled and has not left, or NULL. */
 const void *peek_record(const struct evd *evd, unsigned int i);
 /* The i-th posted event that has not left, be it open or closed, or NULL. */
-const DAT_EVENT *peek_posted(const struct evd *evd, unsigned int i);
+const void *peek_posted(const struct evd *evd, unsigned int i);
 /* Events that wake a sink. */
 unsigned int peek_signalled(const struct evd *evd);
 /* Events that wait for the device to be polled. */

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include <dat2/udat.h>
-#include <dat2/dat_upcall.h>
+
+#include "evd/front.h"
 
 #include "world.h"
 
@@ -70,7 +71,7 @@ parse_evd(struct scenario *s, int number, char *list)
 		wrong("EVDs are named a, b, ... in order");
 	s->n_evds++;
 	*e = (struct evd_spec){ .base = BASE_SOFTWARE,
-		.policy = DAT_UPCALL_DISABLE,
+		.policy = EVD_POLICY_DISABLE,
 		.qlen = 8,
 		.cno = -1,
 		.ordered = true };
@@ -102,11 +103,11 @@ parse_evd(struct scenario *s, int number, char *list)
 		else if (!strcmp(w, "mixed"))
 			e->ordered = false;
 		else if (!strcmp(w, "single"))
-			e->policy = DAT_UPCALL_SINGLE_INSTANCE;
+			e->policy = EVD_POLICY_SINGLE;
 		else if (!strcmp(w, "norify"))
-			e->policy = DAT_UPCALL_NORIFY;
+			e->policy = EVD_POLICY_NOTIFY;
 		else if (!strcmp(w, "many"))
-			e->policy = DAT_UPCALL_MANY;
+			e->policy = EVD_POLICY_MANY;
 		else if (!strncmp(w, "backlog", 7))
 			e->backlog = atoi(w + 7);
 		else if (!strcmp(w, "loop1"))
@@ -126,7 +127,7 @@ parse_evd(struct scenario *s, int number, char *list)
 	}
 	if (e->depth < e->qlen)
 		e->depth = e->qlen;
-	if (e->policy == DAT_UPCALL_MANY)
+	if (e->policy == EVD_POLICY_MANY)
 		e->ordered = false;
 }
 
@@ -432,14 +433,14 @@ count_sinks(struct scenario *s, int evd)
 	struct evd_spec *e = &s->evds[evd];
 	static const enum verb calling[] = { DO_SINGLE, DO_NORIFY, DO_MANY, DO_REARM };
 	static const enum verb many = DO_MANY;
-	bool loop = e->policy != DAT_UPCALL_DISABLE || is_done(s, evd, calling, 4);
+	bool loop = e->policy != EVD_POLICY_DISABLE || is_done(s, evd, calling, 4);
 	bool agents = s->verbs[DO_AGENT], inside = false;
 
 	for (int i = 0; i < CNOS; i++)
 		agents |= s->agent[i];
 	loop |= agents && is_attached(s, evd);
 	/* Order across streams shows only where one thread takes. */
-	if (e->policy == DAT_UPCALL_MANY || is_done(s, evd, &many, 1))
+	if (e->policy == EVD_POLICY_MANY || is_done(s, evd, &many, 1))
 		e->ordered = false;
 	for (int i = 0; i < s->n_actors; i++) {
 		const bool one = takes(s, &s->actors[i], evd);
@@ -470,7 +471,7 @@ scenario_parse(struct scenario *s, const struct scenario_text *text)
 	if (s->verbs[DO_MANY] && s->pool < 0)
 		s->pool = 2;
 	for (int i = 0; i < s->n_evds; i++) {
-		if (s->evds[i].policy == DAT_UPCALL_MANY && s->pool < 0)
+		if (s->evds[i].policy == EVD_POLICY_MANY && s->pool < 0)
 			s->pool = 2;
 	}
 	if (s->pool < 0)

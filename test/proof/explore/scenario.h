@@ -54,7 +54,7 @@ struct evd_spec {
 	bool solicited;	  /* events are asked for solicited completions, which every other one is */
 	bool spins;	  /* a wait polls before it sleeps */
 	bool unsignalled; /* every other completion, from the first on, is unsignalled */
-	int policy;	  /* a DAT_UPCALL_POLICY */
+	int policy;	  /* an enum evd_policy */
 	int qlen, depth;  /* of the device's queue: as much as qlen, at least */
 	int cno;	  /* -1: none */
 	int backlog;	  /* completions there before it starts */

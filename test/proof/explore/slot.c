@@ -101,8 +101,8 @@ solicited(struct device_cq *cq, uint64_t id)
 static void
 begin_life(struct stage_evd *e)
 {
-	static const int policies[STAGE_OBJECTS / 2] = { DAT_UPCALL_SINGLE_INSTANCE,
-		DAT_UPCALL_NORIFY, DAT_UPCALL_MANY };
+	static const int policies[STAGE_OBJECTS / 2] = { EVD_POLICY_SINGLE, EVD_POLICY_NOTIFY,
+		EVD_POLICY_MANY };
 	struct stage_life *l;
 
 	context_acquire(e); /* the slab orders the objects of a slot */
@@ -128,7 +128,7 @@ begin_life(struct stage_evd *e)
 	memset(e->gone_at, 0, sizeof e->gone_at);
 	e->length = (struct setting){ .value = (uint64_t)e->spec->qlen };
 	e->enabled = e->waitable = (struct setting){ .value = true };
-	e->policy = (struct setting){ .value = DAT_UPCALL_DISABLE };
+	e->policy = (struct setting){ .value = EVD_POLICY_DISABLE };
 	e->solicited = e->listener = (struct setting){ 0 };
 	e->qlen = e->spec->qlen;
 }
@@ -196,6 +196,9 @@ stage_evd_open(struct stage_evd *e, enum evd_base base)
 
 	begin_life(e);
 	config.handle = &stage_life(e)->cell;
+	config.event_size = sizeof(struct device_event);
+	config.call = actor_call;
+	config.call_array = actor_call_array;
 	config.serial = e->serial;
 	e->base = base == BASE_SAME ? e->spec->base : base;
 	if (e->base != BASE_SOFTWARE)
@@ -254,7 +257,7 @@ stage_cno_open(struct stage_cno *c, bool with_agent)
 	*own = (struct stage_agent){ c, c->serial, with_agent };
 	config.serial = c->serial;
 	if (with_agent)
-		config.agent = (DAT_OS_WAIT_PROXY_AGENT){ own, actor_agent };
+		config.agent = (struct cno_agent){ own, actor_agent };
 	c->vacant = false;
 	sched.coarse = true;
 	r = cno_create(&c->cno, &config);

@@ -114,15 +114,13 @@ open_cno(int i)
 
 int
 stage_modify(const struct stage_evd *e, struct evd_ref ref, int policy, struct stage_object *object,
-    DAT_UPCALL_FLAG flag)
+    enum evd_pending pending)
 {
-	const DAT_UPCALL_ARRAY_OBJECT array = { object, actor_upcall_array, STAGE_ARRAY };
-	const DAT_UPCALL_OBJECT one = { object, actor_upcall };
+	const struct evd_upcall array = { object, (void (*)(void))actor_upcall_array, STAGE_ARRAY };
+	const struct evd_upcall one = { object, (void (*)(void))actor_upcall, 0 };
+	const struct evd_upcall *upcall = e->spec->array ? &array : &one;
 
-	if (e->spec->array)
-		return evd_modify_upcall_array(
-		    ref, (DAT_UPCALL_POLICY)policy, object ? &array : NULL, flag);
-	return evd_modify_upcall(ref, (DAT_UPCALL_POLICY)policy, object ? &one : NULL, flag);
+	return evd_modify_upcall(ref, (enum evd_policy)policy, object ? upcall : NULL, pending);
 }
 
 static void
@@ -157,12 +155,11 @@ open_evd(int i)
 	}
 	for (int n = 0; n < spec->backlog; n++)
 		device_complete(&e->cq, 0);
-	if (spec->policy != DAT_UPCALL_DISABLE) {
+	if (spec->policy != EVD_POLICY_DISABLE) {
 		for (int p = 0; p < STAGE_OBJECTS / 2; p++)
 			if (stage_life(e)->objects[p].policy == spec->policy)
 				object = &stage_life(e)->objects[p];
-		expect(
-		    stage_modify(e, evd_self(&e->evd), spec->policy, object, DAT_UPCALL_INVOC_ANY),
+		expect(stage_modify(e, evd_self(&e->evd), spec->policy, object, EVD_PENDING_CALL),
 		    "evd_modify_upcall");
 	}
 }

@@ -73,7 +73,7 @@ struct stage_life {
 	struct stage_cell cell;
 	struct stage_object objects[STAGE_OBJECTS];
 	uint16_t produced[STREAMS];
-	uint16_t posts[EVD_STREAMS]; /* that were accepted */
+	uint16_t posts[EVD_STREAM_ASYNC + 1]; /* that were accepted */
 	uint16_t upcalls;
 	unsigned int unheld;	    /* endpoints whose ESTABLISHED was refused, a bit each */
 	uint32_t freed_at;	    /* step at which its free had returned; 0: it did not */
@@ -212,13 +212,16 @@ enum outcome stage_play(const struct scenario *scenario, struct strategy *strate
 
 /* actor.c */
 void *actor_body(void *actor);
-void actor_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more);
+void actor_upcall(void *instance, const struct device_event *event, int more);
 #define STAGE_ARRAY 2
-void actor_upcall_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more);
+void actor_upcall_array(
+    void *instance, const struct device_event *events, unsigned int n, int more);
 /* Installs the object, of the kind that the EVD has; NULL keeps the one that is installed. */
 int stage_modify(const struct stage_evd *e, struct evd_ref ref, int policy,
-    struct stage_object *object, DAT_UPCALL_FLAG flag);
-void actor_agent(DAT_PVOID instance, DAT_EVD_HANDLE handle);
+    struct stage_object *object, enum evd_pending pending);
+evd_call_function actor_call;
+evd_call_array_function actor_call_array;
+void actor_agent(void *instance, void *handle);
 
 /* slot.c: another life begins in the slot. */
 void stage_evd_open(struct stage_evd *e, enum evd_base base);
@@ -259,7 +262,7 @@ void oracle_step(void);
 void oracle_rest(void);
 void oracle_end(void);
 /* A call that meant the EVD of this life took it. */
-void oracle_deliver(struct stage_evd *e, unsigned int serial, const DAT_EVENT *event);
+void oracle_deliver(struct stage_evd *e, unsigned int serial, const struct device_event *event);
 void oracle_upcall_begins(struct stage_evd *e, struct stage_object *object);
 void oracle_upcall_ends(struct stage_evd *e);
 /* After the call that installed it returned. */

@@ -14,6 +14,7 @@
 #include "dapl/ia/address.h"
 #include "dapl/ia/ia.h"
 #include "dapl/object/registry.h"
+#include "dapl/state/upcall.h"
 #include "dapl/ep/rmr.h"
 #include "dapl/provider/provider.h"
 #include "dapl/srq/srq.h"
@@ -300,25 +301,22 @@ dapl_debug_error(const char *format, ...)
 }
 
 void
-dapl_trace_make_upcall(
-    const DAT_UPCALL_OBJECT *object, DAT_EVD_HANDLE evd, const DAT_EVENT *event, DAT_BOOLEAN more)
+dapl_trace_make_upcall(void *instance, const void *event, int more, void (*function)(void))
 {
-	(void)evd;
-	object->upcall_func(object->instance_data, event, more);
+	dapl_make_upcall(instance, event, more, function);
 }
 
 void
-dapl_trace_make_upcall_array(const DAT_UPCALL_ARRAY_OBJECT *object, DAT_EVD_HANDLE evd,
-    const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN more)
+dapl_trace_make_upcall_array(
+    void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
 {
-	(void)evd;
-	object->upcall_func(object->instance_data, events, n, more);
+	dapl_make_upcall_array(instance, events, n, more, upcall);
 }
 
 void
-dapl_trace_make_agent_call(const DAT_OS_WAIT_PROXY_AGENT *agent, DAT_EVD_HANDLE evd)
+dapl_trace_make_agent_call(const struct cno_agent *agent, void *evd)
 {
-	agent->proxy_agent_func(agent->instance_data, evd);
+	agent->function(agent->instance, evd);
 }
 
 /* ---- connections that come in ---- */
@@ -373,7 +371,7 @@ slots_ask(DAT_EVD_HANDLE handle)
 		violation("the scenario asks too often");
 	answered[n_asks++] = false;
 	event.event_data.cr_arrival_event_data.cr_handle = (DAT_CR_HANDLE)(uintptr_t)n_asks;
-	r = evd_post(dapl_evd_ref(evd), EVD_STREAM_CR, &event);
+	r = dapl_evd_post(evd, EVD_STREAM_REQUEST, &event, NULL);
 	if (r)
 		n_asks--;
 	dapl_evd_put(evd);

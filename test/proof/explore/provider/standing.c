@@ -130,8 +130,9 @@ check_query(const struct play_evd *evd, const struct play_evd_life *life, DAT_EV
 static void
 check_counters(const struct play_evd *evd, const struct play_evd_life *life)
 {
-	struct dat_rearm_evd_counters now, part, all;
-	const DAT_UINT32 some = sizeof now / 2;
+	struct dat_rearm_evd_counters part, all;
+	const DAT_UINT32 some = sizeof part / 2;
+	struct evd_counters now;
 	struct evd_status status;
 
 	memset(&part, 0xa5, sizeof part);
