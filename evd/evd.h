@@ -291,6 +291,13 @@ int evd_dequeue_several(struct evd_ref ref, unsigned int most, void *events) NO_
 int evd_wait(
     struct evd_ref ref, uint32_t timeout, int threshold, void *event, int *nmore) NO_CORE_LOCK;
 
+/*
+ * The same, but takes up to `most` events, at least 1, and returns how many: what is queued, until
+ * one has an effect.
+ */
+int evd_wait_several(struct evd_ref ref, uint32_t timeout, int threshold, unsigned int most,
+    void *events) NO_CORE_LOCK;
+
 static inline bool
 evd_policy_is_valid(enum evd_policy policy)
 {

@@ -395,3 +395,24 @@ evd_wait(struct evd_ref ref, uint32_t timeout, int threshold, void *event, int *
 	r = evd_wait_begin(ref, timeout, threshold, &blocked);
 	return evd_wait_end(ref.evd, r, blocked, event, nmore);
 }
+
+int
+evd_wait_several(
+    struct evd_ref ref, uint32_t timeout, int threshold, unsigned int most, void *events)
+{
+	struct evd *evd = ref.evd;
+	struct evd_effect effect;
+	bool blocked;
+	int r;
+
+	evd_lock(evd);
+	r = evd_wait_begin(ref, timeout, threshold, &blocked);
+	effect.code = 0;
+	if (r == 0)
+		r = (int)evd_take_queued(evd, events, most, &effect);
+	else if (r == -EIO || r == -EOVERFLOW)
+		evd_error_returned(evd);
+	evd_wait_over(evd, blocked);
+	evd_leave_with_effect(evd, &effect);
+	return r;
+}
