@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* cq -- the completion queue of a queue: created or adopted, polled, armed; its channel */
+#include <fcntl.h>
+#include <pthread.h>
+
+#include "rearm/internal.h"
+
+/* ---- a completion in the queue of the dispatcher ---- */
+
+/* A failed completion has the first three members of an ibv_wc and qp_num, and no others. */
+struct record {
+	uint64_t wr_id;
+	uint32_t length; /* of a failed one: vendor_err */
+	uint32_t data;	 /* imm_data or invalidated_rkey */
+	uint32_t qp_num : 24, status : 8;
+	uint32_t src_qp : 24, opcode : 8;
+	uint16_t pkey_index, slid;
+	uint8_t flags, sl, path;
+};
+
+_Static_assert(sizeof(struct record) <= sizeof(struct evd_record), "fits into a record");
+_Static_assert(sizeof(struct ibv_wc) <= EVD_EVENT_MOST && sizeof(struct ibv_wc) % 8 == 0,
+    "the dispatcher has room for a completion");
+
+static void
+record_write(struct evd_record *place, const struct ibv_wc *wc)
+{
+	const bool ok = wc->status == IBV_WC_SUCCESS;
+
+	ASSUME(!ok || ((unsigned int)wc->opcode < 256 && wc->wc_flags < 256));
+	*(struct record *)(void *)place = (struct record){
+		.wr_id = wc->wr_id,
+		.status = (unsigned int)wc->status & 0xff,
+		.qp_num = wc->qp_num & 0xffffff,
+		.length = ok ? wc->byte_len : wc->vendor_err,
+		.data = ok ? wc->imm_data : 0,
+		.src_qp = ok ? wc->src_qp & 0xffffff : 0,
+		.opcode = (unsigned int)wc->opcode & 0xff,
+		.pkey_index = ok ? wc->pkey_index : 0,
+		.slid = ok ? wc->slid : 0,
+		.flags = ok ? (uint8_t)wc->wc_flags : 0,
+		.sl = ok ? wc->sl : 0,
+		.path = ok ? wc->dlid_path_bits : 0,
+	};
+}
+
+static void
+record_read(void *source, const struct evd_record *place, void *event, struct evd_effect *effect)
+{
+	const struct record *r = (const struct record *)(const void *)place;
+	const bool ok = r->status == IBV_WC_SUCCESS;
+
+	(void)source;
+	(void)effect;
+	*(struct ibv_wc *)event = (struct ibv_wc){
+		.wr_id = r->wr_id,
+		.status = (enum ibv_wc_status)r->status,
+		.opcode = (enum ibv_wc_opcode)r->opcode,
+		.vendor_err = ok ? 0 : r->length,
+		.byte_len = ok ? r->length : 0,
+		.imm_data = r->data,
+		.qp_num = r->qp_num,
+		.src_qp = r->src_qp,
+		.wc_flags = r->flags,
+		.pkey_index = r->pkey_index,
+		.slid = r->slid,
+		.sl = r->sl,
+		.dlid_path_bits = r->path,
+	};
+}
+
+/* ---- the source ---- */
+
+static struct evd_device_result
+cq_result(int n)
+{
+	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
+	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
+}
+
+static void
+cq_queue(struct evd_batch *batch, const struct ibv_wc *wc, const struct ibv_wc *end)
+{
+	for (; wc < end; wc++) {
+		record_write(evd_batch_record(batch), wc);
+		evd_batch_queue(batch);
+	}
+}
+
+static struct evd_device_result
+cq_poll(void *source, struct evd_batch *batch)
+{
+	const struct rearm_queue *queue = source;
+	struct ibv_wc wc[EVD_BATCH];
+	const int n = ibv_poll_cq(queue->cq, (int)batch->room, wc);
+
+	if (n > 0 && (unsigned int)n <= batch->room)
+		cq_queue(batch, wc, wc + n);
+	return cq_result(n);
+}
+
+/* The device writes what is taken at once where the program reads it. */
+static struct evd_device_result
+cq_poll_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
+{
+	const struct rearm_queue *queue = source;
+	struct ibv_wc own[EVD_BATCH];
+	const unsigned int most = *made;
+	struct ibv_wc *wc = most < batch->room ? own : events;
+	const int n = ibv_poll_cq(queue->cq, (int)batch->room, wc);
+	const unsigned int polled = n > 0 ? (unsigned int)n : 0;
+
+	*made = 0;
+	if (polled == 0 || polled > batch->room)
+		return cq_result(n);
+	*made = polled < most ? polled : most;
+	if (wc == own) {
+		memcpy(events, own, *made * sizeof *own);
+		cq_queue(batch, own + *made, own + polled);
+	}
+	return cq_result(n);
+}
+
+static struct evd_device_result
+cq_arm(void *source, bool solicited_only)
+{
+	const struct rearm_queue *queue = source;
+	const int r = ibv_req_notify_cq(queue->cq, solicited_only);
+
+	return (struct evd_device_result){ r ? -EIO : 0 };
+}
+
+static void
+cq_ack(void *source, unsigned int n)
+{
+	const struct rearm_queue *queue = source;
+
+	ibv_ack_cq_events(queue->cq, n);
+}
+
+/* The thread may be the program's: a cancellation does not end it here. */
+static int
+cq_read(void *source)
+{
+	const struct rearm_queue *queue = source;
+	struct ibv_cq *cq;
+	void *context;
+	int r, state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	errno = 0;
+	r = ibv_get_cq_event(queue->channel, &cq, &context) ? -errno : 1;
+	pthread_setcancelstate(state, NULL);
+	if (r == -EIO || r == -ENODEV || r == -EBADF)
+		return r;
+	return r == 1; /* other errors may be over at the next read */
+}
+
+const struct evd_source_ops rearm_cq_ops = {
+	.poll = cq_poll,
+	.poll_into = cq_poll_into,
+	.convert = record_read,
+	.arm = cq_arm,
+	.ack = cq_ack,
+	.read = cq_read,
+};
+
+/* ---- its life ---- */
+
+static int
+cq_error(void)
+{
+	return errno ? -errno : -ENOMEM;
+}
+
+static int
+cq_set_flags(const struct rearm_queue *queue, int flags)
+{
+	return fcntl(queue->channel->fd, F_SETFL, flags) < 0 ? -errno : 0;
+}
+
+static int
+cq_prepare_channel(struct rearm_queue *queue)
+{
+	queue->flags = fcntl(queue->channel->fd, F_GETFL);
+	return queue->flags < 0 ? -errno : cq_set_flags(queue, queue->flags | O_NONBLOCK);
+}
+
+int
+rearm_cq_create(
+    struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr)
+{
+	int r;
+
+	queue->adopted = false;
+	errno = 0;
+	queue->channel = ibv_create_comp_channel(context);
+	if (!queue->channel)
+		return cq_error();
+	r = cq_prepare_channel(queue);
+	if (r)
+		goto destroy_channel;
+	errno = 0;
+	queue->cq = ibv_create_cq(context, attr->cqe, queue, queue->channel, attr->vector);
+	if (queue->cq)
+		return 0;
+	r = cq_error();
+destroy_channel:
+	ibv_destroy_comp_channel(queue->channel);
+	return r;
+}
+
+int
+rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq)
+{
+	queue->adopted = true;
+	queue->cq = cq;
+	queue->channel = cq->channel;
+	return cq_prepare_channel(queue);
+}
+
+void
+rearm_cq_close(struct rearm_queue *queue)
+{
+	if (queue->adopted)
+		(void)cq_set_flags(queue, queue->flags);
+	else if (!ibv_destroy_cq(queue->cq))
+		ibv_destroy_comp_channel(queue->channel);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rearm.h -- persistent events for programs on plain verbs
+ *
+ * A completion queue raises one notification for each request, and only for completions that come
+ * after the request.  A *queue* of this library turns that into something that lasts: callbacks
+ * that go on until they are disabled, and waits that return when completions are there.  No
+ * completion is lost, taken twice, or taken out of order, whatever the order in which the device
+ * and threads act.
+ *
+ * Any thread may call any function here at any time, inside callbacks too, unless its comment says
+ * otherwise.  A loop or a queue that was freed must not be used any more.  Functions return 0 or a
+ * count, or a negative errno; then nothing has changed.  Nothing is printed.
+ *
+ * The library owns the notifications of its completion queues: the program calls none of
+ * ibv_poll_cq(), ibv_req_notify_cq(), ibv_get_cq_event() and ibv_ack_cq_events() for them.
+ *
+ * A thread that is cancelled ends inside rearm_queue_wait(), and in no other call.  A thread that
+ * has waited in a call keeps one descriptor until it ends.
+ */
+#ifndef REARM_REARM_H
+#define REARM_REARM_H
+
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rearm_loop;
+struct rearm_queue;
+
+/* ---- loops: who reads notifications and makes callbacks ---- */
+
+/* Members that are not set are 0. */
+struct rearm_loop_attr {
+	int threads;	      /* own threads, up to 256; 0: none, the program calls dispatch */
+	int n_cpus;	      /* how many are in `cpus`; 0: the threads run on any processor */
+	const int *cpus;      /* thread i runs on processor cpus[i % n_cpus]; copied */
+	uint64_t reserved[4]; /* 0 */
+};
+
+/*
+ * Creates a loop.  While it creates threads with processors, the calling thread runs on these.
+ *
+ *	`attr`	NULL: one thread, on any processor
+ *	`loop`	output: the loop
+ *
+ *	0		*loop is set
+ *	-EINVAL		loop is NULL; a value of attr is out of range; there is no such processor
+ *	-ENOMEM, -EAGAIN, -EMFILE, -ENFILE  no memory, thread or descriptor
+ */
+int rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **loop);
+
+/*
+ * Frees a loop.  Waits until its threads have ended, and the callbacks in which queues were freed
+ * have returned.  No other call may use the loop at the same time.
+ *
+ *	0		it is freed; also if loop is NULL
+ *	-EBUSY		it has a queue that was not freed
+ *	-EDEADLK	the caller is inside a callback of the loop
+ */
+int rearm_loop_free(struct rearm_loop *loop);
+
+/*
+ * Returns the descriptor of a loop without threads, to be watched for input by epoll or another
+ * loop.  It stays readable until rearm_loop_dispatch() has read what made it so.  It stays that of
+ * the library: do not read it or close it.
+ *
+ *	>= 0		the descriptor
+ *	-EINVAL		the loop has threads
+ */
+int rearm_loop_fd(const struct rearm_loop *loop);
+
+/*
+ * Asks whether the program may sleep on the descriptor.  Call it after rearm_loop_dispatch(), each
+ * time before the program sleeps: only after the answer 0 is the descriptor readable for all that
+ * comes.  One thread at a time calls this and rearm_loop_dispatch() for a loop.
+ *
+ *	`timeout`	output: call dispatch at the latest after so many milliseconds; -1: there is
+ *			no limit
+ *
+ *	0		sleep: the descriptor becomes readable when there is something to do
+ *	-EAGAIN		look first: call rearm_loop_dispatch() before you sleep
+ *	-EINVAL		the loop has threads, or timeout is NULL
+ */
+int rearm_loop_trywait(struct rearm_loop *loop, int *timeout);
+
+/*
+ * Reads the notifications of a loop without threads, and makes the callbacks that are due, on the
+ * calling thread.
+ *
+ *	`budget`	it begins no further turn after so many notifications and callbacks of
+ *			queues; a turn serves each queue once, with up to 64 completions
+ *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1:
+ *			without limit
+ *
+ *	>= 0		how many notifications it has read and queues it has served
+ *	-EINVAL		the loop has threads, or budget is less than 1
+ *	-EDEADLK	the caller is inside a callback of the loop
+ */
+int rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout);
+
+/* ---- queues ---- */
+
+/* Members that are not set are 0. */
+struct rearm_queue_attr {
+	int cqe;    /* completions that a new completion queue can hold at least */
+	int vector; /* its completion vector */
+	/* microseconds that a wait polls before it sleeps; 0: it sleeps at once */
+	unsigned int spin;
+	/*
+	 * Called by a thread of the loop, if callbacks are enabled and the device cannot be polled
+	 * or armed: once, until it has worked again.  `error` is -EIO, or -EOVERFLOW if completions
+	 * were lost.  The library tries again.  NULL: nothing is called.
+	 */
+	void (*failed)(void *arg, int error);
+	void *arg;	      /* its first argument */
+	uint64_t reserved[4]; /* 0 */
+};
+
+/*
+ * Creates a queue with a completion queue and a completion channel of its own.
+ *
+ *	`loop`		makes its callbacks
+ *	`context`	the device
+ *	`attr`		cqe is at least 1
+ *	`queue`		output: the queue
+ *
+ *	0		*queue is set
+ *	-EINVAL		an argument is NULL, or a value of attr is out of range for the device
+ *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
+ *	other values	the device has refused the completion queue or the channel
+ */
+int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
+    const struct rearm_queue_attr *attr, struct rearm_queue **queue);
+
+/*
+ * Creates a queue over a completion queue of the program, with its channel.  Completions that it
+ * holds count.  The channel must have no other completion queue.  No notification may be requested
+ * or unread, and all must be acknowledged.  Until the queue is freed the channel does not block.
+ * Then the completion queue and the channel are the program's again; a notification that was
+ * requested may still come.
+ *
+ *	`cq`		it has a channel.  An extended one: ibv_cq_ex_to_cq()
+ *	`attr`		cqe and vector do not count; NULL: all are 0
+ *	`queue`		output: the queue
+ *
+ *	0		*queue is set
+ *	-EINVAL		an argument is NULL, or cq has no channel, or reserved is not 0
+ *	-ENOMEM		no memory
+ *	other values	the channel cannot be made non-blocking
+ */
+int rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq,
+    const struct rearm_queue_attr *attr, struct rearm_queue **queue);
+
+/* Returns the completion queue, for ibv_create_qp(). */
+struct ibv_cq *rearm_queue_cq(const struct rearm_queue *queue);
+
+/*
+ * Frees a queue.  After the return no callback runs or begins, except those that the caller is
+ * inside, and the queue must not be used.  Inside a callback of the queue it does not wait for that
+ * one: the queue is released when it returns.  A thread in rearm_queue_wait() returns -ECANCELED.
+ * The program destroys its queue pairs first: a completion queue that is in use is not destroyed.
+ * Two callbacks that free the queue of each other wait without end.
+ *
+ *	0		it is freed; also if queue is NULL
+ *	-ENODEV		it was freed before, in a callback that has not returned
+ */
+int rearm_queue_free(struct rearm_queue *queue);
+
+/* ---- callbacks ---- */
+
+enum rearm_policy {
+	REARM_SINGLE = 1, /* one callback of the queue at a time, in order */
+	REARM_NOTIFY = 2, /* one callback for all new completions; it gets none, and takes them */
+	REARM_MANY = 100  /* several at once, on up to four threads; they begin in any order */
+};
+
+/* What a call that enables callbacks does if completions are there. */
+enum rearm_pending {
+	REARM_NEW = 0, /* it fails: take them first */
+	REARM_ANY = 1  /* callbacks follow for them, too */
+};
+
+#define REARM_BATCH 32
+
+/*
+ * A callback, on a thread of the loop.  It holds no lock of the library and may call all functions
+ * here.
+ *
+ *	`arg`	of struct rearm_upcall
+ *	`wc`	the completions, the oldest first; valid until it returns.  NULL under NOTIFY
+ *	`n`	how many, from 1 to the batch; 0 under NOTIFY
+ *	`more`	1: there is at least one more.  0: none is known
+ */
+typedef void rearm_function(void *arg, const struct ibv_wc *wc, int n, int more);
+
+struct rearm_upcall {
+	rearm_function *function;
+	void *arg;
+	int batch; /* at least 1; a callback gets up to so many completions, and to REARM_BATCH */
+};
+
+/*
+ * Enables callbacks, or changes them.  They go on until another call of these three functions.  In
+ * one step it requests a notification and polls the device, so no completion is missed.
+ *
+ *	`policy`	SINGLE, NOTIFY or MANY
+ *	`upcall`	copied; NULL: as before.  What runs already keeps the one that it has
+ *	`pending`	NEW or ANY
+ *
+ *	0		callbacks are enabled
+ *	-EAGAIN		pending is NEW, and completions are there
+ *	-EBUSY		a thread is in rearm_queue_wait()
+ *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1
+ *	-EIO		the device cannot be armed or polled
+ *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
+ *	-ENODEV		the queue is being freed
+ *	-ENOMEM, -ENOSPC, -EMFILE, -ENFILE  no memory, thread or descriptor
+ */
+int rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
+    const struct rearm_upcall *upcall, enum rearm_pending pending);
+
+/*
+ * Ends callbacks.  After the return no completion is taken for a callback; one that was taken
+ * before may still enter its function.  Completions stay queued.
+ *
+ *	0, -ENODEV	as rearm_queue_enable()
+ */
+int rearm_queue_disable(struct rearm_queue *queue);
+
+/*
+ * The same, and waits: after the return no callback of the queue runs, except the one that the
+ * caller is inside, and others that call this function or rearm_queue_free() themselves.  Two
+ * callbacks that each call it for the queue of the other wait without end.
+ *
+ *	0, -ENODEV	as rearm_queue_enable()
+ */
+int rearm_queue_teardown(struct rearm_queue *queue);
+
+/* ---- taking completions ---- */
+
+/*
+ * Takes completions, the oldest first, without waiting.
+ *
+ *	`n`	at most so many, at least 1
+ *	`wc`	output: room for n
+ *
+ *	> 0		how many; there may be more
+ *	0		none is there
+ *	-EINVAL		n is less than 1, or wc is NULL
+ *	-EBUSY		a thread is in rearm_queue_wait()
+ *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
+ */
+int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
+
+/*
+ * Waits until enough completions are there, and takes them.  One thread at a time waits on a queue,
+ * while callbacks are disabled.
+ *
+ *	`min`		so many, from 1 to the cqe of the completion queue
+ *	`timeout`	at most so long, in microseconds; -1: without limit
+ *	`n`		it takes at most so many, at least 1
+ *	`wc`		output: room for n
+ *
+ *	> 0		how many it took
+ *	-ETIMEDOUT	fewer than min are there; none was taken
+ *	-EINTR		a signal was handled; none was taken
+ *	-EINVAL		min or n is out of range, or wc is NULL
+ *	-EBUSY		another thread waits
+ *	-EACCES		callbacks are enabled
+ *	-ECANCELED	the queue was freed meanwhile
+ *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
+ *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor for the thread
+ */
+int rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, struct ibv_wc *wc);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
