@@ -5,6 +5,7 @@
 #include "softverbs/cm/reset.h"
 #include "softverbs/cq/personality.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/fault/fault.h"
 #include "softverbs/qp/datagram.h"
 #include "softverbs/qp/key.h"
 #include "softverbs/qp/memlock.h"
@@ -67,12 +68,20 @@ static const struct soft_part wire = {
 	.stop = compose_close_wire,
 	.reset = compose_reset_wire,
 };
+static int
+compose_check_faults(struct soft_context *ctx)
+{
+	(void)ctx;
+	return soft_faults_status();
+}
+
+static const struct soft_part fault = { .open_context = compose_check_faults };
 static const struct soft_part cq = { .open_context = soft_personality_open_context };
 static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = compose_reset_qp };
 static const struct soft_part cm = { .reset = soft_cm_reset };
 static const struct soft_part verbs = { .init_context = soft_verbs_init_context };
 
-static const struct soft_part *const parts[] = { &wire, &cq, &qp, &cm, &verbs };
+static const struct soft_part *const parts[] = { &fault, &wire, &cq, &qp, &cm, &verbs };
 
 static const struct soft_handlers handlers = {
 	.request = soft_remote_responder_request,

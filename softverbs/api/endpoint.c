@@ -17,7 +17,7 @@ endpoint_listen_at(struct rdma_cm_id *public, const struct rdma_addrinfo *res, s
 {
 	struct soft_id *id = soft_id_of(public);
 
-	if (rdma_bind_addr(public, res->ai_src_addr))
+	if (soft_rdma_bind_addr(public, res->ai_src_addr))
 		return -1;
 	if (pd)
 	public->pd = pd;
@@ -37,8 +37,8 @@ endpoint_resolve_route(struct rdma_cm_id *public, const struct rdma_addrinfo *re
 	SOFT_UNCANCELLED;
 
 	if (!res->ai_route_len)
-		return rdma_resolve_route(public, RESOLVE_MS);
-	if (rdma_set_option(public, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
+		return soft_rdma_resolve_route(public, RESOLVE_MS);
+	if (soft_rdma_set_option(public, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
 		(size_t)res->ai_route_len))
 		return -1;
 	return soft_event_complete(soft_id_of(public), &uncancelled_);
@@ -64,13 +64,13 @@ endpoint_set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, stru
 {
 	if (res->ai_flags & RAI_PASSIVE)
 		return endpoint_listen_at(public, res, pd, init);
-	if (rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) ||
+	if (soft_rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) ||
 	    endpoint_resolve_route(public, res) || endpoint_keep_data(soft_id_of(public), res))
 		return -1;
 	if (!init)
 		return 0;
 	init->qp_type = (enum ibv_qp_type)res->ai_qp_type; /* callers leave it open */
-	return rdma_create_qp(public, pd, init);
+	return soft_rdma_create_qp(public, pd, init);
 }
 
 /* The port space and the type have to fit: only RDMA_PS_IB has others than one. */
@@ -88,7 +88,7 @@ endpoint_check_type(const struct rdma_addrinfo *res)
 }
 
 int
-rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
+soft_rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init)
 {
 	SOFT_UNCANCELLED;
@@ -96,29 +96,29 @@ rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd
 	int saved;
 
 	if (endpoint_check_type(res) ||
-	    rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
+	    soft_rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
 		return -1;
 	if (!endpoint_set_up(id, res, pd, init)) {
 		*out = id;
 		return 0;
 	}
 	saved = errno;
-	rdma_destroy_ep(id);
+	soft_rdma_destroy_ep(id);
 	return soft_cm_result(saved);
 }
 
 void
-rdma_destroy_ep(struct rdma_cm_id *id)
+soft_rdma_destroy_ep(struct rdma_cm_id *id)
 {
 	SOFT_UNCANCELLED;
 
-	rdma_destroy_qp(id);
-	rdma_destroy_srq(id);
-	rdma_destroy_id(id);
+	soft_rdma_destroy_qp(id);
+	soft_rdma_destroy_srq(id);
+	soft_rdma_destroy_id(id);
 }
 
 int
-rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
+soft_rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 {
 	SOFT_CANCEL_POINT;
 	const struct ibv_qp_init_attr *endpoint = soft_id_of(listen)->endpoint;
@@ -134,7 +134,7 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 		rdma_ack_cm_event(listen->event);
 		listen->event = NULL;
 	}
-	if (rdma_get_cm_event(listen->channel, &event))
+	if (soft_rdma_get_cm_event(listen->channel, &event))
 		return -1;
 	if (event->status || event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		r = event->status ? event->status : EINVAL;
@@ -146,11 +146,11 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 	event->id->event = event;
 	if (endpoint) {
 		init = *endpoint;
-		r = rdma_create_qp(event->id, listen->pd, &init);
+		r = soft_rdma_create_qp(event->id, listen->pd, &init);
 	}
 	if (r) {
 		r = errno;
-		rdma_destroy_id(event->id);
+		soft_rdma_destroy_id(event->id);
 		return soft_cm_result(r);
 	}
 	*out = event->id;
@@ -158,13 +158,13 @@ rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 }
 
 int
-rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+soft_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	SOFT_UNCANCELLED;
 
 	if (!id->verbs || id->srq)
 		return soft_cm_result(EINVAL);
-	id->srq = ibv_create_srq(pd ? pd : id->pd, init);
+	id->srq = soft_ibv_create_srq(pd ? pd : id->pd, init);
 	if (!id->srq)
 		return -1;
 	id->pd = id->srq->pd;
@@ -172,7 +172,7 @@ rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_at
 }
 
 int
-rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
+soft_rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
 {
 	SOFT_UNCANCELLED;
 
@@ -180,17 +180,17 @@ rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *init)
 	    (init->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && init->srq_type != IBV_SRQT_BASIC))
 		return soft_cm_result(EOPNOTSUPP);
 	/* The extended structure begins with the members of the plain one. */
-	return rdma_create_srq(id, init->comp_mask & IBV_SRQ_INIT_ATTR_PD ? init->pd : NULL,
+	return soft_rdma_create_srq(id, init->comp_mask & IBV_SRQ_INIT_ATTR_PD ? init->pd : NULL,
 	    (struct ibv_srq_init_attr *)init);
 }
 
 void
-rdma_destroy_srq(struct rdma_cm_id *id)
+soft_rdma_destroy_srq(struct rdma_cm_id *id)
 {
 	SOFT_UNCANCELLED;
 
 	if (!id->srq)
 		return;
-	ibv_destroy_srq(id->srq);
+	soft_ibv_destroy_srq(id->srq);
 	id->srq = NULL;
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 struct ibv_context *
-ibv_open_device(struct ibv_device *device)
+soft_ibv_open_device(struct ibv_device *device)
 {
 	SOFT_UNCANCELLED;
 	struct soft_context *ctx;
@@ -34,7 +34,7 @@ ibv_open_device(struct ibv_device *device)
 }
 
 int
-ibv_close_device(struct ibv_context *context)
+soft_ibv_close_device(struct ibv_context *context)
 {
 	SOFT_UNCANCELLED;
 	struct soft_context *ctx = soft_context_of(context);
@@ -45,7 +45,7 @@ ibv_close_device(struct ibv_context *context)
 }
 
 struct ibv_context **
-rdma_get_devices(int *num_devices)
+soft_rdma_get_devices(int *num_devices)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_context **list;
@@ -81,7 +81,7 @@ rdma_free_devices(struct ibv_context **list)
 }
 
 int
-rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
+soft_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context,
     enum rdma_port_space ps) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
@@ -92,7 +92,7 @@ rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void
 		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
 	soft_compose();
 	if (!channel) {
-		own = rdma_create_event_channel();
+		own = soft_rdma_create_event_channel();
 		if (!own)
 			return -1;
 	}
@@ -101,7 +101,7 @@ rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out, void
 	soft_cm_unlock();
 	if (!id) {
 		if (own)
-			rdma_destroy_event_channel(own);
+			soft_rdma_destroy_event_channel(own);
 		return soft_cm_result(ENOMEM);
 	}
 	id->sync = own != NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "verbs.h"
+#include "operations.h"
 #include "unsupported.h"
 #include "softverbs/cq/cq_ex.h"
 #include "softverbs/cq/judge.h"
@@ -72,4 +73,5 @@ soft_verbs_init_context(struct soft_context *ctx)
 	context->ops.dealloc_mw = soft_mw_free;
 	if (soft_judge)
 		soft_judge->context(ctx);
+	soft_operations_of_context(ctx);
 }

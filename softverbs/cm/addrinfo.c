@@ -170,7 +170,7 @@ rdma_freeaddrinfo(struct rdma_addrinfo *info)
 }
 
 int
-rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
+soft_rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
     struct rdma_addrinfo **res)
 {
 	SOFT_UNCANCELLED;

@@ -10,6 +10,7 @@
 #ifndef SOFT_CM_H
 #define SOFT_CM_H
 
+#include "served.h"
 #include "softverbs/device/context.h"
 
 #include <rdma/rdma_cma.h>

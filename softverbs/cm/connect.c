@@ -113,7 +113,7 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 }
 
 int
-rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
+soft_rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -158,7 +158,7 @@ rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_C
 }
 
 int
-rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
+soft_rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -167,7 +167,8 @@ rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 
 	if (soft_id_is_orphan(id))
 		return soft_cm_result(EBADF);
-	if (soft_id_state(id) == SOFT_ID_IDLE && rdma_bind_addr(public, (struct sockaddr *)&any))
+	if (soft_id_state(id) == SOFT_ID_IDLE &&
+	    soft_rdma_bind_addr(public, (struct sockaddr *)&any))
 		return -1;
 	soft_cm_lock();
 	r = id->state == SOFT_ID_BOUND ? soft_service_listen(id) : -EINVAL;
@@ -180,7 +181,7 @@ rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 }
 
 int
-rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
+soft_rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -190,7 +191,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 	if (soft_id_is_orphan(id))
 		return soft_cm_result(EBADF);
 	if (state == SOFT_ID_ACCEPTED && !public->qp)
-		return rdma_establish(public); /* the older call for the same */
+		return soft_rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
 		return soft_cm_result(state == SOFT_ID_DISCONNECTED ? ECONNRESET : EINVAL);
 	r = connect_check_param(
@@ -224,7 +225,7 @@ rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM
 }
 
 int
-rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
+soft_rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -264,7 +265,7 @@ connect_reject(
 }
 
 int
-rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
+soft_rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 
@@ -272,7 +273,7 @@ rdma_reject(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO
 }
 
 int
-rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
+soft_rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 
@@ -284,7 +285,7 @@ rdma_reject_ece(struct rdma_cm_id *public, const void *data, uint8_t length) SOF
  * any.
  */
 int
-rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
+soft_rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 {
 	SOFT_UNCANCELLED;
 
@@ -294,7 +295,7 @@ rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 }
 
 int
-rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
+soft_rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 {
 	SOFT_UNCANCELLED;
 
@@ -305,7 +306,7 @@ rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 }
 
 int
-rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
+soft_rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -336,7 +337,7 @@ rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 }
 
 int
-rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOCK
+soft_rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);

@@ -41,7 +41,7 @@ soft_events_reset(void)
 }
 
 struct rdma_event_channel *
-rdma_create_event_channel(void) UNCHECKED
+soft_rdma_create_event_channel(void) UNCHECKED
 {
 	SOFT_UNCANCELLED;
 	struct soft_event_channel *channel = calloc(1, sizeof *channel);

@@ -16,9 +16,9 @@ event_process_request(struct soft_event *event) SOFT_NO_CM_LOCK
 	struct rdma_event_channel *own = NULL;
 
 	if (listener->sync) {
-		own = rdma_create_event_channel();
+		own = soft_rdma_create_event_channel();
 		if (!own) {
-			rdma_destroy_id(&child->public);
+			soft_rdma_destroy_id(&child->public);
 			return false;
 		}
 	}
@@ -81,7 +81,7 @@ event_process(struct soft_event *event)
 }
 
 int
-rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
+soft_rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event **out)
 {
 	SOFT_CANCEL_POINT;
 	struct soft_event_channel *channel = soft_event_channel_of(public);
@@ -126,7 +126,7 @@ event_await(struct soft_id *id)
 		rdma_ack_cm_event(id->public.event);
 		id->public.event = NULL;
 	}
-	if (rdma_get_cm_event(id->public.channel, &event))
+	if (soft_rdma_get_cm_event(id->public.channel, &event))
 		return -1;
 	id->public.event = event;
 	if (!event->status)

@@ -29,7 +29,7 @@ id_end(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK
  * memory, because their program still has them.
  */
 void
-rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
+soft_rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id;
@@ -45,7 +45,7 @@ rdma_destroy_event_channel(struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 }
 
 int
-rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
+soft_rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -71,14 +71,14 @@ rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	soft_id_free(id);
 	soft_cm_unlock();
 	if (own)
-		rdma_destroy_event_channel(own);
+		soft_rdma_destroy_event_channel(own);
 	if (ctx)
 		soft_cm_device_put();
 	return 0;
 }
 
 int
-rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
+soft_rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct rdma_event_channel *from = public->channel, *own = NULL;
@@ -89,7 +89,7 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) S
 	if (!channel) {
 		if (id->sync)
 			return soft_cm_result(EINVAL);
-		own = channel = rdma_create_event_channel();
+		own = channel = soft_rdma_create_event_channel();
 		if (!own)
 			return -1;
 	}
@@ -103,7 +103,7 @@ rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *channel) S
 	soft_event_wait_acknowledged(id, "rdma_migrate_id()");
 	soft_cm_unlock();
 	if (id->sync)
-		rdma_destroy_event_channel(from);
+		soft_rdma_destroy_event_channel(from);
 	id->sync = own != NULL;
 	return 0;
 }

@@ -77,9 +77,9 @@ id_qp_modify(struct soft_id *id, enum ibv_qp_state state)
 	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
 
-	if (rdma_init_qp_attr(&id->public, &attr, &mask))
+	if (soft_rdma_init_qp_attr(&id->public, &attr, &mask))
 		return errno;
-	return ibv_modify_qp(id->public.qp, &attr, mask);
+	return soft_ibv_modify_qp(id->public.qp, &attr, mask);
 }
 
 static void
@@ -88,13 +88,13 @@ id_qp_destroy_cqs(struct rdma_cm_id *public)
 	if (!soft_id_of(public)->owns_cqs)
 		return;
 	if (public->send_cq)
-		ibv_destroy_cq(public->send_cq);
+		soft_ibv_destroy_cq(public->send_cq);
 	if (public->send_cq_channel)
-		ibv_destroy_comp_channel(public->send_cq_channel);
+		soft_ibv_destroy_comp_channel(public->send_cq_channel);
 	if (public->recv_cq)
-		ibv_destroy_cq(public->recv_cq);
+		soft_ibv_destroy_cq(public->recv_cq);
 	if (public->recv_cq_channel)
-		ibv_destroy_comp_channel(public->recv_cq_channel);
+		soft_ibv_destroy_comp_channel(public->recv_cq_channel);
 	public->send_cq = public->recv_cq = NULL;
 	public->send_cq_channel = public->recv_cq_channel = NULL;
 	soft_id_of(public)->owns_cqs = false;
@@ -104,10 +104,10 @@ static int
 id_qp_create_cq(struct rdma_cm_id *public, uint32_t entries, struct ibv_comp_channel **channel,
     struct ibv_cq **cq)
 {
-	*channel = ibv_create_comp_channel(public->verbs);
+	*channel = soft_ibv_create_comp_channel(public->verbs);
 	if (!*channel)
 		return -1;
-	*cq = ibv_create_cq(public->verbs, entries ? (int)entries : 1, public, *channel, 0);
+	*cq = soft_ibv_create_cq(public->verbs, entries ? (int)entries : 1, public, *channel, 0);
 	return *cq ? 0 : -1;
 }
 
@@ -118,7 +118,7 @@ id_qp_receives(const struct ibv_qp_init_attr *init)
 	struct ibv_srq_attr attr = { .max_wr = 0 };
 
 	if (init->srq && !init->cap.max_recv_wr)
-		(void)ibv_query_srq(init->srq, &attr);
+		(void)soft_ibv_query_srq(init->srq, &attr);
 	return attr.max_wr ? attr.max_wr : init->cap.max_recv_wr;
 }
 
@@ -147,7 +147,7 @@ destroy:
 }
 
 int
-rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
+soft_rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int *mask)
 {
 	SOFT_UNCANCELLED;
 	const struct soft_id *id = soft_id_of(public);
@@ -195,12 +195,12 @@ soft_cm_qp_error(struct soft_id *id)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	if (id->public.qp)
-		(void)ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
+		(void)soft_ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
 }
 
 /* The id's own domain, queues and shared queue stand for those that the caller leaves out. */
 int
-rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
+soft_rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -230,7 +230,7 @@ rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
 	/* There is no peer that a queue pair for datagrams could wait for. */
 	saved = soft_id_is_datagram(id) ? soft_cm_qp_ready(id) : id_qp_modify(id, IBV_QPS_INIT);
 	if (saved) {
-		ibv_destroy_qp(public->qp);
+		soft_ibv_destroy_qp(public->qp);
 		public->qp = NULL;
 		errno = saved;
 		goto destroy;
@@ -246,27 +246,27 @@ destroy:
 }
 
 int
-rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
+soft_rdma_create_qp(struct rdma_cm_id *public, struct ibv_pd *pd, struct ibv_qp_init_attr *given)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_qp_init_attr_ex init = { .comp_mask = IBV_QP_INIT_ATTR_PD, .pd = pd };
 	int r;
 
 	memcpy(&init, given, PLAIN_SIZE);
-	r = rdma_create_qp_ex(public, &init);
+	r = soft_rdma_create_qp_ex(public, &init);
 	if (!r)
 		memcpy(given, &init, PLAIN_SIZE);
 	return r;
 }
 
 void
-rdma_destroy_qp(struct rdma_cm_id *public)
+soft_rdma_destroy_qp(struct rdma_cm_id *public)
 {
 	SOFT_UNCANCELLED;
 
 	if (!public->qp)
 		return;
-	ibv_destroy_qp(public->qp);
+	soft_ibv_destroy_qp(public->qp);
 	public->qp = NULL;
 	id_qp_destroy_cqs(public);
 }

@@ -106,7 +106,7 @@ option_set_path(
 }
 
 int
-rdma_set_option(
+soft_rdma_set_option(
     struct rdma_cm_id *public, int level, int name, void *value, size_t length) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;

@@ -14,7 +14,7 @@ soft_path_gid(void)
 {
 	union ibv_gid gid = { .raw = { 0 } };
 
-	(void)ibv_query_gid(NULL, SOFT_PORT, 0, &gid); /* of any context */
+	(void)soft_ibv_query_gid(NULL, SOFT_PORT, 0, &gid); /* of any context */
 	return gid;
 }
 

@@ -74,7 +74,7 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 }
 
 int
-rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_LOCK
+soft_rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
@@ -104,7 +104,7 @@ rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO_CM_L
 }
 
 int
-rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
+soft_rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct sockaddr *target,
     int timeout_ms) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
@@ -147,7 +147,7 @@ rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struct soc
 }
 
 int
-rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
+soft_rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);

@@ -39,7 +39,7 @@ soft_cm_device_get(void)
 		goto unlock;
 	}
 	if (!users) {
-		default_pd = ibv_alloc_pd(&device->verbs.context);
+		default_pd = soft_ibv_alloc_pd(&device->verbs.context);
 		if (!default_pd) {
 			r = -errno;
 			goto unlock;
@@ -85,7 +85,7 @@ soft_cm_device_put(void)
 		 * An object of the consumer may still use it: then it is kept, and the device with
 		 * it.
 		 */
-		if (ibv_dealloc_pd(default_pd))
+		if (soft_ibv_dealloc_pd(default_pd))
 			users++;
 		else
 			default_pd = NULL;

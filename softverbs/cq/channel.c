@@ -73,7 +73,7 @@ channel_open(struct soft_channel *channel) UNCHECKED
 }
 
 struct ibv_comp_channel *
-ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
+soft_ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 {
 	SOFT_UNCANCELLED;
 	struct soft_context *ctx = soft_context_of(context);
@@ -114,7 +114,7 @@ channel_close(struct soft_channel *channel) UNCHECKED
 }
 
 int
-ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
+soft_ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_channel *channel = soft_channel_of(ibv);
@@ -217,7 +217,7 @@ channel_wait(struct soft_channel *channel, struct soft_ready_wait *wait) SOFT_NO
 }
 
 int
-ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
+soft_ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **cq_context)
 {
 	SOFT_CANCEL_POINT;
 	struct soft_channel *channel = soft_channel_of(ibv);

@@ -329,7 +329,7 @@ fail:
 }
 
 struct ibv_cq *
-ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+soft_ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
     struct ibv_comp_channel *channel, int comp_vector)
 {
 	SOFT_UNCANCELLED;
@@ -352,7 +352,7 @@ cq_is_stamped(const struct soft_cq *cq) UNCHECKED
 }
 
 int
-ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
+soft_ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_cq *cq = soft_cq_of(ibv);
@@ -392,7 +392,7 @@ ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 }
 
 int
-ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
+soft_ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_cq *cq = soft_cq_of(ibv);

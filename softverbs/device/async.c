@@ -137,7 +137,7 @@ async_wait(struct soft_async_queue *queue, struct soft_ready_wait *wait) UNCHECK
 }
 
 int
-ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+soft_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	SOFT_CANCEL_POINT;
 	struct soft_context *ctx = soft_context_of(context);

@@ -69,7 +69,7 @@ soft_device(void)
 }
 
 struct ibv_device **
-ibv_get_device_list(int *num_devices)
+soft_ibv_get_device_list(int *num_devices)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_device **list = calloc(2, sizeof *list);
@@ -161,7 +161,7 @@ soft_device_query_ex(struct ibv_device_attr_ex *attr)
 }
 
 int
-ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+soft_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	(void)context;
 	soft_device_query(attr);
@@ -200,7 +200,7 @@ soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
  * port_cap_flags2.
  */
 int
-ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
+soft_ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
 	(void)context;
 	return soft_port_query(
@@ -208,7 +208,7 @@ ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_por
 }
 
 int
-ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
+soft_ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
 	int r;
 
@@ -221,7 +221,7 @@ ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gi
 }
 
 int
-_ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+soft__ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
     struct ibv_gid_entry *entry, uint32_t flags, size_t entry_size)
 {
 	SOFT_UNCANCELLED;
@@ -231,7 +231,7 @@ _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
 }
 
 ssize_t
-_ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
+soft__ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
     uint32_t flags, size_t entry_size)
 {
 	SOFT_UNCANCELLED;
@@ -248,7 +248,7 @@ _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
 }
 
 int
-ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
+soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
 	(void)context;
 	if (port != SOFT_PORT || index) {
@@ -260,7 +260,7 @@ ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pke
 }
 
 int
-ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
+soft_ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
 	(void)context;
 	if (port == SOFT_PORT && pkey == htobe16(SOFT_PKEY))
@@ -271,7 +271,7 @@ ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 
 /* The device pins no pages, so a copy-on-write after fork() does no harm. */
 int
-ibv_fork_init(void)
+soft_ibv_fork_init(void)
 {
 	return 0;
 }

@@ -54,7 +54,7 @@ pd_create(struct ibv_context *context)
 }
 
 struct ibv_pd *
-ibv_alloc_pd(struct ibv_context *context)
+soft_ibv_alloc_pd(struct ibv_context *context)
 {
 	SOFT_UNCANCELLED;
 	struct soft_pd *pd = pd_create(context);
@@ -63,7 +63,7 @@ ibv_alloc_pd(struct ibv_context *context)
 }
 
 int
-ibv_dealloc_pd(struct ibv_pd *ibv)
+soft_ibv_dealloc_pd(struct ibv_pd *ibv)
 {
 	SOFT_UNCANCELLED;
 	struct soft_pd *pd = soft_pd_of(ibv);

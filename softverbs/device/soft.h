@@ -24,11 +24,7 @@
 #include <infiniband/verbs.h>
 
 #include "annotate.h"
-
-/* verbs.h defines macros of these names; the device defines the functions. */
-#undef ibv_query_port
-#undef ibv_reg_mr
-#undef ibv_reg_mr_iova
+#include "served.h"
 
 #define soft_container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))

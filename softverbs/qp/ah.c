@@ -16,14 +16,14 @@ ah_is_gid_of_port(const struct ibv_pd *pd, const union ibv_gid *gid)
 	union ibv_gid own;
 
 	for (int i = 0; i < SOFT_GID_TABLE; i++)
-		if (ibv_query_gid(pd->context, SOFT_PORT, i, &own) == 0 &&
+		if (soft_ibv_query_gid(pd->context, SOFT_PORT, i, &own) == 0 &&
 		    memcmp(own.raw, gid->raw, sizeof own.raw) == 0)
 			return true;
 	return false;
 }
 
 struct ibv_ah *
-ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+soft_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	SOFT_UNCANCELLED;
 	struct soft_ah *ah;
@@ -49,7 +49,7 @@ ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 }
 
 int
-ibv_destroy_ah(struct ibv_ah *ibv)
+soft_ibv_destroy_ah(struct ibv_ah *ibv)
 {
 	SOFT_UNCANCELLED;
 	struct soft_ah *ah = soft_ah_of(ibv);
@@ -61,7 +61,7 @@ ibv_destroy_ah(struct ibv_ah *ibv)
 }
 
 int
-ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
+soft_ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc,
     struct ibv_grh *grh, struct ibv_ah_attr *attr)
 {
 	SOFT_UNCANCELLED;
@@ -84,7 +84,7 @@ ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc
 	};
 	for (uint8_t i = 0; i < SOFT_GID_TABLE; i++) {
 		union ibv_gid own;
-		const int r = ibv_query_gid(context, port, i, &own);
+		const int r = soft_ibv_query_gid(context, port, i, &own);
 
 		if (r)
 			return r;
@@ -95,12 +95,12 @@ ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_wc *wc
 }
 
 struct ibv_ah *
-ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
+soft_ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_ah_attr attr;
 
-	if (ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr))
+	if (soft_ibv_init_ah_from_wc(pd->context, port, wc, grh, &attr))
 		return NULL;
-	return ibv_create_ah(pd, &attr);
+	return soft_ibv_create_ah(pd, &attr);
 }

@@ -81,7 +81,7 @@ datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv
 	grh->paylen = htobe16((uint16_t)d->length);
 	grh->next_hdr = GRH_NEXT;
 	grh->hop_limit = GRH_HOP_LIMIT;
-	(void)ibv_query_gid(qp->ibv.context, SOFT_PORT, 0, &grh->sgid);
+	(void)soft_ibv_query_gid(qp->ibv.context, SOFT_PORT, 0, &grh->sgid);
 	grh->dgid = grh->sgid;
 }
 

@@ -78,7 +78,8 @@ mr_check(const void *addr, size_t length, uint64_t iova, unsigned int access)
 }
 
 struct ibv_mr *
-ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
+soft_ibv_reg_mr_iova2(
+    struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	SOFT_UNCANCELLED;
 	struct soft_mr *mr;
@@ -123,19 +124,19 @@ free_mr:
 }
 
 struct ibv_mr *
-ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+soft_ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	SOFT_UNCANCELLED;
 
-	return ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
+	return soft_ibv_reg_mr_iova2(pd, addr, length, (uintptr_t)addr, (unsigned int)access);
 }
 
 struct ibv_mr *
-ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+soft_ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
 {
 	SOFT_UNCANCELLED;
 
-	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
+	return soft_ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned int)access);
 }
 
 /*
@@ -226,7 +227,7 @@ mr_rereg(struct soft_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t le
 }
 
 int
-ibv_rereg_mr(
+soft_ibv_rereg_mr(
     struct ibv_mr *ibv, int flags, struct ibv_pd *pd, void *addr, size_t length, int access)
 {
 	SOFT_UNCANCELLED;
@@ -247,7 +248,7 @@ ibv_rereg_mr(
 }
 
 int
-ibv_dereg_mr(struct ibv_mr *ibv)
+soft_ibv_dereg_mr(struct ibv_mr *ibv)
 {
 	SOFT_UNCANCELLED;
 	struct soft_mr *mr = soft_mr_of(ibv);

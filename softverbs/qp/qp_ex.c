@@ -386,10 +386,10 @@ soft_qp_ex_create(struct ibv_context *context, struct ibv_qp_init_attr_ex *init)
 		return NULL;
 	}
 	/* The extended structure begins with the members of the plain one. */
-	qp = ibv_create_qp(init->pd, (struct ibv_qp_init_attr *)init);
+	qp = soft_ibv_create_qp(init->pd, (struct ibv_qp_init_attr *)init);
 	if (!qp || !built || !qp_ex_add_batch(soft_qp_of(qp), operations))
 		return qp;
-	ibv_destroy_qp(qp);
+	soft_ibv_destroy_qp(qp);
 	errno = ENOMEM;
 	return NULL;
 }

@@ -188,7 +188,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 }
 
 int
-ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SEND_LOCK
+soft_ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_NO_SEND_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_deferred deferred = SOFT_DEFER_NOTHING;

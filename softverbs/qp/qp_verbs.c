@@ -81,7 +81,7 @@ qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 }
 
 struct ibv_qp *
-ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_qp_cap asked = init->cap;
@@ -146,7 +146,7 @@ fail:
 }
 
 int
-ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
+soft_ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
     struct ibv_qp_init_attr *init) SOFT_NO_SEND_LOCK
 {
 	SOFT_UNCANCELLED;
@@ -166,7 +166,7 @@ ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 }
 
 int
-ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
+soft_ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_qp *qp = soft_qp_of(ibv);

@@ -50,7 +50,7 @@ srq_init_starved(struct soft_srq *srq) UNCHECKED
 }
 
 struct ibv_srq *
-ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
 	SOFT_UNCANCELLED;
 	static atomic_uint handles;
@@ -97,7 +97,7 @@ fail:
 }
 
 int
-ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO_SRQ_LOCK
+soft_ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO_SRQ_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
@@ -122,7 +122,7 @@ ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SOFT_NO
 }
 
 int
-ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
+soft_ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);
@@ -138,7 +138,7 @@ ibv_query_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr) SOFT_NO_SRQ_LOCK
 }
 
 int
-ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
+soft_ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 {
 	SOFT_UNCANCELLED;
 	struct soft_srq *srq = soft_srq_of(ibv);

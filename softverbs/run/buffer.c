@@ -45,12 +45,12 @@ struct registration {
 };
 
 #undef ibv_reg_mr
-void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf);
-void ibv_free_buf(struct ibv_buf *buf);
-struct ibv_mr *ibv_reg_buf_mr(
+void *soft_ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf);
+void soft_ibv_free_buf(struct ibv_buf *buf);
+struct ibv_mr *soft_ibv_reg_buf_mr(
     struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access);
 int ibv_export_buf_dmabuf_fd(struct ibv_buf *buf);
-struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr);
+struct ibv_mr *soft_ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr);
 
 static void *
 buffer_fail(int error)
@@ -60,7 +60,7 @@ buffer_fail(int error)
 }
 
 void *
-ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
+soft_ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
 {
 	SOFT_UNCANCELLED;
 	struct ibv_buf *made;
@@ -82,7 +82,7 @@ ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf)
 }
 
 void
-ibv_free_buf(struct ibv_buf *buf)
+soft_ibv_free_buf(struct ibv_buf *buf)
 {
 	SOFT_UNCANCELLED;
 	if (!buf)
@@ -102,12 +102,12 @@ buffer_is_within(const struct ibv_buf *buf, const void *addr, size_t length)
 }
 
 struct ibv_mr *
-ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
+soft_ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length, int access)
 {
 	SOFT_UNCANCELLED;
 	if (!buf || buf->pd != pd || !buffer_is_within(buf, addr, length))
 		return buffer_fail(EINVAL);
-	return ibv_reg_mr(pd, addr, length, access);
+	return soft_ibv_reg_mr(pd, addr, length, access);
 }
 
 /* The memory is no dma-buf. */
@@ -119,7 +119,7 @@ ibv_export_buf_dmabuf_fd(struct ibv_buf *buf)
 }
 
 struct ibv_mr *
-ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
+soft_ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
 {
 	SOFT_UNCANCELLED;
 	const struct registration *attr = (const struct registration *)init_attr;
@@ -144,7 +144,7 @@ ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *init_attr)
 	if (!(mask & MASK_ADDR))
 		return buffer_fail(EINVAL);
 	if (mask & MASK_IOVA)
-		return ibv_reg_mr_iova2(
+		return soft_ibv_reg_mr_iova2(
 		    pd, attr->addr, attr->length, attr->iova, (unsigned int)attr->access);
-	return ibv_reg_mr(pd, attr->addr, attr->length, attr->access);
+	return soft_ibv_reg_mr(pd, attr->addr, attr->length, attr->access);
 }

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 const char *ibv_get_sysfs_path(void);
-int ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size);
-int ibv_query_gid_type(
+int soft_ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size);
+int soft_ibv_query_gid_type(
     struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
 
 /* The values of ibv_query_gid_type() are those of the kernel's files. */
@@ -31,7 +31,7 @@ ibv_get_sysfs_path(void)
 
 /* The length without the end of line, which the text does not have either, or -1 with errno. */
 int
-ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size)
+soft_ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t size)
 {
 	SOFT_UNCANCELLED;
 	char path[PATH_MAX];
@@ -61,7 +61,7 @@ ibv_read_sysfs_file(const char *folder, const char *file, char *buffer, size_t s
 }
 
 int
-ibv_query_gid_type(
+soft_ibv_query_gid_type(
     struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)
 {
 	SOFT_UNCANCELLED;

@@ -68,6 +68,12 @@ static const struct setting of_device[] = {
 	    "Requests to and from other processes go over sockets, not through shared memory" },
 	{ "SOFTVERBS_NO_PULL", "0 or 1", "0", NULL,
 	    "No data is read from the memory of other processes, nor by them from this one's" },
+	{ "SOFTVERBS_FAULTS", "RULES", NULL, NULL,
+	    "Which calls of verbs and of the connection manager fail; softverbs-run --faults sets "
+	    "it" },
+	{ "SOFTVERBS_FAULTS_SEED", "NUMBER", "1", NULL, "The seed of p= in these rules" },
+	{ "SOFTVERBS_FAULTS_RECORD", "FILE", NULL, NULL,
+	    "Set by softverbs-run --faults and --sweep: where calls are counted" },
 	{ "SOFTVERBS_DEBUG", "0 or 1", "0", NULL,
 	    "Connections that are refused or closed are reported, with the reason" },
 	{ "XDG_RUNTIME_DIR", "DIRECTORY", NULL, NULL,

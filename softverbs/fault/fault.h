@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fault -- decides which call of the program fails
+ *
+ * SOFTVERBS_FAULTS        rules (rule.h)
+ * SOFTVERBS_FAULTS_SEED   of the choices of p=
+ * SOFTVERBS_FAULTS_RECORD the file of record.h, of softverbs-run
+ *
+ * A call of the program is one that enters by an exported name (api/export.c, run/export.c) or by
+ * an operation of a context (api/operations.c).  The device itself uses neither.
+ *
+ * A process without any of the variables has soft_faults false, and pays one branch a call; its
+ * operations are those of the device.
+ */
+#ifndef SOFT_FAULT_FAULT_H
+#define SOFT_FAULT_FAULT_H
+
+#include "softverbs/device/calls.h"
+#include "record.h"
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+/* Calls are counted, and some may fail.  Constant after the library was loaded. */
+extern bool soft_faults;
+
+/* 0, or -EINVAL if SOFTVERBS_FAULTS is none of rules. */
+int soft_faults_status(void);
+
+/*
+ * The program makes the call: 0, or the error that it fails with, which is also in errno.  The
+ * context is the one that the call belongs to, or NULL.
+ */
+int soft_fault_enter(enum soft_call call, const struct ibv_context *context);
+
+/* What a call that fails so returns, if that is a number. */
+long soft_fault_result(enum soft_call call, int error);
+
+/* Whether this is the result of a call that succeeded. */
+bool soft_fault_succeeded(enum soft_call call, long result);
+
+/* The program has got an object, or `change` more, or has destroyed them. */
+void soft_fault_count(enum soft_object object, int change);
+
+/* In a forked child: it is another process of the run. */
+void soft_faults_reset(void);
+
+#endif

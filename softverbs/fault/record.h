@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * record -- what the processes of a run tell softverbs-run of their calls: a file that all of them
+ * have in memory
+ *
+ * softverbs-run makes it, and the library maps it when it is loaded: a program closes descriptors
+ * that it does not know.  A process without it has one of its own.  Also a part of softverbs-run.
+ */
+#ifndef SOFT_FAULT_RECORD_H
+#define SOFT_FAULT_RECORD_H
+
+#include "softverbs/device/calls.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of a run; later processes and faults are not recorded. */
+#define SOFT_RECORD_PROCESSES 64
+#define SOFT_RECORD_FIRED 128
+
+/* What a program has to destroy. */
+enum soft_object {
+	SOFT_OBJECT_CONTEXT,
+	SOFT_OBJECT_PD,
+	SOFT_OBJECT_TD,
+	SOFT_OBJECT_MR,
+	SOFT_OBJECT_MW,
+	SOFT_OBJECT_BUFFER,
+	SOFT_OBJECT_COMP_CHANNEL,
+	SOFT_OBJECT_CQ,
+	SOFT_OBJECT_SRQ,
+	SOFT_OBJECT_QP,
+	SOFT_OBJECT_AH,
+	SOFT_OBJECT_EVENT_CHANNEL,
+	SOFT_OBJECT_ID,
+	SOFT_OBJECTS
+};
+
+extern const char *const soft_object_names[SOFT_OBJECTS];
+
+/* Of a name of a process, "rping-3fa9c2.2". */
+#define SOFT_PROCESS_NAME 48
+
+struct soft_recorded_process {
+	/*
+	 * The file of its command, and a digest of the whole line; then the number among those with
+	 * the same one, unless it is the first.  Written once, and constant when `named` is set.
+	 */
+	char name[SOFT_PROCESS_NAME];
+	atomic_bool named;
+	atomic_uint calls[SOFT_CALL_COUNT]; /* that the program has made */
+	atomic_int objects[SOFT_OBJECTS];   /* that it has */
+	atomic_bool ended;		    /* by exit() */
+};
+
+struct soft_recorded_fault {
+	uint32_t call, process, error;
+	uint32_t n; /* of the calls of the process; 0: not written yet */
+};
+
+struct soft_record {
+	uint64_t layout;       /* SOFT_RECORD_LAYOUT: softverbs-run may be of another release */
+	atomic_uint processes; /* that have made a call */
+	atomic_uint fired;
+	struct soft_recorded_fault faults[SOFT_RECORD_FIRED];
+	struct soft_recorded_process process[SOFT_RECORD_PROCESSES];
+};
+
+#define SOFT_RECORD_LAYOUT ((uint64_t)sizeof(struct soft_record) << 16 | SOFT_CALL_COUNT)
+
+/* Never NULL. */
+extern struct soft_record *soft_record;
+
+/* What a rule calls the process: its number if the run has no other one, else its name. */
+void soft_record_process_name(
+    const struct soft_record *record, unsigned int number, char text[SOFT_PROCESS_NAME]);
+
+/* Maps the file; NULL is none.  True if softverbs-run will read it. */
+bool soft_record_open(const char *path);
+
+/*
+ * The rules with which the same faults fire again: "ibv_create_cq:nth=3:process=1:errno=ENOMEM",
+ * separated by commas; or NULL if more have fired than are recorded, or memory is short.
+ * Allocated.
+ */
+char *soft_record_rules(const struct soft_record *record);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rule -- which calls fail, and with what
+ *
+ * A text of rules, separated by commas, semicolons or ends of lines:
+ *
+ *	CALL[:nth=N|:each=N|:p=P][:from=SECONDS][:process=N|NAME][:device=NAME][:errno=NAME]
+ *
+ * CALL is a name, or a pattern with "*" and "?" for all calls that can fail and match.  What
+ * follows "#" up to the end of the line is a comment; "none" alone is no rule.  Also a part of
+ * softverbs-run.
+ */
+#ifndef SOFT_FAULT_RULE_H
+#define SOFT_FAULT_RULE_H
+
+#include "record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOFT_RULES_MAX 128
+#define SOFT_RULE_DEVICE 64
+
+enum soft_when { SOFT_EACH, SOFT_NTH, SOFT_BY_CHANCE };
+
+struct soft_rule {
+	bool calls[SOFT_CALL_COUNT];
+	enum soft_when when;
+	uint64_t n;		       /* the Nth, or each Nth */
+	double chance;		       /* from 0 to 1 */
+	uint64_t from;		       /* nanoseconds after the first call of the process */
+	unsigned int process;	       /* its number in the run; 0: any */
+	char name[SOFT_PROCESS_NAME];  /* that of record.h; "": any */
+	int error;		       /* 0: the first one of the call */
+	char device[SOFT_RULE_DEVICE]; /* "": any, and calls without a device */
+};
+
+struct soft_rules {
+	unsigned int count;
+	struct soft_rule rules[SOFT_RULES_MAX];
+};
+
+/* "ibv_query_gid_ex": what programs call it. */
+const char *soft_call_name(enum soft_call call);
+
+/* The call with this name, or SOFT_CALL_COUNT. */
+enum soft_call soft_call_find(const char *name, size_t length);
+
+/* False if the text is none of rules: then `error` says what is wrong, and what is possible. */
+bool soft_rules_read(const char *text, struct soft_rules *rules, char *error, size_t size);
+
+#endif
