@@ -104,6 +104,8 @@ keeper_reap(const struct soft_run *run, pid_t *program)
 		if (pid == *program) {
 			run->outcome->status = status;
 			*program = 0;
+		} else if (WIFSIGNALED(status) && !run->outcome->ended) {
+			run->outcome->died = WTERMSIG(status);
 		}
 	return !pid;
 }
@@ -128,6 +130,7 @@ keeper_end_all(const struct soft_run *run, pid_t *program)
 
 struct idle {
 	uint64_t timeout, before, length;
+	uint64_t all; /* the length of the run */
 	unsigned int progress, ended;
 };
 
@@ -152,6 +155,7 @@ keeper_idle_is_over(struct idle *idle, const struct soft_tally *tally)
 
 	idle->before = now;
 	idle->length += passed < 2 * TICK ? passed : 2 * TICK;
+	idle->all += passed < 2 * TICK ? passed : 2 * TICK;
 	if (progress != idle->progress || ended != idle->ended)
 		idle->length = 0;
 	idle->progress = progress;
@@ -195,15 +199,55 @@ keeper_wait(const struct soft_run *run, pid_t program)
 	siginfo_t info;
 	const int number = sigtimedwait(run->signals, &info, &tick);
 
-	if (number > 0 && number != SIGCHLD && info.si_code <= 0 && info.si_pid == run->parent)
+	if (program && number > 0 && number != SIGCHLD && info.si_code <= 0 &&
+	    info.si_pid == run->parent)
 		kill(program, number);
+}
+
+/* True if the run is to be ended: nothing happens in it any more, or its time is over. */
+static bool
+keeper_is_over(const struct soft_run *run, struct idle *idle, pid_t program, bool some)
+{
+	const bool idles = keeper_idle_is_over(idle, run->tally);
+
+	run->outcome->length = idle->all;
+	run->outcome->late = some && run->limit && idle->all > run->limit;
+	return (program && idles) || run->outcome->late;
+}
+
+/* Without a limit the processes that the program leaves may run on. */
+static void
+keeper_wait_for_all(const struct soft_run *run, pid_t program)
+{
+	struct idle idle;
+	bool some = true;
+
+	keeper_idle_begin(&idle);
+	while (program || (some && run->limit)) {
+		keeper_wait(run, program);
+		some = keeper_reap(run, &program);
+		if (keeper_is_alone(run)) {
+			keeper_end_all(run, &program);
+			soft_parent_remove_files(run);
+			_exit(EXIT_USAGE);
+		}
+		if (keeper_is_over(run, &idle, program, some)) {
+			run->outcome->ended = true;
+			keeper_end_all(run, &program);
+			if (!run->outcome->late)
+				keeper_say(&idle);
+			break;
+		}
+	}
+	/* What the program has left waits, perhaps, for the process that was ended. */
+	if (run->tally->ended)
+		keeper_end_all(run, &program);
 }
 
 void
 soft_keeper_run(const struct soft_run *run)
 {
 	const pid_t own = getpid();
-	struct idle idle;
 	pid_t program;
 
 	prctl(PR_SET_NAME, "softverbs-keep");
@@ -213,25 +257,7 @@ soft_keeper_run(const struct soft_run *run)
 		soft_parent_fail("fork");
 	if (!program)
 		keeper_exec(run, own);
-	keeper_idle_begin(&idle);
-	while (program) {
-		keeper_wait(run, program);
-		keeper_reap(run, &program);
-		if (keeper_is_alone(run)) {
-			keeper_end_all(run, &program);
-			unlink(run->path);
-			_exit(EXIT_USAGE);
-		}
-		if (program && keeper_idle_is_over(&idle, run->tally)) {
-			run->outcome->ended = true;
-			keeper_end_all(run, &program);
-			keeper_say(&idle);
-			break;
-		}
-	}
-	/* What the program has left waits, perhaps, for the process that was ended. */
-	if (run->tally->ended)
-		keeper_end_all(run, &program);
+	keeper_wait_for_all(run, program);
 	run->outcome->known = true;
 	_exit(0);
 }

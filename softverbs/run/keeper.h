@@ -8,23 +8,28 @@
  * It needs no privilege.
  *
  * It reaps them; passes on the signals that softverbs-run gets; ends the run when the checker has
- * ended one of its processes and the others do nothing any more; and ends it when softverbs-run was
- * killed.
+ * ended one of its processes and the others do nothing any more, or when its time is over; and ends
+ * it when softverbs-run was killed.
  */
 #ifndef SOFT_RUN_KEEPER_H
 #define SOFT_RUN_KEEPER_H
 
 #include "softverbs/check/tally.h"
+#include "softverbs/fault/record.h"
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* What softverbs-run learns from it, in memory of both. */
 struct soft_outcome {
-	bool known; /* it was not killed */
-	bool ended; /* the keeper has ended the run */
-	int status; /* of the program, as wait() returns it */
+	bool known;	 /* it was not killed */
+	bool ended;	 /* the keeper has ended the run */
+	bool late;	 /* because its time was over */
+	int status;	 /* of the program, as wait() returns it */
+	int died;	 /* the signal that ended another process, or 0 */
+	uint64_t length; /* nanoseconds */
 };
 
 struct soft_run {
@@ -35,7 +40,10 @@ struct soft_run {
 	const sigset_t *mask;	  /* of the program */
 	bool ignores_children;	  /* the program starts with SIGCHLD ignored */
 	struct soft_tally *tally; /* in the file `path` */
-	const char *path;
+	char *path;
+	char *record; /* the file of fault/record.h, or NULL */
+	struct soft_record *recorded;
+	uint64_t limit; /* nanoseconds in which all processes of the run end, or 0 */
 	struct soft_outcome *outcome;
 };
 

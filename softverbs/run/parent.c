@@ -85,47 +85,69 @@ parent_wait_for(pid_t keeper, const sigset_t *signals)
 	}
 }
 
-int
-soft_parent_run(char **argv, char **program)
+void
+soft_parent_keep(struct soft_run *run, bool records)
 {
-	struct soft_run run = { .program = program, .parent = getpid() };
 	sigset_t signals, mask;
-	char *path;
 	pid_t keeper;
-	bool reported;
-	int ends[2], status;
+	int ends[2];
 
-	soft_replay_set(argv, program);
-	run.outcome = mmap(
-	    NULL, sizeof *run.outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (run.outcome == MAP_FAILED || pipe2(ends, O_CLOEXEC))
+	run->parent = getpid();
+	run->outcome = mmap(
+	    NULL, sizeof *run->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (run->outcome == MAP_FAILED || pipe2(ends, O_CLOEXEC))
 		soft_parent_fail("pipe");
-	run.tally = soft_tally_file_create(&path);
-	run.path = path;
-	run.alive = ends[0];
-	run.ignores_children = parent_keep_status_of_children();
+	run->tally = soft_tally_file_create(&run->path);
+	if (records)
+		run->recorded = soft_record_file_create(&run->record);
+	run->alive = ends[0];
+	run->ignores_children = parent_keep_status_of_children();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < FORWARDED; i++)
 		sigaddset(&signals, forwarded[i]);
 	/* One that is ignored does not arrive, though it is blocked. */
 	sigprocmask(SIG_BLOCK, &signals, &mask);
-	run.signals = &signals;
-	run.mask = &mask;
+	run->signals = &signals;
+	if (!run->mask)
+		run->mask = &mask;
 	keeper = fork();
 	if (keeper < 0) {
-		unlink(path);
+		soft_parent_remove_files(run);
 		soft_parent_fail("fork");
 	}
 	if (!keeper) {
 		close(ends[1]);
-		soft_keeper_run(&run);
+		soft_keeper_run(run);
 	}
 	close(ends[0]);
 	parent_wait_for(keeper, &signals);
-	unlink(path);
-	free(path);
+	soft_parent_remove_files(run);
+	close(ends[1]);
+	free(run->path);
+	free(run->record);
+}
+
+void
+soft_parent_remove_files(const struct soft_run *run)
+{
+	unlink(run->path);
+	if (run->record)
+		unlink(run->record);
+}
+
+int
+soft_parent_run(char **argv, char **program, bool faults)
+{
+	struct soft_run run = { .program = program };
+	bool reported;
+	int status;
+
+	soft_replay_set(argv, program);
+	soft_parent_keep(&run, faults);
 	reported = run.tally->reports > 0;
+	if (faults)
+		soft_replay_print_faults(run.recorded, argv, program);
 	if (!run.outcome->known) {
 		fprintf(stderr, "softverbs-run: the process that keeps the program was killed\n");
 		return EXIT_USAGE;

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay.h"
+#include "json.h"
 #include "parent.h"
 #include "softverbs/check/word.h"
+#include "softverbs/check/write.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_SEED "1"
+
+/* Milliseconds in which a line can be written. */
+#define PATIENCE 5000
+
+/* The options that a command with other faults does not have; long options can be cut. */
+static const char *const of_faults[] = { "--faults", "--sweep", "--calls", "--depth", "--jobs",
+	"--compare", "--json", "--hang-after" };
 
 /*
  * Of the options and of the program in the line that repeats a run; one variable of the environment
@@ -62,4 +72,115 @@ soft_replay_set(char **argv, char **program)
 	replay_set_words("SOFTVERBS_CHECK_REPLAY",
 	    named ? "softverbs-run" : "softverbs-run --seed " DEFAULT_SEED, argv + 1, program);
 	replay_set_words("SOFTVERBS_CHECK_PROGRAM", "", program, end);
+}
+
+/* ---- faults ---- */
+
+/* The option of the list that the word is, cut or with its value; NULL if it is none. */
+static const char *
+replay_option_of_faults(const char *word)
+{
+	const size_t length = strcspn(word, "=");
+
+	if (length < sizeof "--c" - 1)
+		return NULL;
+	for (size_t i = 0; i < sizeof of_faults / sizeof *of_faults; i++)
+		if (length <= strlen(of_faults[i]) && !strncmp(word, of_faults[i], length) &&
+		    strncmp(word, "--check", length) != 0 &&
+		    strncmp(word, "--fail-arms", length) != 0)
+			return of_faults[i];
+	return NULL;
+}
+
+static void
+replay_print_options(FILE *stream, char **word, char **end)
+{
+	const char *option;
+
+	for (; word < end && strcmp(*word, "--") != 0; word++) {
+		option = replay_option_of_faults(*word);
+		if (!option && strncmp(*word, "-j", 2) != 0) {
+			fputc(' ', stream);
+			soft_word_print(stream, *word);
+			continue;
+		}
+		/* Its value is the next word. */
+		if (option ? strcmp(option, "--sweep") != 0 && !strchr(*word, '=') : !(*word)[2])
+			word++;
+	}
+}
+
+void
+soft_replay_print(FILE *stream, const char *rules, char **argv, char **program)
+{
+	fputs("softverbs-run", stream);
+	if (rules) {
+		fputs(" --faults=", stream);
+		soft_word_print(stream, rules);
+		replay_print_options(stream, argv + 1, program);
+	} else {
+		for (char **word = argv + 1; word < program && strcmp(*word, "--") != 0; word++) {
+			fputc(' ', stream);
+			soft_word_print(stream, *word);
+		}
+	}
+	fputs(" --", stream);
+	for (; *program; program++) {
+		fputc(' ', stream);
+		soft_word_print(stream, *program);
+	}
+}
+
+/* The line for people. */
+static void
+replay_print_line(FILE *stream, unsigned int fired, const char *command)
+{
+	if (!fired)
+		fputs("softverbs-run: no call was made to fail\n", stream);
+	else
+		fprintf(stream, "softverbs-run: %u call%s made to fail; again: %s\n", fired,
+		    fired == 1 ? " was" : "s were", command);
+}
+
+/* The command; allocated. */
+static char *
+replay_command(const struct soft_record *record, char **argv, char **program)
+{
+	char *text = NULL, *rules = soft_record_rules(record);
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		soft_parent_fail("replay");
+	soft_replay_print(stream, rules, argv, program);
+	if (fclose(stream))
+		soft_parent_fail("replay");
+	free(rules);
+	return text;
+}
+
+void
+soft_replay_print_faults(const struct soft_record *record, char **argv, char **program)
+{
+	const char *file = getenv("SOFTVERBS_CHECK_REPORT"), *check = getenv("SOFTVERBS_CHECK");
+	char *text = NULL, *command = replay_command(record, argv, program);
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+
+	if (!stream)
+		soft_parent_fail("replay");
+	/* Between the reports of the checker. */
+	if (check && !strcmp(check, "json")) {
+		fprintf(stream, "{\"failed\":%u,\"replay\":", record->fired);
+		soft_json_print(stream, command);
+		fputs("}\n", stream);
+	} else {
+		replay_print_line(stream, record->fired, command);
+	}
+	if (fclose(stream))
+		soft_parent_fail("replay");
+	if (!file || soft_append(file, text, size, PATIENCE))
+		soft_write(STDERR_FILENO, text, size, PATIENCE);
+	free(text);
+	free(command);
 }

@@ -5,9 +5,11 @@
  * The program finds softverbs under the names of libibverbs and librdmacm, in a folder that comes
  * first on its library path.  Its children inherit the path.
  */
+#include "fault_option.h"
 #include "folder.h"
 #include "parent.h"
 #include "reach.h"
+#include "sweep.h"
 #include "softverbs/check/moves.h"
 
 #include <argp.h>
@@ -45,6 +47,9 @@ static bool check;
 /* The last option that means nothing without --check, and the file of --report. */
 static const char *check_option, *report;
 
+/* The last one that means nothing without --check or --faults. */
+static const char *shared_option;
+
 static const struct argp_option options[] = {
 	{ "personality", 'p', "NAME", 0,
 	    "How the device behaves where the specification leaves it a choice: strict (the "
@@ -60,7 +65,8 @@ static const struct argp_option options[] = {
 	    "specification allows, and lost wake-ups and wrong acknowledgements are reported, as "
 	    "text or JSON",
 	    1 },
-	{ "seed", SEED, "N", 0, "With --check: the seed of these choices (1)", 1 },
+	{ "seed", SEED, "N", 0,
+	    "With --check: the seed of these choices (1); with --faults: that of p=", 1 },
 	{ "schedule", SCHEDULE, "LIST", 0,
 	    "With --check: which of these choices the device makes: none, or [QUEUE:]MOVE[=always] "
 	    "separated by "
@@ -73,8 +79,8 @@ static const struct argp_option options[] = {
 	{ "fail-arms", FAIL_ARMS, NULL, 0, "With --check: let some requests for notification fail",
 	    1 },
 	{ "report", REPORT, "FILE", 0,
-	    "With --check: append the reports to FILE, those of children too, not to standard "
-	    "error",
+	    "With --check or --faults: append the reports to FILE, those of children too, not to "
+	    "standard error",
 	    1 },
 	{ 0 },
 };
@@ -148,6 +154,7 @@ run_set_seed(const char *value, struct argp_state *state)
 		argp_error(
 		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
 	run_set("SOFTVERBS_CHECK_SEED", value);
+	run_set("SOFTVERBS_FAULTS_SEED", value);
 }
 
 /* FILE as other folders see it, as children may change theirs. */
@@ -192,6 +199,10 @@ run_check_options(struct argp_state *state)
 
 	if (check_option && !check)
 		argp_error(state, "%s needs --check", check_option);
+	if (shared_option && !check && !soft_fault_options.faults)
+		argp_error(state, "%s needs --check or --faults", shared_option);
+	if (check && soft_fault_options.sweep)
+		argp_error(state, "--sweep and --check are not possible together");
 	if (report && !run_report_can_be_opened())
 		argp_failure(state, EXIT_USAGE, errno, "--report=%s", report);
 	if (check && personality && *personality)
@@ -217,7 +228,7 @@ run_parse_check(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case SEED:
-		check_option = "--seed";
+		shared_option = "--seed";
 		run_set_seed(arg, state);
 		return 0;
 	case SCHEDULE:
@@ -237,7 +248,7 @@ run_parse_check(int key, char *arg, struct argp_state *state)
 		run_set("SOFTVERBS_CHECK_ARM", "1");
 		return 0;
 	case REPORT:
-		check_option = "--report";
+		shared_option = "--report";
 		run_set_report(arg, state);
 		return 0;
 	default:
@@ -278,9 +289,12 @@ run_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
+static const struct argp_child children[] = { { .argp = &soft_fault_argp }, { 0 } };
+
 static const struct argp argp = {
 	.options = options,
 	.parser = run_parse,
+	.children = children,
 	.args_doc = "PROGRAM [ARGUMENT...]",
 	.doc = "Run PROGRAM, which uses libibverbs and librdmacm, on softverbs, an RDMA device "
 	       "made of memory and "
@@ -289,7 +303,7 @@ static const struct argp argp = {
 	       "PROGRAM cannot be "
 	       "executed, 127 if it is not found. With --check it is 99 if something was reported "
 	       "and the status of "
-	       "PROGRAM is 0.",
+	       "PROGRAM is 0; with --sweep it is 99 if something was found, else 0.",
 };
 
 static void
@@ -385,8 +399,10 @@ main(int argc, char **argv)
 		run_set(LISTENERS_RETURN, "1");
 	if (!getenv(RNR_TIMER))
 		run_set(RNR_TIMER, "1");
-	if (check)
-		return soft_parent_run(argv, program);
+	if (soft_fault_options.sweep)
+		return soft_sweep_run(argv, program);
+	if (check || soft_fault_options.faults)
+		return soft_parent_run(argv, program, soft_fault_options.faults);
 	execvp(program[0], program);
 	return soft_parent_exec_failed(program[0], errno);
 }

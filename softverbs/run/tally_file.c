@@ -68,30 +68,57 @@ file_make(char *path)
 	}
 }
 
-struct soft_tally *
-soft_tally_file_create(char **path)
+static const char *
+file_folder(void)
 {
 	const char *folder = getenv("TMPDIR");
-	struct soft_tally *tally;
+
+	return folder && *folder ? folder : "/tmp";
+}
+
+void
+soft_tally_file_remove_left(void)
+{
+	file_remove_all_left(file_folder());
+}
+
+/* It stays open, for the lock. */
+static void *
+file_create(size_t size, const char *variable, char **path)
+{
+	void *memory;
 	int fd;
 
-	if (!folder || !*folder)
-		folder = "/tmp";
-	file_remove_all_left(folder);
-	if (asprintf(path, "%s/" NAME UNIQUE, folder) < 0)
+	soft_tally_file_remove_left();
+	if (asprintf(path, "%s/" NAME UNIQUE, file_folder()) < 0)
 		soft_parent_fail("TMPDIR");
-	fd = file_make(*path); /* stays open, for the lock */
+	fd = file_make(*path);
 	/* Reserved, or a process that writes where no room is would be ended by SIGBUS. */
-	errno = -soft_size_check(sizeof *tally);
+	errno = -soft_size_check(size);
 	if (!errno)
-		errno = posix_fallocate(fd, 0, sizeof *tally);
+		errno = posix_fallocate(fd, 0, (off_t)size);
 	if (errno) {
 		unlink(*path);
 		soft_parent_fail(*path);
 	}
-	tally = mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (tally == MAP_FAILED)
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
 		soft_parent_fail(*path);
-	soft_parent_set("SOFTVERBS_CHECK_TALLY", *path);
-	return tally;
+	soft_parent_set(variable, *path);
+	return memory;
+}
+
+struct soft_tally *
+soft_tally_file_create(char **path)
+{
+	return file_create(sizeof(struct soft_tally), "SOFTVERBS_CHECK_TALLY", path);
+}
+
+struct soft_record *
+soft_record_file_create(char **path)
+{
+	struct soft_record *record = file_create(sizeof *record, "SOFTVERBS_FAULTS_RECORD", path);
+
+	record->layout = SOFT_RECORD_LAYOUT;
+	return record;
 }

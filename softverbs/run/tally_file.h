@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tally_file -- the file of check/tally.h
+ * tally_file -- the files of check/tally.h and fault/record.h
  *
  * It has a name, since programs close descriptors that they do not know and their children open it
  * anew.  It is locked while softverbs-run, or its keeper, lives; one that is left because both were
@@ -10,11 +10,16 @@
 #define SOFT_RUN_TALLY_FILE_H
 
 #include "softverbs/check/tally.h"
+#include "softverbs/fault/record.h"
 
 /*
  * Creates it, and names it in the environment; ends the process if that fails.  The path is
  * allocated.
  */
 struct soft_tally *soft_tally_file_create(char **path);
+struct soft_record *soft_record_file_create(char **path);
+
+/* Removes those of runs whose processes were all killed. */
+void soft_tally_file_remove_left(void);
 
 #endif

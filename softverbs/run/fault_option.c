@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fault_option.h"
+#include "parent.h"
+#include "softverbs/fault/errors.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One variable of the environment has 128 KiB. */
+#define RULES_SIZE_MAX 65536
+
+#define DEPTH 10
+#define DEPTH_MAX 1000000
+#define JOBS_MAX 256
+#define HANG_AFTER 15
+#define HANG_AFTER_MAX 86400
+
+enum { FAULTS = 512, SWEEP, CALLS, DEPTH_OPTION, COMPARE, JSON, HANG };
+
+struct soft_fault_options soft_fault_options = {
+	.depth = DEPTH, .jobs = 1, .hang_after = HANG_AFTER
+};
+
+/* The last option that means nothing without --sweep. */
+static const char *sweep_option;
+
+static const struct argp_option options[] = {
+	{ "faults", FAULTS, "SPEC|FILE", 0,
+	    "Let calls of libibverbs and librdmacm fail: CALL[:nth=N|:each=N|:p=P][:from=SECONDS]"
+	    "[:process=N|NAME][:device=NAME][:errno=NAME], separated by commas, or a file with "
+	    "such "
+	    "lines. --faults=list prints the calls and their errors",
+	    2 },
+	{ "sweep", SWEEP, NULL, 0,
+	    "Run the program once, and then once for each call that it has made, with that call "
+	    "failing; report crashes, hangs, leaks and lost data",
+	    2 },
+	{ "calls", CALLS, "LIST", 0,
+	    "With --sweep: only these calls, as CALL[:process=N][:errno=NAME] separated by commas",
+	    2 },
+	{ "depth", DEPTH_OPTION, "N", 0,
+	    "With --sweep: the first N calls of each function in each process (10)", 2 },
+	{ "jobs", 'j', "N", 0, "With --sweep: N runs at a time (1)", 2 },
+	{ "hang-after", HANG, "SECONDS", 0,
+	    "With --sweep: a run hangs after 10 times the time of one without faults, and not "
+	    "before SECONDS (15)",
+	    2 },
+	{ "compare", COMPARE, "COMMAND", 0,
+	    "With --sweep: run COMMAND CLEAN OUTPUT after each run that ends with 0; if it fails, "
+	    "the run has lost data",
+	    2 },
+	{ "json", JSON, "FILE", 0,
+	    "With --sweep: write the result of each run to FILE; results that are there are not "
+	    "made again",
+	    2 },
+	{ 0 },
+};
+
+static const char *const conventions[] = {
+	[SOFT_FAILS_NULL] = "NULL, errno",
+	[SOFT_FAILS_MINUS] = "-1, errno",
+	[SOFT_FAILS_ERROR] = "the error",
+	[SOFT_FAILS_NEGATIVE] = "-error",
+	[SOFT_FAILS_REREG] = "ERR_CMD, errno",
+};
+
+static void __attribute__((noreturn)) fault_list(void)
+{
+	char errors[128];
+
+	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++)
+		printf("%s\t%s\t%s\t%s\n", soft_call_name(call),
+		    conventions[soft_calls[call].convention],
+		    soft_error_list(call, errors, sizeof errors), soft_calls[call].clause);
+	exit(fflush(stdout) ? EXIT_USAGE : 0);
+}
+
+/* The text of the file; allocated. */
+static char *
+fault_read_file(const char *name, struct argp_state *state)
+{
+	const int fd = open(name, O_RDONLY | O_CLOEXEC);
+	char *text = malloc(RULES_SIZE_MAX + 1);
+	size_t size = 0;
+	ssize_t n = -1;
+
+	if (fd < 0 || !text)
+		argp_failure(state, EXIT_USAGE, errno, "--faults=%s", name);
+	while (size < RULES_SIZE_MAX && (n = read(fd, text + size, RULES_SIZE_MAX - size)) > 0)
+		size += (size_t)n;
+	if (n < 0)
+		argp_failure(state, EXIT_USAGE, errno, "--faults=%s", name);
+	close(fd);
+	if (size == RULES_SIZE_MAX || memchr(text, '\0', size))
+		argp_error(state, "--faults=%s: no text of less than 64 KiB", name);
+	text[size] = '\0';
+	return text;
+}
+
+static void
+fault_set(const char *value, struct argp_state *state)
+{
+	struct soft_rules *rules = malloc(sizeof *rules);
+	char *file = NULL, error[256];
+	struct stat there;
+
+	if (!strcmp(value, "list"))
+		fault_list();
+	/* No rule has a slash; a file with the name of a call is named by one. */
+	if (strchr(value, '/') ||
+	    (!strchr(value, ':') && soft_call_find(value, strlen(value)) == SOFT_CALL_COUNT &&
+		!stat(value, &there)))
+		file = fault_read_file(value, state);
+	if (!rules)
+		soft_parent_fail("--faults");
+	if (!soft_rules_read(file ? file : value, rules, error, sizeof error))
+		argp_error(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
+	for (unsigned int i = 0; i < rules->count; i++)
+		if (*rules->rules[i].device && strcmp(rules->rules[i].device, "soft0") != 0)
+			argp_error(state, "--faults: device=%s: the only device is soft0",
+			    rules->rules[i].device);
+	soft_fault_options.faults = rules->count;
+	if (rules->count)
+		soft_parent_set("SOFTVERBS_FAULTS", file ? file : value);
+	else
+		unsetenv("SOFTVERBS_FAULTS");
+	free(rules);
+	free(file);
+}
+
+static unsigned int
+fault_number(const char *option, const char *value, unsigned int most, struct argp_state *state)
+{
+	char *end;
+	unsigned long number = strtoul(value, &end, 10);
+
+	if (!*value || value[strspn(value, "0123456789")] || !number || number > most)
+		argp_error(state, "%s=%s: not a whole number from 1 to %u", option, value, most);
+	return (unsigned int)number;
+}
+
+/* What is swept chooses the calls by their numbers itself. */
+static void
+fault_set_calls(const char *list, struct argp_state *state)
+{
+	struct soft_rules *calls = &soft_fault_options.calls;
+	char error[256];
+
+	if (!soft_rules_read(list, calls, error, sizeof error))
+		argp_error(state, "--calls: %s", error);
+	if (!calls->count)
+		argp_error(state, "--calls=%s: no calls", list);
+	for (unsigned int i = 0; i < calls->count; i++)
+		if (calls->rules[i].when != SOFT_EACH || calls->rules[i].n != 1 ||
+		    calls->rules[i].from || *calls->rules[i].device)
+			argp_error(
+			    state, "--calls=%s: only process= and errno= are possible", list);
+	soft_fault_options.calls_text = list;
+}
+
+static void
+fault_check_options(struct argp_state *state)
+{
+	if (sweep_option && !soft_fault_options.sweep)
+		argp_error(state, "%s needs --sweep", sweep_option);
+	if (soft_fault_options.sweep && soft_fault_options.faults)
+		argp_error(state, "--sweep chooses the faults itself; --faults is not possible");
+}
+
+static error_t
+fault_parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case FAULTS:
+		fault_set(arg, state);
+		return 0;
+	case SWEEP:
+		soft_fault_options.sweep = true;
+		return 0;
+	case CALLS:
+		sweep_option = "--calls";
+		fault_set_calls(arg, state);
+		return 0;
+	case DEPTH_OPTION:
+		sweep_option = "--depth";
+		soft_fault_options.depth = fault_number(sweep_option, arg, DEPTH_MAX, state);
+		return 0;
+	case 'j':
+		sweep_option = "--jobs";
+		soft_fault_options.jobs = fault_number(sweep_option, arg, JOBS_MAX, state);
+		return 0;
+	case HANG:
+		sweep_option = "--hang-after";
+		soft_fault_options.hang_after =
+		    fault_number(sweep_option, arg, HANG_AFTER_MAX, state);
+		return 0;
+	case COMPARE:
+		sweep_option = "--compare";
+		soft_fault_options.compare = arg;
+		return 0;
+	case JSON:
+		sweep_option = "--json";
+		if (!*arg)
+			argp_error(state, "--json=: no name of a file");
+		soft_fault_options.json = arg;
+		return 0;
+	case ARGP_KEY_END:
+		fault_check_options(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp soft_fault_argp = { .options = options, .parser = fault_parse };

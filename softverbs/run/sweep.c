@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sweep.h"
+#include "fault_option.h"
+#include "parent.h"
+#include "replay.h"
+#include "sweep_file.h"
+#include "tally_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND 1000000000ull
+
+/* A run without faults ends by itself in this time. */
+#define CLEAN_LIMIT (600 * SECOND)
+
+/* A run hangs after so many times the one without faults, and not before --hang-after. */
+#define TIMES 10
+
+#define CLEAN_RUNS 2
+
+#define POINTS 1024
+
+struct sweep {
+	char **argv, **program;
+	char *folder, *clean;		   /* of all runs; the output of one without faults */
+	struct soft_sweep_run *clean_runs; /* CLEAN_RUNS */
+	struct soft_sweep_run *runs;	   /* one a job */
+	pid_t *workers;			   /* 0: the job is free */
+	unsigned int *places;		   /* the points that the jobs run */
+	struct soft_point *points;
+	unsigned int count;
+	uint64_t limit;
+	unsigned int totals[SOFT_SWEEP_RESULTS];
+};
+
+/* ---- folders ---- */
+
+static int
+sweep_remove(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+	(void)status, (void)type, (void)place;
+	(void)remove(path);
+	return 0;
+}
+
+static void
+sweep_clean_up(const struct sweep *sweep)
+{
+	nftw(sweep->folder, sweep_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void
+sweep_make_folders(struct sweep *sweep)
+{
+	const char *parent = getenv("TMPDIR");
+
+	if (asprintf(&sweep->folder, "%s/softverbs-sweep-XXXXXX",
+		parent && *parent ? parent : "/tmp") < 0 ||
+	    !mkdtemp(sweep->folder) || asprintf(&sweep->clean, "%s/clean", sweep->folder) < 0)
+		soft_parent_fail("TMPDIR");
+}
+
+/* Of one job; allocated.  It is there already when the job ran another point. */
+static char *
+sweep_folder_of(const struct sweep *sweep, unsigned int job)
+{
+	char *folder;
+
+	if (asprintf(&folder, "%s/%u", sweep->folder, job) < 0 ||
+	    (mkdir(folder, 0700) && errno != EEXIST))
+		soft_parent_fail(sweep->folder);
+	return folder;
+}
+
+/* ---- workers ---- */
+
+static void __attribute__((noreturn))
+sweep_interrupted(struct sweep *sweep, int number, const sigset_t *signals)
+{
+	for (unsigned int job = 0; job < soft_fault_options.jobs; job++)
+		if (sweep->workers[job])
+			kill(sweep->workers[job], SIGKILL);
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	soft_tally_file_remove_left();
+	sweep_clean_up(sweep);
+	signal(number, SIG_DFL);
+	raise(number);
+	sigprocmask(SIG_UNBLOCK, signals, NULL);
+	exit(EXIT_USAGE);
+}
+
+/* Waits until one has ended, and returns its job. */
+static unsigned int
+sweep_wait(struct sweep *sweep, const sigset_t *signals)
+{
+	int number;
+	pid_t pid;
+
+	for (;;) {
+		pid = waitpid(-1, NULL, WNOHANG);
+		for (unsigned int job = 0; pid > 0 && job < soft_fault_options.jobs; job++)
+			if (sweep->workers[job] == pid) {
+				sweep->workers[job] = 0;
+				return job;
+			}
+		if (pid > 0)
+			continue;
+		number = sigwaitinfo(signals, NULL);
+		if (number > 0 && number != SIGCHLD)
+			sweep_interrupted(sweep, number, signals);
+	}
+}
+
+static void
+sweep_start(struct sweep *sweep, unsigned int job, unsigned int index)
+{
+	static const struct soft_point none;
+	const bool clean = index >= sweep->count;
+	char *folder = sweep_folder_of(sweep, job);
+	const struct soft_sweep_place place = {
+		.program = sweep->program,
+		.folder = folder,
+		.clean = sweep->clean,
+		.compare = soft_fault_options.compare,
+		.limit = clean ? CLEAN_LIMIT : sweep->limit,
+	};
+
+	sweep->runs[job].done = sweep->runs[job].lost = false;
+	sweep->places[job] = index;
+	fflush(stdout);
+	sweep->workers[job] =
+	    soft_point_start(clean ? &none : &sweep->points[index], &place, &sweep->runs[job]);
+	if (sweep->workers[job] < 0)
+		soft_parent_fail("fork");
+	free(folder);
+}
+
+/* ---- the runs without faults ---- */
+
+/* What the program has written on standard error comes first. */
+static void
+sweep_print_errors(const struct sweep *sweep)
+{
+	char path[PATH_MAX], text[4096];
+	size_t size;
+	FILE *errors;
+
+	snprintf(path, sizeof path, "%s/0/errors", sweep->folder);
+	errors = fopen(path, "re");
+	while (errors && (size = fread(text, 1, sizeof text, errors)))
+		fwrite(text, 1, size, stderr);
+	if (errors)
+		fclose(errors);
+}
+
+static void __attribute__((noreturn))
+sweep_refuse(struct sweep *sweep, const char *format, int number)
+{
+	sweep_print_errors(sweep);
+	fputs("softverbs-run --sweep: ", stderr);
+	fprintf(stderr, format, sweep->program[0], number);
+	fputc('\n', stderr);
+	sweep_clean_up(sweep);
+	exit(EXIT_USAGE);
+}
+
+static void
+sweep_run_clean(struct sweep *sweep, const sigset_t *signals)
+{
+	const struct soft_outcome *outcome = &sweep->runs[0].outcome;
+	char *output;
+
+	for (unsigned int i = 0; i < CLEAN_RUNS; i++) {
+		sweep_start(sweep, 0, sweep->count);
+		sweep_wait(sweep, signals);
+		if (!sweep->runs[0].done || !outcome->known)
+			sweep_refuse(sweep, "%s could not be run", 0);
+		if (outcome->late)
+			sweep_refuse(sweep, "%s does not end by itself in %d s without faults",
+			    (int)(CLEAN_LIMIT / SECOND));
+		if (WIFSIGNALED(outcome->status) || soft_point_crash(outcome))
+			sweep_refuse(sweep, "%s is ended by signal %d without faults",
+			    soft_point_crash(outcome));
+		if (WEXITSTATUS(outcome->status))
+			sweep_refuse(sweep, "%s ends with status %d without faults",
+			    WEXITSTATUS(outcome->status));
+		sweep->clean_runs[i] = sweep->runs[0];
+		if (outcome->length * TIMES > sweep->limit)
+			sweep->limit = outcome->length * TIMES;
+	}
+	if (asprintf(&output, "%s/0/output", sweep->folder) < 0 || rename(output, sweep->clean))
+		soft_parent_fail(sweep->folder);
+	free(output);
+}
+
+/* ---- the points ---- */
+
+/* The error with which the call fails in the sweep, or 0 if it does not. */
+static int
+sweep_error(enum soft_call call, unsigned int number, const char *name)
+{
+	const struct soft_rules *calls = &soft_fault_options.calls;
+	const struct soft_rule *rule;
+
+	if (!calls->count)
+		return soft_calls[call].errors[0];
+	for (unsigned int i = 0; i < calls->count; i++) {
+		rule = &calls->rules[i];
+		if (rule->calls[call] && (!rule->process || rule->process == number) &&
+		    (!*rule->name || !strcmp(rule->name, name)))
+			return rule->error ? rule->error : soft_calls[call].errors[0];
+	}
+	return 0;
+}
+
+/* How many calls of the process fail, one after the other: those that each run has made. */
+static unsigned int
+sweep_calls(const struct sweep *sweep, enum soft_call call, unsigned int number)
+{
+	const struct soft_record *first = &sweep->clean_runs[0].record;
+	unsigned int least = soft_fault_options.depth, calls, same;
+
+	for (unsigned int i = 0; i < CLEAN_RUNS; i++) {
+		same = soft_point_same_process(first, number, &sweep->clean_runs[i].record);
+		calls = sweep->clean_runs[i].record.process[same - 1].calls[call];
+		if (calls < least)
+			least = calls;
+	}
+	return least;
+}
+
+/*
+ * What rules call the process: its number if its command is another one each time, as one with a
+ * number of a process or the name of a temporary file.
+ */
+static void
+sweep_name_process(const struct sweep *sweep, unsigned int number, char name[SOFT_PROCESS_NAME])
+{
+	const struct soft_record *first = &sweep->clean_runs[0].record;
+	const char *own = first->process[number - 1].name;
+	unsigned int same;
+
+	soft_record_process_name(first, number, name);
+	for (unsigned int i = 1; i < CLEAN_RUNS; i++) {
+		same = soft_point_same_process(first, number, &sweep->clean_runs[i].record);
+		if (strcmp(sweep->clean_runs[i].record.process[same - 1].name, own) != 0)
+			snprintf(name, SOFT_PROCESS_NAME, "%u", number);
+	}
+}
+
+static void
+sweep_add_point(struct sweep *sweep, const struct soft_point *point)
+{
+	/* In parts, of which each is large. */
+	if (sweep->count % POINTS == 0) {
+		sweep->points =
+		    reallocarray(sweep->points, sweep->count + POINTS, sizeof *sweep->points);
+		if (!sweep->points)
+			soft_parent_fail("points");
+	}
+	sweep->points[sweep->count++] = *point;
+}
+
+static int
+sweep_compare_points(const void *left, const void *right)
+{
+	const struct soft_point *a = left, *b = right;
+	const int order = strcmp(a->process, b->process);
+
+	if (order)
+		return order;
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	return a->n < b->n ? -1 : a->n > b->n;
+}
+
+/* The order does not depend on which process made its first call earlier. */
+static void
+sweep_plan(struct sweep *sweep)
+{
+	struct soft_point point = { 0 };
+	unsigned int calls;
+
+	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++) {
+		sweep_name_process(sweep, number, point.process);
+		for (point.call = 0; point.call < SOFT_CALL_COUNT; point.call++) {
+			calls = sweep_calls(sweep, point.call, number);
+			point.error = sweep_error(point.call, number, point.process);
+			for (point.n = 1; point.error && point.n <= calls; point.n++)
+				sweep_add_point(sweep, &point);
+		}
+	}
+	if (!sweep->count)
+		sweep_refuse(sweep, "%s makes no call that the sweep could let fail", 0);
+	qsort(sweep->points, sweep->count, sizeof *sweep->points, sweep_compare_points);
+}
+
+static void
+sweep_print_finding(const struct sweep *sweep, const struct soft_point *point)
+{
+	char rule[256];
+
+	soft_point_rule(point, rule, sizeof rule);
+	printf("%s%s%s%s: ", soft_sweep_results[point->result], *point->detail ? " (" : "",
+	    point->detail, *point->detail ? ")" : "");
+	soft_replay_print(stdout, rule, sweep->argv, sweep->program);
+	putchar('\n');
+}
+
+/* In the order of the points, whichever ended first. */
+static unsigned int
+sweep_print_done(struct sweep *sweep, unsigned int printed, FILE *file, unsigned int known)
+{
+	for (; printed < sweep->count && sweep->points[printed].done; printed++) {
+		const struct soft_point *point = &sweep->points[printed];
+
+		if (soft_sweep_is_finding(point->result))
+			sweep_print_finding(sweep, point);
+		sweep->totals[point->result]++;
+		if (file && printed >= known)
+			soft_sweep_file_add(file, point);
+	}
+	fflush(stdout);
+	return printed;
+}
+
+static void
+sweep_run_points(struct sweep *sweep, FILE *file, const sigset_t *signals)
+{
+	unsigned int next = 0, known, printed, job;
+
+	while (next < sweep->count && sweep->points[next].done)
+		next++;
+	known = next;
+	printed = sweep_print_done(sweep, 0, file, known);
+	while (printed < sweep->count) {
+		for (job = 0; job < soft_fault_options.jobs && next < sweep->count; job++)
+			if (!sweep->workers[job])
+				sweep_start(sweep, job, next++);
+		job = sweep_wait(sweep, signals);
+		if (!sweep->runs[job].done || !sweep->runs[job].outcome.known)
+			sweep_refuse(sweep, "%s could not be run", 0);
+		soft_point_judge(
+		    &sweep->points[sweep->places[job]], &sweep->runs[job], &sweep->clean_runs[0]);
+		printed = sweep_print_done(sweep, printed, file, known);
+	}
+}
+
+static int
+sweep_print_summary(const struct sweep *sweep)
+{
+	const unsigned int *totals = sweep->totals;
+
+	printf(
+	    "softverbs-run --sweep: %u points: %u crash, %u hang, %u leak, %u lost; %u ended, %u "
+	    "went on, %u missed\n",
+	    sweep->count, totals[SOFT_SWEEP_CRASH], totals[SOFT_SWEEP_HANG],
+	    totals[SOFT_SWEEP_LEAK], totals[SOFT_SWEEP_LOST], totals[SOFT_SWEEP_ENDED],
+	    totals[SOFT_SWEEP_WENT_ON], totals[SOFT_SWEEP_MISSED]);
+	for (unsigned int result = 0; result < SOFT_SWEEP_RESULTS; result++)
+		if (soft_sweep_is_finding((enum soft_sweep_result)result) && totals[result])
+			return EXIT_FOUND;
+	return fflush(stdout) ? EXIT_USAGE : 0;
+}
+
+static void *
+sweep_share(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		soft_parent_fail("mmap");
+	return memory;
+}
+
+int
+soft_sweep_run(char **argv, char **program)
+{
+	const unsigned int jobs = soft_fault_options.jobs;
+	struct sweep sweep = {
+		.argv = argv,
+		.program = program,
+		.limit = soft_fault_options.hang_after * SECOND,
+	};
+	sigset_t signals;
+	FILE *file = NULL;
+	int status;
+
+	sweep.clean_runs = sweep_share(CLEAN_RUNS * sizeof *sweep.clean_runs);
+	sweep.runs = sweep_share(jobs * sizeof *sweep.runs);
+	sweep.workers = calloc(jobs, sizeof *sweep.workers);
+	sweep.places = calloc(jobs, sizeof *sweep.places);
+	if (!sweep.workers || !sweep.places)
+		soft_parent_fail("--jobs");
+	signal(SIGCHLD, SIG_DFL);
+	/* So an interrupted sweep can wait for the keepers, which end their runs. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	sweep_make_folders(&sweep);
+	sweep_run_clean(&sweep, &signals);
+	sweep_plan(&sweep);
+	if (soft_fault_options.json)
+		file = soft_sweep_file_open(
+		    soft_fault_options.json, program, sweep.points, sweep.count);
+	sweep_run_points(&sweep, file, &signals);
+	status = sweep_print_summary(&sweep);
+	if (file && fclose(file))
+		soft_parent_fail(soft_fault_options.json);
+	sweep_clean_up(&sweep);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Handles some failures wrongly: for a sweep.  It prints what it knows of the device.  COUNT names
+ * a file that gets a byte for each run.
+ */
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void
+count(void)
+{
+	const char *name = getenv("COUNT");
+	const int fd = name ? open(name, O_WRONLY | O_CREAT | O_APPEND, 0600) : -1;
+
+	if (fd >= 0 && write(fd, ".", 1) == 1)
+		close(fd);
+}
+
+int
+main(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = list ? ibv_open_device(*list) : NULL;
+	struct ibv_comp_channel *channel;
+	struct ibv_device_attr device;
+	struct ibv_port_attr port;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+
+	count();
+	if (!context)
+		return 1; /* right */
+	ibv_free_device_list(list);
+	/* A hang. */
+	while (ibv_query_device(context, &device))
+		pause();
+	/* Lost data. */
+	if (!ibv_query_port(context, 1, &port))
+		printf("%d\n", port.state);
+	channel = ibv_create_comp_channel(context);
+	if (!channel)
+		return 1; /* right, too: it ends */
+	pd = ibv_alloc_pd(context);
+	/* A leak. */
+	if (!pd)
+		return 0;
+	/* A crash. */
+	cq = ibv_create_cq(context, 1, NULL, channel, 0);
+	cq->cq_context = NULL;
+	/* Right. */
+	while (ibv_destroy_cq(cq))
+		;
+	return ibv_dealloc_pd(pd) || ibv_destroy_comp_channel(channel) || ibv_close_device(context);
+}
