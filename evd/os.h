@@ -332,7 +332,7 @@ os_epoll_ctl(int epfd, int op, int fd, uint32_t events, uint64_t data)
 	return epoll_ctl(epfd, op, fd, &ev) ? -errno : 0;
 }
 
-/* False if the program has closed one of the two, whoever has its number now.  Adds nothing new. */
+/* False if the program has closed one of the two, also if its number is that of another file. */
 static inline bool
 os_epoll_has(int epfd, int fd, uint32_t events, uint64_t data)
 {

@@ -172,7 +172,7 @@ TEST(open__program_may_write_short_files_only__is_a_shortage_and_the_line_says_s
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
 	limit = before;
-	limit.rlim_cur = 65536; /* Check writes, too */
+	limit.rlim_cur = 65536;					  /* Check writes, too */
 	ck_assert_ptr_nonnull(freopen("/dev/null", "w", stdout)); /* a file may be longer already */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	ck_assert(!open_is(shortage,

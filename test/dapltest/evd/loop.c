@@ -340,7 +340,7 @@ TEST(remove__twice_or_never_added__nothing)
 	os_close(s.fd);
 }
 
-/* As a program does that calls closefrom(3): the thread cannot be woken, and no call waits for it. */
+/* As by closefrom(3): the thread cannot be woken, and no call waits for it. */
 /* origin: out33.G3 */
 TEST(free__program_has_closed_the_descriptors__does_not_wait)
 {

@@ -135,6 +135,7 @@ void world_self_at_exit(void (*fini)(struct os_self *self));
 #define os_epoll_ctl(epfd, op, fd, events, data) \
 	world_epoll_ctl((epfd), (op), (fd), (events), (data), OS_SITE)
 /* No program closes descriptors of the library in this world. */
+#define os_keep(fd) (fd)
 #define os_epoll_has(epfd, fd, events, data) (true)
 #define os_thread_detach(thread) ((void)(thread))
 #define os_epoll_wait(epfd, events, max, timeout_ms) \
