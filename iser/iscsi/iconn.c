@@ -7,10 +7,12 @@
 #include "iser/iscsi/chap.h"
 #include "iser/iscsi/initiator.h"
 #include "iser/iscsi/pdu.h"
+#include "iser/iscsi/response.h"
 #include "iser/iscsi/text.h"
 #include "iser/scsi/file.h"
 #include "iser/scsi/scsi.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,10 @@
 #define PINGS 4
 #define CONNECT_MOST 60 /* seconds */
 #define PROBE_TRIES 16	/* unit attentions are answered by asking again */
+#define TRIES 10	/* of a command that a busy target does not take; 3.2 s with what follows */
+#define WAIT_FIRST (BELL_SECOND / 100) /* before the second; each time twice as long ... */
+#define WAIT_MOST BELL_SECOND	       /* ... up to this */
+#define MARK_BYTES sizeof(uint64_t)
 
 enum question {
 	TEST_UNIT_READY,
@@ -28,8 +34,11 @@ enum question {
 };
 
 struct islot {
-	uint32_t itt, bytes;
+	uint32_t itt, bytes;  /* of the file */
+	uint32_t expected;    /* bytes that the command moves */
 	uint64_t at, sent_at; /* in the file; when */
+	unsigned int tries;
+	bool waits; /* to be sent again */
 };
 
 struct iconn {
@@ -42,7 +51,9 @@ struct iconn {
 	unsigned int *free_slots, free_count;
 	uint32_t cmdsn, maxcmdsn, expstatsn, serial;
 	enum question question;
-	unsigned int tries;
+	unsigned int tries, waiting; /* slots that wait */
+	atomic_ullong again_at; /* [any] bell_now() time of the next order to send them; 0: none */
+	atomic_bool again_posted; /* [any] */
 	bool flushing;
 	struct histogram latency;
 };
@@ -262,6 +273,7 @@ command(struct iconn *conn, unsigned int number, const unsigned char cdb[16], ui
 	unsigned int send;
 
 	slot->itt = ++conn->serial << 12 | number;
+	slot->expected = reads + writes;
 	bhs = request(conn, PDU_COMMAND, slot->itt, 0, &send);
 	if (!bhs)
 		return;
@@ -296,12 +308,16 @@ ask(struct iconn *conn)
 }
 
 static void
-probed(struct iconn *conn)
+probed(struct iconn *conn, uint32_t moved)
 {
 	struct initiator *initiator = conn->initiator;
 	const unsigned char *data = buffer(conn, 0);
 
 	if (conn->question == CAPACITY) {
+		if (moved < 12) {
+			fail(conn, "the target does not say how many blocks the LUN has");
+			return;
+		}
 		initiator->blocks = scsi_get64(data) + 1;
 		initiator->block_bytes = scsi_get32(data + 8);
 		initiator->most = initiator->options->block_bytes;
@@ -309,7 +325,12 @@ probed(struct iconn *conn)
 			fail(conn, "the blocks of the LUN are not a part of --block-size");
 			return;
 		}
-	} else if (conn->question == LIMITS) {
+		if (initiator->blocks == 0 ||
+		    initiator->blocks > INT64_MAX / initiator->block_bytes) {
+			fail(conn, "the LUN has more blocks than there can be");
+			return;
+		}
+	} else if (conn->question == LIMITS && moved >= 12) {
 		const uint64_t limit = (uint64_t)scsi_get32(data + 8) * initiator->block_bytes;
 
 		if (limit && limit < initiator->most)
@@ -321,20 +342,72 @@ probed(struct iconn *conn)
 		set_state(conn, ICONN_IDLE);
 }
 
-/* As many commands of the job as there are slots, and as the target's window allows. */
+/*
+ * Nothing tells the initiator what an RDMA write has placed.  So each block of a read ends with a
+ * number that no block can have by chance, until the target's data take its place.
+ */
+static void
+mark(struct iconn *conn, unsigned int number)
+{
+	const struct initiator *initiator = conn->initiator;
+	unsigned char *data = buffer(conn, number);
+
+	for (uint32_t end = initiator->block_bytes; end <= conn->slots[number].expected;
+	     end += initiator->block_bytes)
+		memcpy(data + end - MARK_BYTES, &initiator->mark, MARK_BYTES);
+}
+
+static bool
+came(struct iconn *conn, unsigned int number)
+{
+	const struct initiator *initiator = conn->initiator;
+	const unsigned char *data = buffer(conn, number);
+
+	for (uint32_t end = initiator->block_bytes; end <= conn->slots[number].expected;
+	     end += initiator->block_bytes)
+		if (memcmp(data + end - MARK_BYTES, &initiator->mark, MARK_BYTES) == 0)
+			return false;
+	return true;
+}
+
+/* The command of the slot: what it writes is in its buffer. */
+static void
+transfer(struct iconn *conn, unsigned int number)
+{
+	const struct initiator *initiator = conn->initiator;
+	const uint32_t medium = initiator->block_bytes;
+	struct islot *slot = &conn->slots[number];
+	unsigned char cdb[16] = { initiator->writes ? 0x8a : 0x88 };
+
+	slot->expected = (slot->bytes + medium - 1) / medium * medium;
+	scsi_put64(cdb + 2, slot->at / medium);
+	scsi_put32(cdb + 10, slot->expected / medium);
+	if (!initiator->writes)
+		mark(conn, number);
+	command(conn, number, cdb, initiator->writes ? 0 : slot->expected,
+	    initiator->writes ? slot->expected : 0);
+}
+
+/* Whether the target's window takes a command. */
+static bool
+has_window(struct iconn *conn)
+{
+	return !sn_before(conn->maxcmdsn, conn->cmdsn) && mover_state(&conn->mover) == MOVER_UP;
+}
+
+/*
+ * As many commands of the job as there are slots, and as the target's window allows.  While one
+ * waits to be sent again, the target is not given more.
+ */
 static void
 go_on(struct iconn *conn)
 {
 	struct initiator *initiator = conn->initiator;
-	const uint32_t medium = initiator->block_bytes;
 
-	while (conn->free_count > 0 && !sn_before(conn->maxcmdsn, conn->cmdsn) &&
-	       mover_state(&conn->mover) == MOVER_UP) {
+	while (conn->free_count > 0 && conn->waiting == 0 && has_window(conn)) {
 		const uint64_t at = atomic_fetch_add(&initiator->next, initiator->most);
-		unsigned char cdb[16] = { initiator->writes ? 0x8a : 0x88 };
 		unsigned int number;
 		struct islot *slot;
-		uint32_t bytes;
 
 		if (at >= initiator->bytes)
 			break;
@@ -342,21 +415,19 @@ go_on(struct iconn *conn)
 		slot = &conn->slots[number];
 		slot->at = at;
 		slot->sent_at = bell_now();
+		slot->tries = 0;
 		slot->bytes = initiator->bytes - at < initiator->most ?
 				  (uint32_t)(initiator->bytes - at) :
 				  initiator->most;
-		bytes = (slot->bytes + medium - 1) / medium * medium;
-		scsi_put64(cdb + 2, at / medium);
-		scsi_put32(cdb + 10, bytes / medium);
 		if (initiator->writes) {
-			memset(buffer(conn, number) + slot->bytes, 0, bytes - slot->bytes);
+			memset(
+			    buffer(conn, number) + slot->bytes, 0, initiator->most - slot->bytes);
 			if (file_read(initiator->file->fd, at, buffer(conn, number), slot->bytes)) {
 				fail(conn, "the file cannot be read");
 				return;
 			}
 		}
-		command(conn, number, cdb, initiator->writes ? 0 : bytes,
-		    initiator->writes ? bytes : 0);
+		transfer(conn, number);
 	}
 }
 
@@ -374,6 +445,10 @@ copied(struct iconn *conn, unsigned int number)
 	struct initiator *initiator = conn->initiator;
 	struct islot *slot = &conn->slots[number];
 
+	if (!initiator->writes && !came(conn, number)) {
+		fail(conn, "the target says that it has sent all of a read, and some did not come");
+		return;
+	}
 	if (!initiator->writes &&
 	    file_write(initiator->file->fd, slot->at, buffer(conn, number), slot->bytes)) {
 		fail(conn, "the file cannot be written");
@@ -387,19 +462,136 @@ copied(struct iconn *conn, unsigned int number)
 	rest(conn);
 }
 
-static void
-failed(struct iconn *conn, const unsigned char *pdu)
-{
-	const unsigned char *sense = pdu + ISCSI_BHS_BYTES + 2;
-	char why[96];
+/* ---- what the target answers ---- */
 
-	if (pdu[3] == SCSI_CHECK_CONDITION && wire_get24(pdu + PDU_DATA) >= 2 + 14)
-		snprintf(why, sizeof why, "a command fails: sense key %u, code 0x%02x%02x",
-		    sense[2] & 0xfu, sense[12], sense[13]);
-	else
-		snprintf(
-		    why, sizeof why, "a command fails: response %u, status 0x%02x", pdu[2], pdu[3]);
+static const unsigned char synchronize[16] = { 0x91 };
+
+static void
+failed(struct iconn *conn, const struct response *response)
+{
+	char why[256];
+
+	snprintf(why, sizeof why, "a command fails: %s", response->text);
 	fail(conn, why);
+}
+
+/* The command of the slot goes to the target again in so many nanoseconds. */
+static void
+send_again(struct iconn *conn, unsigned int number, uint64_t nanoseconds)
+{
+	conn->slots[number].waits = true;
+	conn->waiting++;
+	atomic_store(&conn->again_at, bell_now() + nanoseconds);
+	bell_ring(conn->initiator->bell);
+}
+
+static void
+busy(struct iconn *conn, unsigned int number, const struct response *response)
+{
+	const unsigned int tries = ++conn->slots[number].tries;
+	const uint64_t wait = WAIT_FIRST << (tries - 1);
+	char why[256];
+
+	if (tries < TRIES) {
+		send_again(conn, number, wait < WAIT_MOST ? wait : WAIT_MOST);
+		return;
+	}
+	snprintf(why, sizeof why, "the target does not take a command, %u times in turn: %s", tries,
+	    response->text);
+	fail(conn, why);
+}
+
+/* What waits has waited long enough. */
+static void
+send_waiting(struct iconn *conn)
+{
+	for (unsigned int i = 0; i < conn->initiator->options->depth && conn->waiting > 0; i++) {
+		if (!conn->slots[i].waits)
+			continue;
+		if (!has_window(conn)) {
+			atomic_store(&conn->again_at, bell_now() + WAIT_FIRST);
+			bell_ring(conn->initiator->bell);
+			return;
+		}
+		conn->slots[i].waits = false;
+		conn->waiting--;
+		if (iconn_state(conn) == ICONN_PROBING)
+			ask(conn);
+		else if (conn->flushing)
+			command(conn, i, synchronize, 0, 0);
+		else
+			transfer(conn, i);
+	}
+	if (iconn_state(conn) == ICONN_COPYING && !conn->flushing)
+		go_on(conn);
+}
+
+static void
+take_probe(struct iconn *conn, const struct response *response)
+{
+	switch (response->verdict) {
+	case RESPONSE_DONE:
+		conn->slots[0].tries = 0;
+		probed(conn, response->moved);
+		return;
+	case RESPONSE_BUSY:
+		busy(conn, 0, response);
+		return;
+	case RESPONSE_FAILED:
+		if (conn->question == LIMITS) { /* a device need not have the page */
+			set_state(conn, ICONN_IDLE);
+			return;
+		}
+		break;
+	default: /* it may have become another LUN: what was answered does not count */
+		conn->question = TEST_UNIT_READY;
+		break;
+	}
+	if (++conn->tries < PROBE_TRIES)
+		ask(conn);
+	else
+		failed(conn, response);
+}
+
+static void
+take_attention(struct iconn *conn, unsigned int number, const struct response *response)
+{
+	const bool writes = conn->initiator->writes;
+	char why[256];
+
+	if (response->verdict == RESPONSE_CHANGED ||
+	    (response->verdict == RESPONSE_RESET && writes)) {
+		snprintf(why, sizeof why, "a unit attention: %s; %s", response->text,
+		    response->verdict == RESPONSE_RESET ? "what was written before may be lost" :
+							  "the LUN may have changed");
+		fail(conn, why);
+	} else if (++conn->slots[number].tries >= TRIES) {
+		failed(conn, response);
+	} else {
+		say("connection %u: a unit attention: %s; the copy goes on", conn->mover.index,
+		    response->text);
+		send_again(conn, number, 0);
+	}
+}
+
+static void
+take_done(struct iconn *conn, unsigned int number, uint32_t moved)
+{
+	const uint32_t expected = conn->slots[number].expected;
+	char why[128];
+
+	if (moved < expected) {
+		snprintf(why, sizeof why,
+		    "the target has moved %" PRIu32 " of the %" PRIu32
+		    " bytes of a command, and says that it is done",
+		    moved, expected);
+		fail(conn, why);
+	} else if (conn->flushing) {
+		conn->flushing = false;
+		set_state(conn, ICONN_IDLE);
+	} else {
+		copied(conn, number);
+	}
 }
 
 static void
@@ -407,30 +599,24 @@ take_response(struct iconn *conn, const unsigned char *pdu)
 {
 	const uint32_t itt = wire_get32(pdu + PDU_ITT);
 	const unsigned int number = itt & 0xfff;
-	const bool good = pdu[2] == 0 && pdu[3] == SCSI_GOOD;
+	struct response response;
 
 	if (number >= conn->initiator->options->depth || conn->slots[number].itt != itt) {
 		fail(conn, "the target answers a command that is not outstanding");
 		return;
 	}
 	conn->slots[number].itt = PDU_NO_TAG;
-	if (iconn_state(conn) == ICONN_PROBING) {
-		if (good)
-			probed(conn);
-		else if (conn->question == LIMITS) /* a device need not have the page */
-			set_state(conn, ICONN_IDLE);
-		else if (++conn->tries < PROBE_TRIES)
-			ask(conn);
-		else
-			failed(conn, pdu);
-	} else if (!good) {
-		failed(conn, pdu);
-	} else if (conn->flushing) {
-		conn->flushing = false;
-		set_state(conn, ICONN_IDLE);
-	} else {
-		copied(conn, number);
-	}
+	response_take(&response, pdu, conn->slots[number].expected);
+	if (iconn_state(conn) == ICONN_PROBING)
+		take_probe(conn, &response);
+	else if (response.verdict == RESPONSE_DONE)
+		take_done(conn, number, response.moved);
+	else if (response.verdict == RESPONSE_BUSY)
+		busy(conn, number, &response);
+	else if (response.verdict == RESPONSE_FAILED)
+		failed(conn, &response);
+	else
+		take_attention(conn, number, &response);
 }
 
 /* ---- the mover ---- */
@@ -526,15 +712,19 @@ leave(struct iconn *conn)
 static void
 on_ordered(struct mover *mover, struct mover_order *order)
 {
-	static const unsigned char synchronize[16] = { 0x91 };
 	struct iconn *conn = conn_of(mover);
 
+	if (order->what == ICONN_AGAIN)
+		atomic_store(&conn->again_posted, false);
 	if (mover_state(mover) >= MOVER_CLOSING)
 		return;
 	if (order->what == ICONN_LEAVE) {
 		leave(conn);
+	} else if (order->what == ICONN_AGAIN) {
+		send_waiting(conn);
 	} else if (order->what == ICONN_FLUSH) {
 		conn->flushing = true;
+		conn->slots[0].tries = 0;
 		command(conn, 0, synchronize, 0, 0);
 	} else {
 		histogram_clear(&conn->latency);
@@ -650,6 +840,21 @@ iconn_order(struct iconn *conn, enum iconn_order order)
 	if (order != ICONN_LEAVE)
 		atomic_store(&conn->state, ICONN_COPYING); /* before it is awaited */
 	mover_post(&conn->mover, &conn->orders[order]);
+}
+
+uint64_t
+iconn_send_again(struct iconn *conn, uint64_t now)
+{
+	unsigned long long at = atomic_load(&conn->again_at);
+
+	if (at == 0)
+		return UINT64_MAX;
+	if (at > now)
+		return at;
+	if (atomic_compare_exchange_strong(&conn->again_at, &at, 0) &&
+	    !atomic_exchange(&conn->again_posted, true))
+		mover_post(&conn->mover, &conn->orders[ICONN_AGAIN]);
+	return UINT64_MAX;
 }
 
 const struct histogram *

@@ -5,6 +5,8 @@
 #ifndef ISER_ISCSI_ICONN_H
 #define ISER_ISCSI_ICONN_H
 
+#include <stdint.h>
+
 enum iconn_state {
 	ICONN_NEW,
 	ICONN_CONNECTING,
@@ -20,6 +22,7 @@ enum iconn_order {
 	ICONN_COPY,
 	ICONN_FLUSH,
 	ICONN_LEAVE,
+	ICONN_AGAIN, /* iconn_send_again()'s */
 	ICONN_ORDERS,
 };
 
@@ -36,6 +39,11 @@ void iconn_order(struct iconn *conn, enum iconn_order order);
 enum iconn_state iconn_state(struct iconn *conn);
 /* Of the commands of the last job, when it is ICONN_IDLE. */
 const struct histogram *iconn_latency(const struct iconn *conn);
+/*
+ * Of the main thread, which has the time: has sent what a busy target has not taken and what has
+ * waited until `now`.  When there is more to send; UINT64_MAX: when the bell rings.
+ */
+uint64_t iconn_send_again(struct iconn *conn, uint64_t now);
 _Bool iconn_is_finished(struct iconn *conn);
 int iconn_free(struct iconn *conn);
 

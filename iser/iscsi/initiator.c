@@ -5,9 +5,24 @@
 #include "iser/say.h"
 #include "iser/iscsi/iconn.h"
 
+#include <errno.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define PROGRESS (BELL_SECOND / 10)
+
+/* Sleeps until rung, or until `deadline`, or until a command is to be sent again. */
+static void
+doze(struct initiator *initiator, uint64_t deadline)
+{
+	for (unsigned int i = 0; i < initiator->options->connections; i++) {
+		const uint64_t next = iconn_send_again(initiator->conns[i], bell_now());
+
+		if (next < deadline)
+			deadline = next;
+	}
+	bell_wait(initiator->bell, deadline);
+}
 
 /* Waits until every connection is in `state` or beyond.  False after a message. */
 static bool
@@ -29,7 +44,7 @@ await(struct initiator *initiator, enum iconn_state state)
 			say("the target does not answer");
 			return false;
 		}
-		bell_wait(initiator->bell, deadline);
+		doze(initiator, deadline);
 	}
 }
 
@@ -49,6 +64,10 @@ initiator_open(
 	initiator->bell = bell;
 	if (adapter_open(&initiator->adapter, options->ia, bell))
 		return -1;
+	if (getrandom(&initiator->mark, sizeof initiator->mark, 0) != sizeof initiator->mark) {
+		say("no random numbers: %s", strerror(errno));
+		return -1;
+	}
 	for (unsigned int i = 0; i < options->connections; i++) {
 		initiator->conns[i] = iconn_new(initiator, i);
 		if (!initiator->conns[i])
@@ -92,7 +111,7 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
 			say("nothing has moved for %u s", initiator->options->timeout);
 			return -1;
 		}
-		bell_wait(initiator->bell, now + (progress ? PROGRESS : patience));
+		doze(initiator, now + (progress ? PROGRESS : patience));
 	}
 	/* Also those that have had nothing to do: the next job finds all ready for its order. */
 	if (!await(initiator, ICONN_IDLE))

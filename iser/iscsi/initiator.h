@@ -37,6 +37,7 @@ struct initiator {
 	struct bell *bell;
 	struct adapter adapter;
 	struct iconn *conns[INITIATOR_CONNECTIONS];
+	uint64_t mark; /* random: what a block ends with that was not read */
 	/* Of the LUN, after initiator_open(). */
 	uint64_t blocks;
 	uint32_t block_bytes; /* of the medium */

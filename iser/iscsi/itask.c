@@ -3,6 +3,7 @@
 
 #include "iser/say.h"
 #include "iser/iscsi/manage.h"
+#include "iser/iscsi/response.h"
 #include "iser/iscsi/target.h"
 
 #include <assert.h>
@@ -165,26 +166,6 @@ put_sense(const struct scsi_task *scsi, unsigned char *data)
 }
 
 static void
-put_residual(const struct itask *task, unsigned char *bhs)
-{
-	const struct scsi_task *scsi = &task->scsi;
-	uint32_t moved = scsi->direction == SCSI_DATA_IN  ? scsi->data_in_length :
-			 scsi->direction == SCSI_DATA_OUT ? scsi->bytes :
-							    0;
-
-	if (scsi->status != SCSI_GOOD)
-		return;
-	if (scsi->residual > 0) {
-		bhs[PDU_FLAGS] |= PDU_OVERFLOW;
-		wire_put32(
-		    bhs + 44, scsi->residual > UINT32_MAX ? UINT32_MAX : (uint32_t)scsi->residual);
-	} else if (task->expected > moved) {
-		bhs[PDU_FLAGS] |= PDU_UNDERFLOW;
-		wire_put32(bhs + 44, task->expected - moved);
-	}
-}
-
-static void
 respond(struct itask *task)
 {
 	struct session *session = task->session;
@@ -215,7 +196,7 @@ respond(struct itask *task)
 	}
 	bhs[3] = scsi->status;
 	put_sense(scsi, bhs + ISCSI_BHS_BYTES);
-	put_residual(task, bhs);
+	response_put_residual(bhs, scsi, task->flags, task->expected);
 	/* From here on the initiator may use the tag again. */
 	unhash(task);
 	uncount(task);

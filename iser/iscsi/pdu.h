@@ -54,6 +54,8 @@ enum pdu_offset {
 #define PDU_ATTRIBUTE 0x07
 #define PDU_UNDERFLOW 0x02
 #define PDU_OVERFLOW 0x04
+#define PDU_IN_UNDERFLOW 0x08 /* of what a command of both directions reads */
+#define PDU_IN_OVERFLOW 0x10
 
 enum pdu_reject {
 	REJECT_SNACK = 0x03,
