@@ -8,6 +8,7 @@
 #include "iser/provider.h"
 #include "iser/report.h"
 #include "iser/say.h"
+#include "iser/streams.h"
 #include "iser/copy_options.h"
 #include "iser/iscsi/chap.h"
 
@@ -154,6 +155,7 @@ main(int argc, char **argv)
 	int r;
 
 	say_init("rearm-iser-copy");
+	streams_open();
 	copy_options_parse(&options, argc, argv);
 	if (options.provider && provider_use(options.initiator.ia, options.provider, "lo 0"))
 		return EXIT_FAILURE;

@@ -5,6 +5,7 @@
 #include "iser/datamover/bell.h"
 #include "iser/provider.h"
 #include "iser/say.h"
+#include "iser/streams.h"
 #include "iser/target_options.h"
 #include "iser/target_report.h"
 
@@ -103,6 +104,7 @@ main(int argc, char **argv)
 	int r = -1;
 
 	say_init("rearm-iser-target");
+	streams_open();
 	target_options_parse(&options, argc, argv);
 	setvbuf(stdout, NULL, _IOLBF, 0); /* the parent process may wait for a line */
 	if (options.provider && provider_use(options.target.ia, options.provider, "lo 0"))

@@ -27,7 +27,7 @@ struct response {
 	char text[160]; /* what the target says */
 };
 
-/* Of the PDU, all of which is there, that answers a command of `expected` bytes in one direction. */
+/* Of the PDU, which is there as a whole: it answers a command of `expected` bytes, one way. */
 void response_take(struct response *response, const unsigned char *pdu, uint32_t expected);
 
 /* Of a command with these flags, which expected so many bytes, of writes if it has both flags. */

@@ -9,6 +9,7 @@
 #include "folder.h"
 #include "parent.h"
 #include "reach.h"
+#include "streams.h"
 #include "sweep.h"
 #include "softverbs/check/moves.h"
 
@@ -373,6 +374,7 @@ main(int argc, char **argv)
 {
 	char library[PATH_MAX], *folder;
 
+	soft_streams_open();
 	argp_err_exit_status = EXIT_USAGE;
 	if (atexit(run_check_written))
 		run_fail("atexit", ENOMEM);

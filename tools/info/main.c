@@ -20,6 +20,7 @@
 #include "table.h"
 #include "text.h"
 #include "tools/printable.h"
+#include "tools/streams.h"
 #include "tools/written.h"
 #include "trial.h"
 
@@ -270,6 +271,7 @@ main(int argc, char **argv)
 	const struct argp argp = { options, parse, "[NAME...]", about, NULL, NULL, NULL };
 	int status = 0;
 
+	streams_open();
 	printable_arguments(argc, argv, USAGE);
 	written_at_exit();
 	argp_err_exit_status = USAGE;

@@ -4,6 +4,7 @@
  * their events.  The ends are two processes, or two threads of this one.
  */
 #include "tools/printable.h"
+#include "tools/streams.h"
 #include "tools/written.h"
 #include "fail.h"
 #include "options.h"
@@ -76,6 +77,7 @@ main(int argc, char **argv)
 	static struct outcome outcome;
 	struct options options;
 
+	streams_open();
 	printable_arguments(argc, argv, 2);
 	written_at_exit();
 	options_parse(&options, argc, argv);

@@ -20,6 +20,7 @@
 #include "process.h"
 #include "report.h"
 #include "tools/printable.h"
+#include "tools/streams.h"
 #include "tools/written.h"
 #include "view.h"
 
@@ -355,6 +356,7 @@ main(int argc, char **argv)
 	struct request request = { .seconds = 1, .column = VIEW_EVENTS };
 	int status;
 
+	streams_open();
 	printable_arguments(argc, argv, USAGE);
 	written_at_exit();
 	argp_err_exit_status = USAGE;
