@@ -74,9 +74,8 @@ url_parse(struct copy_options *options, const char *url)
 		if (name - colon - 1 >= (ptrdiff_t)sizeof port)
 			return false;
 		memcpy(port, colon + 1, (size_t)(name - colon - 1));
-		if (options_parse_size(port, 1, 65535, &number))
+		if (options_parse_port(port, &options->initiator.port))
 			return false;
-		options->initiator.port = (uint16_t)number;
 	}
 	if (options_parse_size(lun + 1, 0, 255, &number))
 		return false;

@@ -44,6 +44,17 @@ options_parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *re
 	return 0;
 }
 
+int
+options_parse_port(const char *text, uint16_t *ret_port)
+{
+	uint64_t port;
+
+	if (text[strspn(text, "0123456789")] || options_parse_size(text, 1, 65535, &port))
+		return -EINVAL;
+	*ret_port = (uint16_t)port;
+	return 0;
+}
+
 uint64_t
 options_number(
     struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most)

@@ -11,6 +11,9 @@
 /* "64K", "1M", "4096": 0, -EINVAL for anything else, -ERANGE below `least` and above `most`. */
 int options_parse_size(const char *text, uint64_t least, uint64_t most, uint64_t *ret_size);
 
+/* A decimal number from 1 to 65535, and nothing else: 0 or -EINVAL. */
+int options_parse_port(const char *text, uint16_t *ret_port);
+
 /* The value of --option.  Exits with a message if it is none. */
 uint64_t options_number(
     struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most);

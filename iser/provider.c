@@ -3,6 +3,9 @@
 
 #include "iser/say.h"
 
+#include <dat2/udat.h>
+#include <dat2/dat_registry.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -28,6 +31,31 @@ quote(const char *path, char *out, size_t size)
 	return 0;
 }
 
+/*
+ * The registry would blame a line of a dat.conf that the user has not written.  What is loaded here
+ * it finds loaded.
+ */
+static int
+load(const char *library, const char *path)
+{
+	static const char *const needed[] = { DAT_PROVIDER_INIT_FUNC_STR,
+		DAT_PROVIDER_FINI_FUNC_STR };
+	void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!handle) {
+		say("--provider %s: cannot load the library: %s", library, dlerror());
+		return -1;
+	}
+	for (int i = 0; i < 2; i++)
+		if (!dlsym(handle, needed[i])) {
+			say("--provider %s: is not a DAT provider: it has no %s()", library,
+			    needed[i]);
+			dlclose(handle);
+			return -1;
+		}
+	return 0;
+}
+
 int
 provider_use(const char *ia, const char *library, const char *parameters)
 {
@@ -48,6 +76,8 @@ provider_use(const char *ia, const char *library, const char *parameters)
 		say("\"%s\" cannot be the parameters of a provider", parameters);
 		return -1;
 	}
+	if (load(library, path))
+		return -1;
 	/* A file without a name cannot be left behind.  It stays open for the registry. */
 	fd = memfd_create("dat.conf", MFD_CLOEXEC);
 	if (fd < 0) {

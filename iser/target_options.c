@@ -34,7 +34,7 @@ static const struct argp_option entries[] = {
 	{ "lun", KEY_LUN, "FILE[,OPTION...]", 0, "export a file or a block device; again for more",
 	    1 },
 	{ "iqn", KEY_IQN, "NAME", 0, "name of the target (" DEFAULT_NAME ")", 1 },
-	{ "portal", KEY_PORTAL, "ADDRESS:PORT", 0,
+	{ "portal", KEY_PORTAL, "[ADDRESS][:PORT]", 0,
 	    "listen on PORT, and name ADDRESS in discoveries; again for more (:3260)", 1 },
 	{ "auth-file", KEY_AUTH, "FILE", 0,
 	    "initiators prove by CHAP that they know a secret of FILE, lines \"NAME SECRET\"", 1 },
@@ -84,6 +84,21 @@ static char *const words[] = {
 	[WORD_PRODUCT] = (char[]){ "product" },
 	[WORD_SERIAL] = (char[]){ "serial" },
 	NULL,
+};
+
+/* What their values may be. */
+static const char *const values[] = {
+	[WORD_NUMBER] = "a number from 0 to 255",
+	[WORD_SIZE] = "bytes from 512 on, such as 10G",
+	[WORD_READ_ONLY] = "no value",
+	[WORD_WRITE_THROUGH] = "no value",
+	[WORD_THICK] = "no value",
+	[WORD_REMOVABLE] = "no value",
+	[WORD_BLOCK] = "512 or 4096",
+	[WORD_MAX] = "a multiple of 4096 from 4096 to 64M",
+	[WORD_VENDOR] = "text of 8 characters at most",
+	[WORD_PRODUCT] = "text of 16 characters at most",
+	[WORD_SERIAL] = "text of 32 characters at most",
 };
 
 static bool
@@ -141,9 +156,9 @@ take_word(struct lun_option *lun, int word, const char *value)
 	}
 }
 
-/* "FILE[,word[=value]...]": 0, or a message of what is wrong. */
-static const char *
-lun_option_parse(struct lun_option *lun, char *text)
+/* "FILE[,word[=value]...]".  The message of what is wrong names the option. */
+static void
+lun_option_parse(struct argp_state *state, struct lun_option *lun, char *text)
 {
 	char *rest = strchr(text, ','), *value;
 
@@ -151,30 +166,46 @@ lun_option_parse(struct lun_option *lun, char *text)
 	if (rest)
 		*rest++ = '\0';
 	if (!*text)
-		return "it names no file";
+		argp_error(state, "--lun names no file");
 	while (rest && *rest) {
-		int word = getsubopt(&rest, words, &value);
+		char option[256];
+		int word;
 
-		if (!take_word(lun, word, value))
-			return "an option is unknown, or its value is";
+		/* getsubopt() cuts it. */
+		snprintf(option, sizeof option, "%.*s", (int)strcspn(rest, ","), rest);
+		word = getsubopt(&rest, words, &value);
+		if (word < 0)
+			argp_error(state,
+			    "--lun \"%s\": there is no option \"%s\"; there are lun=, size=, ro, "
+			    "write-through, thick, removable, block=, max-transfer=, vendor=, "
+			    "product= and serial=",
+			    text, option);
+		else if (!take_word(lun, word, value))
+			argp_error(state, "--lun \"%s\": \"%s\" is wrong: %s takes %s", text,
+			    option, words[word], values[word]);
 	}
-	return NULL;
 }
 
-/* "ADDRESS[:PORT]", "[ADDRESS]:PORT" or ":PORT".  False if it is none. */
+/*
+ * "ADDRESS[:PORT]", "[ADDRESS][:PORT]" or ":PORT"; "" is the default.  False if it is none.  A
+ * number alone would be an address, and is meant as a port.
+ */
 static bool
 portal_parse(struct portal *portal, const char *text)
 {
 	const char *colon = strrchr(text, ':'), *bracket = strchr(text, ']');
 	size_t length = strlen(text);
-	uint64_t port = DEFAULT_PORT;
+	uint16_t port = DEFAULT_PORT;
 
+	if (*text && !text[strspn(text, "0123456789")])
+		return false;
 	if (bracket && colon && colon < bracket)
 		colon = NULL; /* of the address */
-	if (text[0] == '[' ? !bracket : strchr(text, ':') != colon)
+	if (text[0] == '[' ? !bracket || (bracket[1] && bracket + 1 != colon) :
+			     bracket || strchr(text, ':') != colon)
 		return false;
 	if (colon) {
-		if (options_parse_size(colon + 1, 1, 65535, &port))
+		if (options_parse_port(colon + 1, &port))
 			return false;
 		length = (size_t)(colon - text);
 	}
@@ -185,7 +216,7 @@ portal_parse(struct portal *portal, const char *text)
 			return false;
 	memset(portal, 0, sizeof *portal);
 	memcpy(portal->address, text, length);
-	portal->port = (uint16_t)port;
+	portal->port = port;
 	portal->psp = DAT_HANDLE_NULL;
 	return true;
 }
@@ -208,16 +239,13 @@ static void
 parse_lun(struct argp_state *state, struct program_options *options, char *arg)
 {
 	struct lun_option *lun = &options->luns[options->lun_count];
-	const char *wrong;
 
 	if (options->lun_count == OPTIONS_LUNS)
 		argp_error(state, "there are more than %u LUNs", OPTIONS_LUNS);
 	memset(lun, 0, sizeof *lun);
 	lun->number = options->lun_count ? lun[-1].number + 1 : 0;
 	lun->lun.max_transfer_bytes = LIBISCSI_TRANSFER;
-	wrong = lun_option_parse(lun, arg);
-	if (wrong)
-		argp_error(state, "--lun \"%s\": %s", arg, wrong);
+	lun_option_parse(state, lun, arg);
 	options->lun_count++;
 }
 
@@ -227,7 +255,10 @@ parse_portal(struct argp_state *state, struct target_options *target, const char
 	if (target->portal_count == TARGET_PORTALS)
 		argp_error(state, "there are more than %u portals", TARGET_PORTALS);
 	if (!portal_parse(&target->portals[target->portal_count++], arg))
-		argp_error(state, "--portal takes ADDRESS:PORT, not \"%s\"", arg);
+		argp_error(state,
+		    "--portal takes ADDRESS:PORT, ADDRESS or :PORT, a PORT from 1 to 65535, not "
+		    "\"%s\"",
+		    arg);
 }
 
 static void
