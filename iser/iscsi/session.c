@@ -68,10 +68,11 @@ session_reject(struct session *session, enum pdu_reject reason, const unsigned c
 	session_send(session, bhs, slot, ISCSI_BHS_BYTES, true, NULL);
 }
 
-void
-session_expect(struct session *session, unsigned int seconds)
+/* Sets the deadline: the next tick. */
+static void
+expect_at(struct session *session, uint64_t at)
 {
-	atomic_store(&session->deadline, seconds ? bell_now() + seconds * BELL_SECOND : 0);
+	atomic_store(&session->deadline, at);
 	bell_ring(session->target->bell);
 }
 
@@ -148,7 +149,9 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 		session->state = SESSION_LOGOUT;
 	} else if (login->stage == LOGIN_FULL_FEATURE) {
 		session->state = SESSION_FULL;
-		session_expect(session, session->target->options->ping);
+		expect_at(session, session->target->options->ping ?
+				       bell_now() + session->target->options->ping * BELL_SECOND :
+				       0);
 	}
 	session_send(session, bhs, slot, bytes, true, NULL);
 	if (session->state == SESSION_LOGOUT)
@@ -171,10 +174,8 @@ take_ping(struct session *session, const unsigned char *pdu)
 	unsigned char *bhs;
 	unsigned int slot;
 
-	if (itt == PDU_NO_TAG) { /* the answer to a ping of ours */
-		session->pinged = false;
+	if (itt == PDU_NO_TAG) /* the answer to a ping of ours */
 		return;
-	}
 	if (bytes > session->initiator_recv)
 		bytes = session->initiator_recv;
 	if (bytes > SEND_BYTES && session->mover.free_long_count == 0)
@@ -370,7 +371,8 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 	struct session *session = session_of(mover);
 	uint32_t bytes;
 
-	session->heard = true;
+	session->heard_at = bell_now();
+	session->pinged = false;
 	correct_length(header, pdu, length);
 	bytes = wire_get24(pdu + PDU_DATA);
 	if (ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS] + bytes > length ||
@@ -404,20 +406,20 @@ on_moved(struct mover *mover, void *owner)
 static void
 tick(struct session *session)
 {
-	const unsigned int seconds = session->target->options->ping;
+	const uint64_t patience = session->target->options->ping * BELL_SECOND;
+	const uint64_t now = bell_now();
 
 	atomic_store(&session->tick.posted, false);
 	if (session->state == SESSION_LOGIN) {
 		mover_fail(&session->mover, "the login takes too long");
-	} else if (session->heard || !session->pinged) {
-		if (!session->heard)
-			ping(session);
-		else
-			session->pinged = false;
-		session->heard = false;
-		session_expect(session, seconds);
-	} else {
+	} else if (session->pinged) {
 		mover_fail(&session->mover, "the initiator does not answer");
+	} else if (now - session->heard_at < patience) {
+		/* It has sent something since this tick was ordered. */
+		expect_at(session, session->heard_at + patience);
+	} else {
+		ping(session);
+		expect_at(session, now + patience);
 	}
 }
 

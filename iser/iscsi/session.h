@@ -82,7 +82,8 @@ struct session {
 	struct mover_order nexus_order;
 	struct scsi_drain nexus_drain;
 	atomic_ullong deadline; /* [any] bell_now() time of the next tick; 0: none */
-	bool heard, pinged;	/* since the last tick: anything; a ping without an answer */
+	uint64_t heard_at;	/* when the last PDU came */
+	bool pinged;		/* since then */
 	atomic_bool is_full;	/* [any] has been in FULL; what is above is set then */
 };
 
@@ -123,8 +124,5 @@ uint32_t session_maxcmdsn(const struct session *session);
  * window.
  */
 bool session_skip(struct session *session, uint32_t cmdsn);
-
-/* Sets the deadline: so many seconds from now. */
-void session_expect(struct session *session, unsigned int seconds);
 
 #endif

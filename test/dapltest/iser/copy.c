@@ -280,7 +280,8 @@ TEST(copy__good_and_a_block_was_not_placed__fails_with_a_line)
 	finish();
 }
 
-/* The flush, and the questions about the LUN.  origin: out33.I1 */
+/* The flush, and the questions about the LUN. */
+/* origin: out33.I1 */
 TEST_LOOP(copy__good_of_a_question_or_flush_that_moved_too_little__fails_with_a_line, 2)
 {
 	const struct lie lies[] = {

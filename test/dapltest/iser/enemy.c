@@ -254,6 +254,8 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 	(void)header, (void)length;
 	if (enemy->kind == TAME) {
 		tame_next(enemy, pdu);
+	} else if (enemy->kind == PATIENT && !login) {
+		atomic_fetch_add(&enemy->pings, (pdu[0] & PDU_OPCODE) == PDU_NOP_IN);
 	} else if (enemy->kind == PATIENT) {
 		atomic_store(&enemy->answered, login && pdu[36] == 0);
 		bell_ring(mover->adapter->bell);

@@ -31,6 +31,7 @@ struct enemy {
 	unsigned int step;    /* of a tame one */
 	int wrong;	      /* the first step with another answer; 0: none */
 	atomic_bool answered; /* a tame one has come to its end; another has logged in */
+	atomic_uint pings;    /* that a patient one has not answered */
 	uint32_t cmdsn;
 	struct region data;
 };

@@ -11,6 +11,7 @@
 
 #include "iser/datamover/bell.h"
 #include "iser/say.h"
+#include "iser/iscsi/session.h"
 #include "iser/iscsi/target.h"
 
 #include <stdio.h>
@@ -239,6 +240,47 @@ TEST(target__more_requests_than_it_can_queue__refuses_them_and_serves_on)
 	for (int i = 0; i < CROWD; i++)
 		ck_assert_uint_eq(dat_ep_free(eps[i]), DAT_SUCCESS);
 	ck_assert_uint_eq(dat_evd_free(evd), DAT_SUCCESS);
+}
+
+/* The deadline of the only session: 0 if it has none, or is not there. */
+static uint64_t
+deadline_of_session(void)
+{
+	uint64_t deadline = 0;
+
+	pthread_mutex_lock(&target.lock);
+	if (target.sessions)
+		deadline = atomic_load(&target.sessions->deadline);
+	pthread_mutex_unlock(&target.lock);
+	return deadline;
+}
+
+/*
+ * A ping after the first period, the end after the second: two deadlines, which this thread alone
+ * takes.
+ */
+/* origin: out33.I5 */
+TEST(target__silent_initiator__ends_after_two_periods)
+{
+	uint64_t deadline = 0, last = 0;
+	unsigned int deadlines = 0;
+
+	options.ping = 1;
+	enemy_open(&enemies[0], &adapter, 0, PATIENT);
+	await(atomic_load(&enemies[0].answered));
+	while (!mover_is_finished(&enemies[0].mover)) {
+		deadline = deadline_of_session();
+		deadlines += deadline && deadline != last;
+		if (deadline)
+			last = deadline;
+		(void)itarget_reap(&target);
+		bell_wait(&bell, bell_now() + BELL_SECOND / 100);
+	}
+	options.ping = 0;
+	ck_assert_uint_eq(atomic_load(&enemies[0].pings), 1);
+	ck_assert_uint_eq(deadlines, 2);
+	(void)enemy_close(&enemies[0]);
+	await(target.lost > 0);
 }
 
 TEST(target__stopped_under_load__ends_every_session)
