@@ -444,6 +444,7 @@ copied(struct iconn *conn, unsigned int number)
 {
 	struct initiator *initiator = conn->initiator;
 	struct islot *slot = &conn->slots[number];
+	uint64_t now;
 
 	if (!initiator->writes && !came(conn, number)) {
 		fail(conn, "the target says that it has sent all of a read, and some did not come");
@@ -454,7 +455,9 @@ copied(struct iconn *conn, unsigned int number)
 		fail(conn, "the file cannot be written");
 		return;
 	}
-	histogram_add(&conn->latency, bell_now() - slot->sent_at);
+	now = bell_now();
+	histogram_add(&conn->latency, now - slot->sent_at);
+	atomic_store(&initiator->moved_at, now);
 	conn->free_slots[conn->free_count++] = number;
 	if (atomic_fetch_add(&initiator->done, slot->bytes) + slot->bytes >= initiator->bytes)
 		bell_ring(initiator->bell);

@@ -86,16 +86,18 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
     struct histogram *latency, void (*progress)(uint64_t done, uint64_t total))
 {
 	const uint64_t patience = initiator->options->timeout * BELL_SECOND;
-	uint64_t seen = 0, moved = bell_now();
 
 	initiator->file = file;
 	initiator->writes = writes;
 	initiator->bytes = bytes;
 	atomic_store(&initiator->next, 0);
 	atomic_store(&initiator->done, 0);
+	atomic_store(&initiator->moved_at, bell_now());
 	order_all(initiator, ICONN_COPY);
 	for (;;) {
-		uint64_t done = atomic_load(&initiator->done), now = bell_now();
+		const uint64_t done = atomic_load(&initiator->done);
+		const uint64_t until = atomic_load(&initiator->moved_at) + patience;
+		const uint64_t now = bell_now();
 
 		if (progress)
 			progress(done, bytes);
@@ -104,14 +106,11 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
 		if (atomic_load(&initiator->failed) || bell_stopped() ||
 		    atomic_load(&initiator->adapter.catastrophe))
 			return -1;
-		if (done > seen) {
-			seen = done;
-			moved = now;
-		} else if (now - moved > patience) {
+		if (now > until) {
 			say("nothing has moved for %u s", initiator->options->timeout);
 			return -1;
 		}
-		doze(initiator, now + (progress ? PROGRESS : patience));
+		doze(initiator, progress && now + PROGRESS < until ? now + PROGRESS : until + 1);
 	}
 	/* Also those that have had nothing to do: the next job finds all ready for its order. */
 	if (!await(initiator, ICONN_IDLE))

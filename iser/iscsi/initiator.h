@@ -47,7 +47,8 @@ struct initiator {
 	bool writes;
 	uint64_t bytes;
 	atomic_ullong next, done;
-	atomic_bool failed; /* why was said */
+	atomic_ullong moved_at; /* bell_now() time: the last command that was done, or the begin */
+	atomic_bool failed;	/* why was said */
 };
 
 /* Opens the adapter and logs in.  0, or -1: why was said, and initiator_close() is still due. */

@@ -367,3 +367,21 @@ TEST_LOOP(copy__unit_attention_in_the_middle__goes_on_if_it_changes_nothing, 2 *
 		ck_assert(is_equal());
 	finish();
 }
+
+/* The patience is counted from the last answer, not from when the main thread sees it. */
+/* origin: out33.I5 */
+TEST(copy__no_answer_any_more__ends_after_the_timeout)
+{
+	const struct lie lie = { .first = 6, .count = 1000, .is_silent = true };
+	uint64_t began;
+
+	options.timeout = 2;
+	begin(false);
+	began = bell_now();
+	ck_assert_int_eq(copy(false, &lie), -1);
+	ck_assert_uint_gt(bell_now() - began, 2 * BELL_SECOND);
+	ck_assert_uint_lt(bell_now() - began, 2 * BELL_SECOND + BELL_SECOND * 7 / 4);
+	ck_assert_msg(strstr(said, "nothing has moved for 2 s"), "%s", said);
+	options.timeout = 10;
+	finish();
+}

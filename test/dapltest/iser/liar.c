@@ -58,6 +58,8 @@ __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int sl
 
 	if (is_response && is_meant(owner) && is_now(atomic_fetch_add(&seen, 1) + 1)) {
 		atomic_fetch_add(&told, 1);
+		if (lie.is_silent)
+			return true;
 		bhs[PDU_FLAGS] |= lie.flags;
 		bhs[2] = lie.response;
 		bhs[3] = lie.status;

@@ -17,6 +17,7 @@ struct lie {
 	unsigned char response, status, flags;
 	uint32_t residual, residual_in;
 	uint32_t sense;	     /* as enum scsi_sense; 0: none */
+	bool is_silent;	     /* no answer */
 	bool places_nothing; /* the data of the read stay where they are */
 };
 
