@@ -24,7 +24,7 @@ ia_open(struct dt_pair *p)
 static DAT_RETURN
 ia_query(struct dt_pair *p)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR attr;
 
 	return dat_ia_query(

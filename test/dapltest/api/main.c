@@ -110,7 +110,7 @@ name_of(DAT_RETURN ret, char *text, size_t size)
 static void
 print_attributes(const char *device)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR ia;
 	DAT_IA_HANDLE handle = dt_open(api_adapter, NULL);
 

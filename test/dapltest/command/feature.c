@@ -217,7 +217,7 @@ wait_does_not_block(struct stage *s)
 static bool
 query_ia(struct stage *s)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_EVD_HANDLE async;
 	DAT_IA_ATTR attr;
 

@@ -309,7 +309,7 @@ call_make(int number, struct objects *o, DAT_RETURN *ret)
 	DAT_RMR_CONTEXT context;
 	DAT_HA_RELATIONSHIP ha;
 	DAT_EP_STATE ep_state;
-	DAT_PROVIDER_ATTR pa;
+	DAT_PROVIDER_ATTR pa = { 0 };
 	DAT_CNO_PARAM cno_p;
 	DAT_EVD_PARAM evd_p;
 	DAT_LMR_PARAM lmr_p;

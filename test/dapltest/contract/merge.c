@@ -213,7 +213,7 @@ TEST_LOOP(merge__of_all_streams__in_every_personality, dt_personalities())
 /* clause: c.2.8 */
 TEST(merge__the_attributes_say_so)
 {
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	struct dt_side side;
 
 	contract_side(&side, 0);

@@ -262,7 +262,7 @@ DT_CASE("ia:query");
 TEST(query__without_what_is_asked_for__names_the_argument)
 {
 	DAT_IA_HANDLE ia = dt_open("soft", NULL);
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR attr;
 
 	dt_assert_ret(dat_ia_query(ia, NULL, DAT_IA_FIELD_ALL, NULL, 0, NULL),
@@ -281,7 +281,7 @@ TEST(query__attributes__are_what_consumers_rely_on)
 	DAT_EVD_HANDLE async, asked = DAT_HANDLE_NULL;
 	DAT_IA_HANDLE ia = dt_open("soft", &async);
 	const char *rdma_read = "", *mtu = "";
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR attr;
 
 	dt_ok(dat_ia_query(ia, &asked, DAT_IA_FIELD_ALL, &attr, DAT_PROVIDER_FIELD_ALL, &provider));

@@ -259,7 +259,7 @@ TEST(atomic__the_region_does_not_allow_it__fails_and_breaks_the_connection)
 /* clause: f.1.2 */
 TEST(open_query__by_name__returns_attributes_and_an_adapter)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE ia;
 	DAT_IA_ATTR attr;

@@ -42,7 +42,7 @@ assert_is(DAT_IA_HANDLE ia, const struct key *key)
 {
 	const struct sockaddr_in *in = (const void *)dt_address(ia);
 	char address[INET_ADDRSTRLEN];
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	DAT_PZ_HANDLE pz;
 
 	ck_assert_int_eq(in->sin_family, AF_INET);

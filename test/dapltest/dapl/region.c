@@ -181,7 +181,7 @@ TEST(shared__without_an_identifier_or_memory__is_refused)
 static bool
 zero_based_works(void)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_IA_ATTR attr;
 
 	dt_ok(dat_ia_query(

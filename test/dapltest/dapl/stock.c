@@ -128,7 +128,7 @@ assert_is(DAT_IA_HANDLE ia, const DAT_PROVIDER_INFO *info, const char *address)
 	const DAT_PROVIDER *table = table_of(ia);
 	const struct sockaddr_in *in;
 	DAT_IA_ATTR attr;
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 
 	ck_assert_ptr_eq(table, find(info)->table);
 	ck_assert_str_eq(table->device_name, "x");
@@ -302,7 +302,7 @@ assert_no_call_takes(const DAT_PROVIDER *table, DAT_IA_HANDLE bad)
 	DAT_SRQ_ATTR srq_attr = { 4, 1, DAT_SRQ_LW_DEFAULT };
 	DAT_REGION_DESCRIPTION region = { .for_va = &srq_attr };
 	DAT_HANDLE made = &made;
-	DAT_PROVIDER_ATTR provider_attr;
+	DAT_PROVIDER_ATTR provider_attr = { 0 };
 	DAT_EVD_HANDLE async;
 	DAT_CONN_QUAL qual;
 	DAT_IA_ATTR ia_attr;

@@ -195,7 +195,7 @@ TEST(close__provider_refuses__ia_stays_open)
 
 TEST(close__provider_reports_another_version__is_released_all_the_same)
 {
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	DAT_IA_HANDLE ia;
 
 	story_conf(CONF(""));

@@ -100,7 +100,7 @@ TEST(device__port_comes_up_and_notes_of_the_fabric__make_no_event)
 /* clause: d.0.18, e.9.7 */
 TEST(device__path_migrates__one_path_makes_no_event)
 {
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	struct dt_pair pair;
 
 	device_pair_open(&pair);

@@ -157,7 +157,7 @@ TEST_LOOP(attributes__of_a_device_where_each_has_a_value_of_its_own__are_those, 
 	const bool windows = !(_i & 1), shared = !(_i & 4);
 	struct ibv_device_attr device = numbered;
 	const DAT_PROVIDER_ATTR *p;
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_EVD_HANDLE async;
 	DAT_IA_HANDLE handle;
 	DAT_IA_ATTR ia;
@@ -241,7 +241,7 @@ TEST_LOOP(remote_region__of_each_call__has_the_scope_that_the_device_has, 3)
 		{ DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_EP, DAT_RMR_SCOPE_EP },
 		{ DAT_RMR_SCOPE_PZ, DAT_RMR_SCOPE_PZ, DAT_RMR_SCOPE_PZ },
 	};
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	DAT_RMR_PARAM param;
 	struct dt_side side;
 	DAT_RMR_HANDLE rmr;
@@ -266,7 +266,7 @@ TEST_LOOP(extended_operation__the_device_has_it_not__is_not_supported, 3)
 	static const unsigned int lacks[] = { FAULT_ATOMICS, FAULT_INFINIBAND, FAULT_INVALIDATE };
 	const DAT_RETURN model = DAT_ERROR(DAT_MODEL_NOT_SUPPORTED, DAT_NO_SUBTYPE);
 	const DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
 	struct dt_pair pair;

@@ -263,7 +263,7 @@ TEST_LOOP(made__inside_the_upcall_of_its_request__is_ready_to_be_accepted, 2 * d
 /* clause: e.3.13, e.9.7 */
 TEST(made__where_the_attribute_allows__as_the_service_point_asked)
 {
-	DAT_PROVIDER_ATTR attr;
+	DAT_PROVIDER_ATTR attr = { 0 };
 	DAT_PSP_PARAM param;
 	struct scene s;
 

@@ -134,7 +134,7 @@ TEST_LOOP(close_inside__another_adapter_with_an_evd__closes, UP_POLICIES)
 static void
 asks_adapter(struct inside *in)
 {
-	DAT_PROVIDER_ATTR provider;
+	DAT_PROVIDER_ATTR provider = { 0 };
 	DAT_EVD_HANDLE async;
 	DAT_IA_ATTR attr;
 
