@@ -14,6 +14,7 @@
 #include "softverbs/qp/remote_requester.h"
 #include "softverbs/qp/remote_responder.h"
 #include "softverbs/wire/acceptor.h"
+#include "softverbs/wire/fetch.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/input.h"
 
@@ -36,6 +37,7 @@ compose_close_wire(void)
 {
 	soft_acceptor_close();
 	soft_peers_close();
+	soft_fetch_stop();
 	soft_input_close();
 }
 
@@ -44,6 +46,7 @@ compose_reset_wire(void)
 {
 	soft_acceptor_reset();
 	soft_peers_reset();
+	soft_fetch_reset();
 	soft_input_reset();
 }
 

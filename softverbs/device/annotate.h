@@ -46,8 +46,8 @@ struct CAPABILITY("lock") soft_lock_class {
 /*
  * The locks of softverbs, in their order: a thread that holds one takes only those after it.  No
  * lock but the first three is held over a blocking call or a cancellation point: descriptors are
- * written and drained by syscall(2).  Reading the memory of another process waits if that has to be
- * fetched (wire/pull.h); WIRE.md says what follows.
+ * written and drained by syscall(2).  The memory of another process is read by a thread that holds
+ * none of them; who wants it waits for a bounded time, with locks up to `fetch` (wire/fetch.h).
  */
 extern struct soft_locks {
 	struct soft_lock_class shared;	/* of the context that all rdma ids share: cm/shared.c */
@@ -58,8 +58,9 @@ extern struct soft_locks {
 	struct soft_lock_class send;  /* of the send queue and requester of a queue pair */
 	struct soft_lock_class receive; /* of the receive queue and responder of a queue pair */
 	struct soft_lock_class srq;	/* of a shared receive queue */
-	struct soft_lock_class keys;	/* shared by copies; else by registration and binds */
-	struct soft_lock_class cq;	/* of the entries and the armed state of a CQ */
+	struct soft_lock_class fetch; /* of the thread that reads other processes, and its bytes */
+	struct soft_lock_class keys;  /* shared by copies; else by registration and binds */
+	struct soft_lock_class cq;    /* of the entries and the armed state of a CQ */
 	struct soft_lock_class channel; /* of a completion channel */
 	struct soft_lock_class async;	/* of the asynchronous events of a context */
 	struct soft_lock_class peers;	/* of the list of links to other processes */
@@ -86,7 +87,8 @@ extern struct soft_locks {
 #define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK
 #define SOFT_NO_CQ_LOCK EXCLUDES(soft_locks.cq) SOFT_NO_EVENT_LOCK
 #define SOFT_NO_KEYS_LOCK EXCLUDES(soft_locks.keys) SOFT_NO_CQ_LOCK
-#define SOFT_NO_SRQ_LOCK EXCLUDES(soft_locks.srq) SOFT_NO_KEYS_LOCK
+#define SOFT_NO_FETCH_LOCK EXCLUDES(soft_locks.fetch) SOFT_NO_KEYS_LOCK
+#define SOFT_NO_SRQ_LOCK EXCLUDES(soft_locks.srq) SOFT_NO_FETCH_LOCK
 #define SOFT_NO_RECEIVE_LOCK EXCLUDES(soft_locks.receive) SOFT_NO_SRQ_LOCK
 #define SOFT_NO_SEND_LOCK EXCLUDES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 #define SOFT_NO_CM_LOCK EXCLUDES(soft_locks.cm) SOFT_NO_SEND_LOCK

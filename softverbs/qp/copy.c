@@ -186,58 +186,32 @@ copy_held(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 	return SOFT_COPIED;
 }
 
-/* How many bytes at the end of a piece are stored after the others. */
-static size_t
-copy_end_length(const struct iovec *piece)
-{
-	const uintptr_t to = (uintptr_t)piece->iov_base;
-
-	return piece->iov_len < END_MAX ? piece->iov_len : WORD + (to + piece->iov_len) % WORD;
-}
-
-/* The pieces of the target that `length` bytes are stored to: how many, or -1 for a fault. */
-static int
-copy_pieces(struct soft_cursor *target, uint64_t length, struct iovec *pieces)
-    REQUIRES_SHARED(soft_locks.keys)
-{
-	uint64_t room;
-	int n = 0;
-
-	for (; length; length -= pieces[n++].iov_len) {
-		room = copy_cursor_room(target, length);
-		pieces[n].iov_len = length < room ? length : room;
-		pieces[n].iov_base = copy_cursor_locate(target, pieces[n].iov_len);
-		if (!pieces[n].iov_base)
-			return -1;
-		copy_cursor_advance(target, pieces[n].iov_len);
-	}
-	return n;
-}
-
-/* The kernel stores the bodies of all pieces; their ends are stored here, as copy_move() does. */
 static enum soft_copy_result
-copy_pull(struct soft_cursor *target, const struct soft_pull *pull, uint64_t length)
-    REQUIRES_SHARED(soft_locks.keys)
+copy_locked(
+    struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK
 {
-	struct iovec pieces[SOFT_MAX_SGE], to[2 * SOFT_MAX_SGE];
-	char ends[SOFT_MAX_SGE][END_MAX], *end;
-	const int n = copy_pieces(target, length, pieces);
+	enum soft_copy_result result;
 
-	if (n < 0)
-		return SOFT_TARGET_FAULT;
-	for (int i = 0; i < n; i++) {
-		to[2 * i + 1] = (struct iovec){ ends[i], copy_end_length(&pieces[i]) };
-		to[2 * i] = pieces[i];
-		to[2 * i].iov_len -= to[2 * i + 1].iov_len;
-	}
-	if (soft_pull_read(pull, to, 2 * n))
-		return SOFT_SOURCE_FAULT;
-	for (int i = 0; i < n; i++) {
-		end = (char *)pieces[i].iov_base + to[2 * i].iov_len;
-		copy_announce(end, to[2 * i + 1].iov_len);
-		copy_store_end(end, ends[i], to[2 * i + 1].iov_len);
-	}
-	return SOFT_COPIED;
+	soft_keys_lock_shared();
+	result = copy_held(target, source, length);
+	soft_keys_unlock_shared();
+	return result;
+}
+
+/* The keys are not locked while the other process may let us wait. */
+static enum soft_copy_result
+copy_pull(
+    struct soft_cursor *target, const struct soft_pull *pull, uint64_t length) SOFT_NO_FETCH_LOCK
+{
+	enum soft_copy_result result = SOFT_SOURCE_FAULT;
+	struct soft_cursor source = { 0 };
+
+	soft_fetch_lock();
+	source.raw = soft_pull_read(pull);
+	if (source.raw)
+		result = copy_locked(target, &source, length);
+	soft_fetch_unlock();
+	return result;
 }
 
 enum soft_copy_result
@@ -246,12 +220,11 @@ soft_copy(struct soft_cursor *target, struct soft_cursor *source, uint64_t lengt
 	enum soft_copy_result result = SOFT_COPIED;
 	uint64_t piece;
 
+	if (source->pull)
+		return copy_pull(target, source->pull, length);
 	while (length && result == SOFT_COPIED) {
 		piece = length < HOLD_BYTES ? length : HOLD_BYTES;
-		soft_keys_lock_shared();
-		result = source->pull ? copy_pull(target, source->pull, piece) :
-					copy_held(target, source, piece);
-		soft_keys_unlock_shared();
+		result = copy_locked(target, source, piece);
 		length -= piece;
 	}
 	return result;

@@ -18,7 +18,7 @@ struct soft_cursor {
 	uint32_t offset; /* in the current segment */
 	char *raw;	 /* if not NULL, the cursor is in this memory */
 	bool foreign;	 /* they came from another process */
-	/* The bytes are in the memory of another process, and are copied all at once. */
+	/* The bytes are in the memory of another process, and all of them are copied at once. */
 	const struct soft_pull *pull;
 	const struct ibv_pd *pd;
 	const struct soft_qp *qp; /* of a remote range: the one whose peer names it */
@@ -31,11 +31,10 @@ enum soft_copy_result { SOFT_COPIED, SOFT_SOURCE_FAULT, SOFT_TARGET_FAULT };
  * Copies `length` bytes and moves both cursors.  The lists must be long enough.  Keys are checked
  * for each piece just before it is copied; bytes that were copied before a fault stay.  The last 8
  * bytes become visible to other threads after all others, and the last byte of all not before the 7
- * bytes in front of it.  A source that cannot be pulled is a SOFT_SOURCE_FAULT, and the target may
- * have been written to.
+ * bytes in front of it.  A source that cannot be pulled is a SOFT_SOURCE_FAULT.
  */
 enum soft_copy_result soft_copy(
-    struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_KEYS_LOCK;
+    struct soft_cursor *target, struct soft_cursor *source, uint64_t length) SOFT_NO_FETCH_LOCK;
 
 /* The total length of a list of segments. */
 static inline uint64_t

@@ -121,7 +121,7 @@ responder_execute(struct soft_qp *qp, struct soft_link *link, const struct soft_
 
 /* The data of a request: that of the frame, or that of the other process. */
 static bool
-responder_locate_data(const struct soft_link *link, struct soft_frame *frame, const char *payload,
+responder_locate_data(struct soft_link *link, struct soft_frame *frame, const char *payload,
     struct soft_pull *pull, struct soft_cursor *source)
 {
 	*source = (struct soft_cursor){ .raw = (char *)(uintptr_t)payload, .foreign = true };
@@ -130,7 +130,7 @@ responder_locate_data(const struct soft_link *link, struct soft_frame *frame, co
 	pull->from = &link->grantor;
 	frame->length = soft_pull_parse(pull, frame, payload);
 	source->pull = pull;
-	return link->grantor.pid && frame->length;
+	return link->grantor.source.pid && frame->length;
 }
 
 static bool

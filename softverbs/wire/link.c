@@ -366,15 +366,18 @@ link_end_offer(struct soft_link *link) REQUIRES(soft_locks.link)
 void
 soft_link_welcomed(struct soft_link *link, const struct soft_welcome_frame *welcome)
 {
+	const bool ringed = welcome->frame.opcode & SOFT_WELCOME_RINGS;
+
+	/* It reads the memory of the other process: only the reader of the input waits for it. */
+	if (ringed)
+		link->grantor = soft_peer_grantor(link->watch.fd, &welcome->grant);
 	link_lock(link);
 	link->greeting = false;
-	link->ringed = welcome->frame.opcode & SOFT_WELCOME_RINGS;
+	link->ringed = ringed;
 	link->pulled = welcome->frame.opcode & SOFT_WELCOME_PULLS && soft_settings_pulls();
-	if (link->ringed)
-		link->grantor = soft_peer_grantor(link->watch.fd, &welcome->grant);
-	else
+	if (!ringed)
 		soft_rings_unmap(&link->rings);
-	link->pulls = link->grantor.pid != 0;
+	link->pulls = link->grantor.source.pid != 0;
 	link_end_offer(link);
 	link_want_turn(link);
 	link_unlock(link);
@@ -531,7 +534,7 @@ soft_link_accept(int fd, unsigned int slot, const struct soft_link_offer *offer)
 		opcode = SOFT_WELCOME_RINGS;
 		link->ringed = true;
 		link->grantor = offer->grantor;
-		if (link->grantor.pid)
+		if (link->grantor.source.pid)
 			opcode |= SOFT_WELCOME_PULLS;
 		link->waiters = soft_knock_connect(slot);
 		link_use_rings(link);

@@ -236,9 +236,9 @@ soft_peer_grantor(int fd, const struct soft_wire_grant *grant)
 	struct ucred peer;
 
 	if (soft_settings_pulls() && grant->number && peer_credentials(fd, &peer))
-		grantor.pid = peer.pid;
+		grantor.source.pid = peer.pid;
 	if (!soft_pull_works(&grantor, grant->number))
-		grantor.pid = 0;
+		grantor.source.pid = 0;
 	return grantor;
 }
 

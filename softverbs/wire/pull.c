@@ -4,11 +4,6 @@
 #include "ring.h"
 
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* For each piece of the target its body and its end; see soft_copy(). */
-#define TARGETS_MAX (2 * SOFT_MAX_SGE)
 
 uint32_t
 soft_pull_parse(struct soft_pull *pull, const struct soft_frame *frame, const char *payload)
@@ -27,50 +22,46 @@ soft_pull_parse(struct soft_pull *pull, const struct soft_frame *frame, const ch
 	return length <= SOFT_WIRE_PAYLOAD ? (uint32_t)length : 0;
 }
 
-/*
- * One system call, so that data and number are of the same process.  They are read in their order.
- */
-static int
-pull_call(const struct soft_pull *pull, const struct iovec *to, int count, uint64_t *number)
+/* One system call, so that data and number are of the same process.  They are read in their order. */
+static char *
+pull_call(struct soft_grantor *from, const struct soft_wire_segment *segments, int count,
+    uint64_t *number) REQUIRES(soft_locks.fetch)
 {
-	struct iovec local[TARGETS_MAX + 1], remote[SOFT_MAX_SGE + 1];
-	uint64_t length = sizeof *number;
-	long n;
+	struct iovec pieces[SOFT_FETCH_PIECES];
+	size_t length = 0;
+	char *bytes;
 
-	for (int i = 0; i < count; i++)
-		local[i] = to[i];
-	local[count] = (struct iovec){ number, sizeof *number };
-	for (int i = 0; i < pull->count; i++) {
-		remote[i].iov_base = (void *)(uintptr_t)pull->segments[i].address;
-		remote[i].iov_len = pull->segments[i].length;
-		length += pull->segments[i].length;
+	for (int i = 0; i < count; i++) {
+		pieces[i].iov_base = (void *)(uintptr_t)segments[i].address;
+		pieces[i].iov_len = segments[i].length;
+		length += segments[i].length;
 	}
-	remote[pull->count] =
-	    (struct iovec){ (void *)(uintptr_t)pull->from->address, sizeof *number };
-	n = syscall(
-	    SYS_process_vm_readv, pull->from->pid, local, count + 1, remote, pull->count + 1, 0);
-	if (n < 0)
-		return -errno;
-	return (uint64_t)n == length ? 0 : -EFAULT;
+	pieces[count] = (struct iovec){ (void *)(uintptr_t)from->address, sizeof *number };
+	if (soft_fetch(&from->source, pieces, count + 1, &bytes))
+		return NULL;
+	memcpy(number, bytes + length, sizeof *number);
+	return bytes;
 }
 
-int
-soft_pull_read(const struct soft_pull *pull, const struct iovec *to, int count)
+char *
+soft_pull_read(const struct soft_pull *pull)
 {
 	uint64_t number = 0;
-	int r = pull_call(pull, to, count, &number);
+	char *bytes = pull_call(pull->from, pull->segments, pull->count, &number);
 
-	if (r)
-		return r;
-	return number == pull->number ? 0 : -ESTALE;
+	return number == pull->number ? bytes : NULL;
 }
 
 bool
-soft_pull_works(const struct soft_grantor *from, uint64_t number)
+soft_pull_works(struct soft_grantor *from, uint64_t number)
 {
-	const struct soft_pull nothing = { .from = from };
 	uint64_t now = 0;
+	bool works;
 
-	return from->pid > 0 && !pull_call(&nothing, NULL, 0, &now) &&
-	       soft_grant_is_alike(now, number);
+	if (from->source.pid <= 0)
+		return false;
+	soft_fetch_lock();
+	works = pull_call(from, NULL, 0, &now) && soft_grant_is_alike(now, number);
+	soft_fetch_unlock();
+	return works;
 }
