@@ -11,6 +11,8 @@
 
 static int line; /* to the other process */
 static pid_t other;
+static int second_line;
+static pid_t second;
 
 void
 other_start(void (*there)(void))
@@ -64,6 +66,24 @@ void
 other_go_on(void)
 {
 	kill(other, SIGCONT);
+}
+
+void
+other_swap(void)
+{
+	const int its_line = line;
+	const pid_t its_pid = other;
+
+	line = second_line;
+	other = second;
+	second_line = its_line;
+	second = its_pid;
+}
+
+pid_t
+other_pid(void)
+{
+	return other;
 }
 
 void

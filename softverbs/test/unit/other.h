@@ -9,6 +9,7 @@
 #define SOFT_OTHER_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* Forks the process that does `there` and exits. */
 void other_start(void (*there)(void));
@@ -18,6 +19,11 @@ void other_finish(void);
 void other_kill(void);
 void other_stop(void);
 void other_go_on(void);
+
+/* There may be two.  The calls are about the last that was started; after this, about the other. */
+void other_swap(void);
+
+pid_t other_pid(void);
 
 void other_tell(const void *data, size_t length);
 void other_hear(void *data, size_t length);

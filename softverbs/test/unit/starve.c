@@ -48,6 +48,7 @@ WRAP(int, pthread_create, pthread_t *thread, const pthread_attr_t *attr, void *(
 _Thread_local int starve_countdown;
 _Thread_local int starve_failed;
 const char *starve_failing;
+void (*_Atomic starve_before_read)(pid_t pid);
 
 #define is_starved(error) is_starved_at(error, __func__)
 static bool
@@ -247,6 +248,7 @@ __wrap_fcntl(int fd, int command, ...)
 long
 __wrap_syscall(long number, ...)
 {
+	void (*before_read)(pid_t pid) = starve_before_read;
 	long arg[6];
 	va_list ap;
 
@@ -254,6 +256,8 @@ __wrap_syscall(long number, ...)
 	for (int i = 0; i < 6; i++)
 		arg[i] = va_arg(ap, long);
 	va_end(ap);
+	if (number == SYS_process_vm_readv && before_read)
+		before_read((pid_t)arg[0]);
 	if (number == SYS_socket && is_starved(EMFILE))
 		return -1;
 	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);

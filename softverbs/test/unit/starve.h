@@ -8,11 +8,16 @@
 #ifndef SOFT_STARVE_H
 #define SOFT_STARVE_H
 
+#include <sys/types.h>
+
 /* The n-th call of this thread that may fail, fails; 0: none. */
 extern _Thread_local int starve_countdown;
 /* The errno of the one that did, and its name. */
 extern _Thread_local int starve_failed;
 extern const char *starve_failing;
+
+/* Called before another process, or this one, is read; it may take its time. */
+extern void (*_Atomic starve_before_read)(pid_t pid);
 
 /*
  * Of the process: pieces of memory that tests and device allocated; files and locked bytes of
