@@ -400,6 +400,16 @@ begin_silence(void)
 	ck_assert_int_eq(reads, 1);
 }
 
+/* The one that does not return is not the one that reads now. */
+static void
+read_beside_it(void)
+{
+	struct soft_fetch_source source = { .pid = getpid() };
+
+	starve_before_read = NULL;
+	ck_assert_int_eq(fetch_here(&source), 0);
+}
+
 CASE("soft-process-fetch:ends", .needs = feature_threads,
     .reason = "no process may be read here, or the child of one with threads makes none");
 
@@ -410,11 +420,11 @@ TEST(child__while_a_read_does_not_return__reads)
 	pid_t child;
 
 	begin_silence();
+	read_beside_it();
 	fflush(NULL);
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (!child) {
-		starve_before_read = NULL;
 		source = (struct soft_fetch_source){ .pid = getpid() };
 		_exit(fetch_here(&source) != 0);
 	}
