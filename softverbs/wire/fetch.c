@@ -75,8 +75,8 @@ fetch_wake(struct fetcher *fetcher, const atomic_bool *asleep)
 
 /*
  * Returns when the state is another, at the time `until` (0: never), and perhaps for no reason. Who
- * sleeps says so and then looks at the state, in the kernel; who changes the state then looks
- * whether one sleeps.
+ * sleeps sets the flag, and the kernel then looks at the state; who changes the state then looks at
+ * the flag.
  */
 static void
 fetch_sleep(struct fetcher *fetcher, atomic_bool *asleep, unsigned int state, uint64_t until)

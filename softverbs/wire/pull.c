@@ -22,7 +22,9 @@ soft_pull_parse(struct soft_pull *pull, const struct soft_frame *frame, const ch
 	return length <= SOFT_WIRE_PAYLOAD ? (uint32_t)length : 0;
 }
 
-/* One system call, so that data and number are of the same process.  They are read in their order. */
+/*
+ * One system call, so that data and number are of the same process.  They are read in their order.
+ */
 static char *
 pull_call(struct soft_grantor *from, const struct soft_wire_segment *segments, int count,
     uint64_t *number) REQUIRES(soft_locks.fetch)

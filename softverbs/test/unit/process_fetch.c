@@ -42,7 +42,7 @@ silence(pid_t pid)
 	starve_before_read = last;
 }
 
-/* Threads of reads that nothing waits for have ended, when as many are left as were there before. */
+/* Threads whose reads are late end now; as many are left as were there before. */
 static void
 answer(int threads)
 {
@@ -164,6 +164,7 @@ TEST(message__of_memory_that_does_not_answer__comes_with_its_data_and_others_are
 	end_both();
 }
 
+/* origin: out33.G2 */
 TEST(message__after_one_that_did_not_come_in_time__of_another_process_is_pulled)
 {
 	int threads, before;
@@ -182,6 +183,7 @@ TEST(message__after_one_that_did_not_come_in_time__of_another_process_is_pulled)
 	end_both();
 }
 
+/* origin: out33.G2 */
 TEST(read__of_memory_that_does_not_answer__is_whole_and_others_are_served)
 {
 	int threads;
@@ -206,6 +208,7 @@ TEST(read__of_memory_that_does_not_answer__is_whole_and_others_are_served)
 }
 
 /* The number of the grant is read when a link is made. */
+/* origin: out33.G2 */
 TEST(link__to_memory_that_does_not_answer__is_made_and_carries_data)
 {
 	other_start(sending);
@@ -220,6 +223,7 @@ TEST(link__to_memory_that_does_not_answer__is_made_and_carries_data)
 	answer(runner_threads_before());
 }
 
+/* origin: out33.G2 */
 TEST(closing__while_a_read_does_not_return__does_not_wait)
 {
 	begin(sending);
@@ -290,6 +294,7 @@ sending_what_never_comes(void)
 CASE("soft-process-fetch:userfaultfd", .needs = feature_uffd,
     .reason = "no fault of the kernel can be kept waiting here (userfaultfd)");
 
+/* origin: out33.G2 */
 TEST(message__of_pages_that_never_come__others_are_served_and_closing_does_not_wait)
 {
 	begin(sending_what_never_comes);
@@ -332,6 +337,7 @@ fetch_here(struct soft_fetch_source *source)
 
 CASE("soft-process-fetch:bounds", .needs = feature_read, .reason = FEATURE_NO_READ);
 
+/* origin: out33.G2 */
 TEST(silent_processes__more_than_threads__are_not_read)
 {
 	struct soft_fetch_source sources[SOURCES], good = { .pid = getpid() };
@@ -341,7 +347,8 @@ TEST(silent_processes__more_than_threads__are_not_read)
 	for (int i = 0; i < SOURCES; i++) {
 		sources[i] = (struct soft_fetch_source){ .pid = getpid() };
 		ck_assert_int_eq(fetch_here(&sources[i]), -ETIMEDOUT);
-		ck_assert_int_eq(fetch_here(&sources[i]), -ETIMEDOUT);
+		ck_assert_int_eq(fetch_here(&sources[i]), -ETIMEDOUT); /* it is not read again */
+		ck_assert_int_le(reads, i + 1);
 	}
 	ck_assert_int_le(reads, SOFT_FETCH_THREADS);
 	ck_assert_int_eq(runner_count_threads(), threads + SOFT_FETCH_THREADS);
@@ -360,6 +367,7 @@ take_time(pid_t pid)
 	usleep(30000);
 }
 
+/* origin: out33.G2 */
 TEST(process__that_answers_late_each_time__is_not_read_for_long)
 {
 	struct soft_fetch_source source = { .pid = getpid() };
@@ -413,6 +421,7 @@ read_beside_it(void)
 CASE("soft-process-fetch:ends", .needs = feature_threads,
     .reason = "no process may be read here, or the child of one with threads makes none");
 
+/* origin: out33.G2 */
 TEST(child__while_a_read_does_not_return__reads)
 {
 	struct soft_fetch_source source;
@@ -455,6 +464,7 @@ TEST(process__exits_while_a_read_does_not_return__ends)
 	other_finish();
 }
 
+/* origin: out33.G2 */
 TEST(process__without_a_thread_of_its_own_while_a_read_does_not_return__ends)
 {
 	other_start(main_thread_ending);
