@@ -161,7 +161,9 @@ page_own(struct dapl_stats_page *page)
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
 
-	if (fstat(page->fd, &st) || fcntl(page->fd, F_SETLK, &lock)) {
+	/* dat_top opens it by its name, whatever the umask of this process took. */
+	if (fchmod(page->fd, S_IRUSR | S_IWUSR) || fstat(page->fd, &st) ||
+	    fcntl(page->fd, F_SETLK, &lock)) {
 		const int r = -errno;
 
 		unlink(page->path);

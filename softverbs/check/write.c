@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "write.h"
 
+#include "softverbs/device/mode.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -104,14 +106,30 @@ soft_write(int fd, const char *bytes, size_t size, unsigned int limit)
 	return write_unsignalled(fd, bytes, size, write_end(limit));
 }
 
+/* What is created can be opened by the other processes of the run, whatever the umask takes. */
+static int
+write_open(const char *path)
+{
+	const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	int fd = open(path, flags);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+	if (fd >= 0)
+		(void)soft_mode_give(fd, S_IFREG, S_IRUSR | S_IWUSR);
+	else if (errno == EEXIST) /* by another process, or through a link */
+		fd = open(path, flags | O_CREAT, 0666);
+	return fd;
+}
+
 int
 soft_append(const char *path, const char *bytes, size_t size, unsigned int limit)
 {
-	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	const uint64_t end = write_end(limit);
 	int fd, error;
 
-	while ((fd = open(path, flags, 0666)) < 0) {
+	while ((fd = write_open(path)) < 0) {
 		if (errno != EINTR && (errno != ENXIO || !write_left(end)))
 			return errno;
 		write_pause();

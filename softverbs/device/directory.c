@@ -10,13 +10,13 @@
  */
 #include "complaint.h"
 #include "descriptors.h"
+#include "mode.h"
 #include "names.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FOR_OTHERS (S_IRWXG | S_IRWXO)
@@ -43,6 +43,7 @@ directory_check(int fd, const char *parent, const char *name)
 {
 	struct stat st;
 	char why[128];
+	int r;
 
 	if (fstat(fd, &st))
 		return directory_complain(parent, name, strerror(errno), -errno);
@@ -57,7 +58,9 @@ directory_check(int fd, const char *parent, const char *name)
 		    (unsigned int)st.st_mode & 07777);
 		return directory_complain(parent, name, why, -EACCES);
 	}
-	return 0;
+	/* The umask of the program that made it may have taken bits of the owner. */
+	r = soft_mode_give(fd, S_IFDIR, S_IRWXU);
+	return r ? directory_complain(parent, name, strerror(-r), r) : 0;
 }
 
 /* The directory `name` of an open one: a descriptor, or -errno after a message. */

@@ -34,8 +34,10 @@ soft_knock_open(void)
 
 	if (fd < 0)
 		return fd;
-	if (bind(fd, (struct sockaddr *)&address, length)) {
-		r = -errno;
+	r = bind(fd, (struct sockaddr *)&address, length) ?
+		-errno :
+		soft_name_knock_allow(soft_slot_number());
+	if (r) {
 		soft_close(fd);
 		return r;
 	}

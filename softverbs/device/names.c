@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "complaint.h"
 #include "descriptors.h"
+#include "mode.h"
 #include "names.h"
 #include "size.h"
 
@@ -38,6 +39,19 @@ names_lock_entry(uint32_t entry, short type)
 	return errno == EAGAIN || errno == EACCES ? -EADDRINUSE : -errno;
 }
 
+/* Gives the owner what the umask of the process that made the file has taken: 0 or -errno. */
+static int
+names_give(const char *name, mode_t type, mode_t bits)
+{
+	int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	r = soft_mode_give(fd, type, bits);
+	soft_close(fd);
+	return r;
+}
+
 int
 soft_names_open(void)
 {
@@ -55,6 +69,9 @@ soft_names_open(void)
 	/* Without waiting for one who has a lease. */
 	file = soft_descriptors_keep(openat(directory, FILE_NAME,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
+	if (file < 0 && errno == EACCES && !names_give(FILE_NAME, S_IFREG, S_IRUSR | S_IWUSR))
+		file = soft_descriptors_keep(openat(directory, FILE_NAME,
+		    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 	if (file < 0) {
 		r = -errno;
 		soft_complain("cannot open %s: %s", FILE_NAME, strerror(-r));
@@ -62,6 +79,7 @@ soft_names_open(void)
 		directory = -1;
 		return r;
 	}
+	(void)soft_mode_give(file, S_IFREG, S_IRUSR | S_IWUSR);
 	/* Programs that clean temporary directories skip files that are locked like this. */
 	(void)flock(file, LOCK_SH | LOCK_NB);
 	return 0;
@@ -159,6 +177,27 @@ socklen_t
 soft_name_knock_address(struct sockaddr_un *address, unsigned int slot)
 {
 	return name_address(address, KNOCK_NAME, slot);
+}
+
+__attribute__((format(printf, 1, 0))) static int
+name_allow(const char *format, unsigned int slot)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof name, format, slot);
+	return names_give(name, S_IFSOCK, S_IWUSR);
+}
+
+int
+soft_name_allow(unsigned int slot)
+{
+	return name_allow(SLOT_NAME, slot);
+}
+
+int
+soft_name_knock_allow(unsigned int slot)
+{
+	return name_allow(KNOCK_NAME, slot);
 }
 
 __attribute__((format(printf, 1, 0))) static void

@@ -41,6 +41,10 @@ uint16_t soft_name_read(uint32_t entry);
 socklen_t soft_name_address(struct sockaddr_un *address, unsigned int slot);
 socklen_t soft_name_knock_address(struct sockaddr_un *address, unsigned int slot);
 
+/* Let the processes of the user connect to one, whatever the umask took: 0 or -errno. */
+int soft_name_allow(unsigned int slot);
+int soft_name_knock_allow(unsigned int slot);
+
 /* Removes these sockets from the directory, if they are there. */
 void soft_name_unlink(unsigned int slot);
 

@@ -54,9 +54,11 @@ slot_listen(unsigned int slot)
 	if (fd < 0)
 		return fd;
 	if (!bind(fd, (struct sockaddr *)&address, length)) {
-		if (!listen(fd, SOMAXCONN))
+		r = soft_name_allow(slot);
+		if (!r && !listen(fd, SOMAXCONN))
 			return fd;
-		r = -errno;
+		if (!r)
+			r = -errno;
 		soft_name_unlink(slot);
 	} else {
 		r = -errno;

@@ -5,6 +5,8 @@
 #include "reach.h"
 #include "stub.h"
 
+#include "softverbs/device/mode.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -67,6 +69,9 @@ folder_write_image(int folder, const struct image *image)
 	written = write(fd, image->bytes, image->size);
 	if (written != (ssize_t)image->size)
 		r = written < 0 ? -errno : -ENOSPC;
+	/* Whatever the umask takes. */
+	if (!r && fchmod(fd, 0500))
+		r = -errno;
 	if (close(fd) && !r)
 		r = -errno;
 	if (!r && renameat(folder, name, folder, image->name))
@@ -102,7 +107,9 @@ folder_open_own(int parent, const char *name, const char **why)
 	*why = NULL;
 	if (mkdirat(parent, name, S_IRWXU) && errno != EEXIST)
 		return -errno;
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		(void)soft_mode_give(fd, S_IFDIR, S_IRWXU);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) || fstatvfs(fd, &system))

@@ -12,6 +12,7 @@
 #include "streams.h"
 #include "sweep.h"
 #include "softverbs/check/moves.h"
+#include "softverbs/device/mode.h"
 
 #include <argp.h>
 #include <errno.h>
@@ -188,7 +189,12 @@ run_report_can_be_opened(void)
 
 	if (!stat(report, &there) && S_ISFIFO(there.st_mode))
 		return !access(report, W_OK);
-	fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	/* The processes of the run open it by its name, whatever their umask. */
+	fd = open(report, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd >= 0)
+		(void)soft_mode_give(fd, S_IFREG, S_IWUSR | S_IRUSR);
+	else if (errno == EEXIST)
+		fd = open(report, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 	return fd >= 0 && !close(fd);
 }
 

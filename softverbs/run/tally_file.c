@@ -59,7 +59,9 @@ file_make(char *path)
 
 	for (;;) {
 		fd = mkostemp(path, O_CLOEXEC);
-		if (fd < 0 || flock(fd, LOCK_EX) || fstat(fd, &file))
+		/* The processes of the run open it by its name, whatever their umask. */
+		if (fd < 0 || fchmod(fd, S_IRUSR | S_IWUSR) || flock(fd, LOCK_EX) ||
+		    fstat(fd, &file))
 			soft_parent_fail(path);
 		if (file.st_nlink)
 			return fd;

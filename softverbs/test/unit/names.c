@@ -180,6 +180,66 @@ TEST(directory_open_to_others__refused_with_a_message)
 	ck_assert_int_eq(use_the_device(), 0);
 }
 
+/* The permissions of what softverbs has made, without the type. */
+static mode_t
+mode_of(const char *path)
+{
+	struct stat st;
+
+	ck_assert_msg(!lstat(path, &st), "%s: %s", path, strerror(errno));
+	return st.st_mode & 07777;
+}
+
+static int
+expect_for_the_owner(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	const mode_t needed = type == FTW_D	    ? S_IRWXU :
+			      S_ISSOCK(st->st_mode) ? S_IWUSR :
+						      S_IRUSR | S_IWUSR;
+
+	(void)ftw;
+	ck_assert_msg((st->st_mode & needed) == needed, "%s has mode %04o", path,
+	    (unsigned int)st->st_mode & 07777);
+	ck_assert_msg(S_ISSOCK(st->st_mode) || !(st->st_mode & 077), "%s is open to others", path);
+	return 0;
+}
+
+/* origin: out33.J2 */
+TEST_LOOP(umask__takes_bits_of_the_owner__what_is_made_has_them, 4)
+{
+	const mode_t masks[] = { 0177, 0277, 0477, 0777 }, before = umask(masks[_i]);
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 }
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+
+	ck_assert_ptr_nonnull(qp);
+	ck_assert_int_eq(umask(before), masks[_i]);
+	ck_assert_int_eq(nftw(meeting_place(), expect_for_the_owner, 8, FTW_DEPTH | FTW_PHYS), 0);
+	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+
+/* origin: out33.J2 */
+TEST_LOOP(directory_of_an_earlier_run_without_bits_of_the_owner__is_repaired, 4)
+{
+	const mode_t modes[] = { 0600, 0500, 0200, 0 };
+	char file[ROOM_MAX];
+
+	ck_assert_int_eq(use_the_device(), 0);
+	snprintf(file, sizeof file, "%.200s/softverbs.1.names", meeting_place());
+	ck_assert_int_eq(chmod(file, modes[_i] & 0600), 0);
+	ck_assert_int_eq(chmod(meeting_place(), modes[_i]), 0);
+	ck_assert_int_eq(use_the_device(), 0);
+	ck_assert_int_eq(mode_of(meeting_place()), 0700);
+	ck_assert_int_eq(mode_of(file), 0600);
+}
+
 TEST(directory_is_a_link_or_a_file__refused_with_a_message)
 {
 	char place[ROOM_MAX];

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <dat2/dat_ib_extensions.h>
@@ -188,6 +189,29 @@ assert_figures(DAT_EVD_HANDLE evd, const char *adapter, DAT_UPCALL_POLICY policy
 }
 
 DT_CASE("page:figures");
+
+/* origin: out33.J2 */
+TEST(page__umask_takes_bits_of_the_owner__can_be_opened)
+{
+	DAT_IA_HANDLE ia;
+	struct stat st;
+	mode_t before;
+	int fd;
+
+	if (access(DAPL_STATS_FOLDER, W_OK)) {
+		runner_skip("needs " DAPL_STATS_FOLDER);
+		return;
+	}
+	setenv("DAPL_STATS", "10", 1);
+	before = umask(0777);
+	ia = dt_open("soft", NULL);
+	umask(before);
+	fd = page_open();
+	ck_assert_int_eq(fstat(fd, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0600);
+	close(fd);
+	dt_close(ia);
+}
 
 /* clause: f.2.5 */
 TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
