@@ -123,13 +123,26 @@ sentry_report(
 	soft_check_queue_unlock(queue);
 }
 
+/* The thread that should look at the queue sleeps for a time, and has not come back yet. */
+static bool
+sentry_expects(struct soft_check_view *view, const struct soft_suspicion *suspicion)
+{
+	if (!suspicion->napper)
+		return false;
+	if (!view->napper) {
+		view->napper = suspicion->napper;
+		view->naps = suspicion->naps;
+	}
+	return view->napper == suspicion->napper && view->naps == suspicion->naps;
+}
+
 static void
 sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *sleepers,
     uint64_t passed) SOFT_NO_CHECK_LOCK
 {
 	struct soft_check_view *view = queue->view;
 	const bool possible = sleepers && soft_suspicion_is_possible(view);
-	struct soft_suspicion suspicion = { SOFT_INNOCENT, SOFT_STRANDED, 0, "" };
+	struct soft_suspicion suspicion = { .kind = SOFT_STRANDED, .call = "" };
 
 	if (possible)
 		suspicion = soft_suspect(view, sleepers);
@@ -146,8 +159,11 @@ sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *slee
 		view->suspected = suspicion.kind + 1u;
 		view->since = view->activity;
 		view->strong = view->weak = 0;
+		view->napper = 0;
 		return;
 	}
+	if (sentry_expects(view, &suspicion))
+		return;
 	view->weak += passed;
 	if (suspicion.strength == SOFT_STRONG)
 		view->strong += passed;

@@ -95,6 +95,20 @@ sleep_is_of_the_device(const char *thread)
 	       (!strcmp(name, SOFT_PROGRESS_NAME "\n") || !strcmp(name, SOFT_SENTRY_NAME "\n"));
 }
 
+/* How often the thread has gone to sleep; 0 if that cannot be read. */
+static unsigned long
+sleep_naps(const char *thread)
+{
+	static const char name[] = "\nvoluntary_ctxt_switches:";
+	char text[4096];
+	const char *line;
+
+	if (!sleep_read(thread, "status", text, sizeof text))
+		return 0;
+	line = strstr(text, name);
+	return line ? strtoul(line + sizeof name - 1, NULL, 10) : 0;
+}
+
 /* False if it has ended meanwhile. */
 static bool
 sleep_look(const char *thread, struct soft_sleeper *sleeper)
@@ -117,6 +131,9 @@ sleep_look(const char *thread, struct soft_sleeper *sleeper)
 	if (sscanf(text, "%ld %lx %lx %lx %lx %lx %lx", &sleeper->call, &a[0], &a[1], &a[2], &a[3],
 		&a[4], &a[5]) != 7)
 		sleeper->asleep = false;
+	sleeper->timed = sleeper->asleep && sleep_is_timed(sleeper, sleep_call(sleeper->call));
+	if (sleeper->timed)
+		sleeper->naps = sleep_naps(thread);
 	return true;
 }
 
@@ -127,7 +144,7 @@ sleep_count(struct soft_sleepers *sleepers, const struct soft_sleeper *sleeper)
 
 	if (!sleeper->asleep)
 		sleepers->running = sleepers->busy = true;
-	else if (sleep_is_timed(sleeper, call))
+	else if (sleeper->timed)
 		sleepers->timed = true;
 	else if (!call || call->kind != INSIDE)
 		sleepers->outside = true;
@@ -319,6 +336,15 @@ soft_sleep_count_ready(void)
 			ready += sleep_is_ready(entry->d_name);
 	closedir(folder);
 	return ready;
+}
+
+const struct soft_sleeper *
+soft_sleepers_napping(const struct soft_sleepers *sleepers, pid_t thread)
+{
+	for (size_t i = 0; i < sleepers->count; i++)
+		if (sleepers->threads[i].thread == thread)
+			return sleepers->threads[i].timed ? &sleepers->threads[i] : NULL;
+	return NULL;
 }
 
 bool

@@ -21,7 +21,9 @@
 struct soft_sleeper {
 	pid_t thread;
 	bool asleep;
-	long call; /* its number, or -1 */
+	bool timed;	    /* it wakes by itself */
+	unsigned long naps; /* how often it has slept until now, if it is timed */
+	long call;	    /* its number, or -1 */
 	unsigned long arguments[SOFT_SLEEP_ARGUMENTS];
 };
 
@@ -58,6 +60,10 @@ bool soft_sleepers_others_come_back(
 
 /* How many threads of the program run or want to, but for the calling one; of the first 64. */
 unsigned int soft_sleep_count_ready(void);
+
+/* This thread, if it sleeps for a time; or NULL. */
+const struct soft_sleeper *soft_sleepers_napping(
+    const struct soft_sleepers *sleepers, pid_t thread);
 
 /* True if this thread is asleep. */
 bool soft_sleepers_asleep(const struct soft_sleepers *sleepers, pid_t thread);

@@ -188,11 +188,11 @@ suspicion_ended(const struct soft_check_view *view, const struct soft_sleepers *
 	return soft_sleepers_are_stuck(sleepers, view->fd) ? SOFT_STRONG : SOFT_WEAK;
 }
 
-struct soft_suspicion
-soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
+static struct soft_suspicion
+suspicion_of(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
 {
 	const struct soft_check_state *state = &view->state;
-	struct soft_suspicion result = { SOFT_INNOCENT, SOFT_STRANDED, 0, "" };
+	struct soft_suspicion result = { .kind = SOFT_STRANDED, .call = "" };
 	const struct soft_sleeper *sleeper;
 
 	if (view->destroying) {
@@ -227,4 +227,30 @@ soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sle
 		return result;
 	}
 	return suspicion_visible(result, view, sleepers, sleeper);
+}
+
+/* The thread that will come back by itself, and is expected to look at the queue then. */
+static const struct soft_sleeper *
+suspicion_napper(const struct soft_check_view *view, const struct soft_sleepers *sleepers,
+    const struct soft_suspicion *suspicion)
+{
+	if (view->destroying || (suspicion->sleeper && view->was_armed))
+		return NULL;
+	if (suspicion->sleeper)
+		return soft_sleepers_napping(sleepers, suspicion->sleeper);
+	return view->asks ? NULL : soft_sleepers_napping(sleepers, view->keeper);
+}
+
+struct soft_suspicion
+soft_suspect(const struct soft_check_view *view, const struct soft_sleepers *sleepers)
+{
+	struct soft_suspicion result = suspicion_of(view, sleepers);
+	const struct soft_sleeper *napper = suspicion_napper(view, sleepers, &result);
+
+	if (result.strength == SOFT_INNOCENT || !napper)
+		return result;
+	result.strength = SOFT_WEAK;
+	result.napper = napper->thread;
+	result.naps = napper->naps;
+	return result;
 }

@@ -28,6 +28,11 @@
  *
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
+ * A thread that sleeps for a time wakes by itself, and can poll then.  So the time does not count
+ * until it has come back, once, if a queue was never armed and it sleeps on the channel; or if it is
+ * the thread that polled, armed or read an event last, and none sleeps on the channel.  A queue that
+ * was armed and missed its completion counts: then only the time limit rescues the program.
+ *
  * What is no proof:
  *
  * - Time in which the program had no processor, or was stopped: its threads are not asleep then,
@@ -56,6 +61,8 @@ struct soft_suspicion {
 	enum soft_kind kind;
 	pid_t sleeper; /* a thread that waits for the channel; 0: none */
 	const char *call;
+	pid_t napper; /* a thread that will come back, and look at the queue; 0: none */
+	unsigned long naps;
 };
 
 struct soft_suspicion soft_suspect(

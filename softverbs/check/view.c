@@ -18,6 +18,16 @@ view_take_asked(struct soft_check_view *view, unsigned int asked)
 	view->asks = view->asked_at && now - view->asked_at < ASKED;
 }
 
+static pid_t
+view_keeper(const struct soft_check_queue *queue) REQUIRES(soft_check_locks.queue)
+{
+	const struct soft_site *last = &queue->polled;
+
+	if (queue->armed.when > last->when)
+		last = &queue->armed;
+	return queue->event.when > last->when ? queue->event.thread : last->thread;
+}
+
 bool
 soft_check_view_take(struct soft_check_queue *queue)
 {
@@ -39,6 +49,7 @@ soft_check_view_take(struct soft_check_queue *queue)
 		view->was_armed = queue->was_armed;
 		view->arm_failed = queue->arm_failed;
 		view->polled = queue->polled.thread;
+		view->keeper = view_keeper(queue);
 		view->taken =
 		    queue->event.when > queue->polled.when && queue->event.when > queue->armed.when;
 		view->channel = queue->cq->channel;

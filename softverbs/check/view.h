@@ -14,6 +14,7 @@ struct soft_check_view {
 	bool was_armed, arm_failed;
 	bool taken;   /* an event was read after the last poll and the last arm */
 	pid_t polled; /* the thread that did so last; 0: none */
+	pid_t keeper; /* the thread that polled, armed or read an event last; 0: none */
 	unsigned int events_read, events_acknowledged;
 	const struct soft_channel *channel; /* only to compare */
 	int fd;				    /* of the channel, or -1 */
@@ -34,6 +35,8 @@ struct soft_check_view {
 	unsigned int suspected; /* the kind, plus 1; 0: nothing */
 	unsigned int since;
 	uint64_t strong, weak; /* nanoseconds */
+	pid_t napper;	       /* the thread that had a nap meanwhile; 0: none */
+	unsigned long naps;    /* its number */
 };
 
 /* Looks at the queue now; false if there is no memory for it. */

@@ -147,7 +147,7 @@ begin(void)
 	sem_init(&go, 0, 0);
 	sem_init(&done, 0, 0);
 	possible = true;
-	suspicion = (struct soft_suspicion){ SOFT_STRONG, SOFT_STRANDED, 0, "" };
+	suspicion = (struct soft_suspicion){ SOFT_STRONG, SOFT_STRANDED, 0, "", 0, 0 };
 	numbers = (struct soft_check_view){ 0 };
 	thread_count = 0;
 	stop = false;
@@ -209,6 +209,54 @@ TEST(weak__is_reported__after_five_times_as_long)
 	begin();
 	suspicion.strength = SOFT_WEAK;
 	ck_assert_int_eq(ticks_until_report(), 51);
+	end();
+}
+
+/* origin: out33.J3 */
+TEST(sleep_for_a_time__counts__when_the_thread_has_come_back)
+{
+	begin();
+	suspicion.strength = SOFT_WEAK;
+	suspicion.napper = 7;
+	suspicion.naps = 3;
+	ck_assert_int_eq(ticks_until_report(), 1000);
+	suspicion.naps = 4;
+	ck_assert_int_eq(ticks_until_report(), 50);
+	end();
+}
+
+/* origin: out33.J3 */
+TEST_LOOP(sleep_for_a_time__after_the_first__counts, 2)
+{
+	begin();
+	suspicion.strength = SOFT_WEAK;
+	suspicion.napper = 7;
+	suspicion.naps = 3;
+	for (int i = 0; i < 100; i++)
+		tick_for(TICK);
+	suspicion.napper += (pid_t)_i;
+	suspicion.naps += (unsigned long)!_i;
+	for (int i = 0; i < 49; i++) {
+		tick_for(TICK);
+		suspicion.naps++;
+	}
+	ck_assert_int_eq(ticks_until_report(), 1);
+	end();
+}
+
+/* origin: out33.J3 */
+TEST(sleep_for_a_time__a_call_with_the_queue__one_more_does_not_count)
+{
+	begin();
+	suspicion.strength = SOFT_WEAK;
+	suspicion.napper = 7;
+	for (int n = 0; n < 3; n++) {
+		for (int i = 0; i < 200; i++)
+			tick_for(TICK);
+		queue->activity++;
+		suspicion.naps++;
+	}
+	ck_assert_int_eq(fake_reports, 0);
 	end();
 }
 
@@ -499,7 +547,7 @@ TEST_LOOP(text__of_each_kind__its_own_numbers, sizeof texts / sizeof texts[0])
 	for (int i = 0; i < (texts[_i].nothing ? 0 : 3); i++)
 		fake_complete(queue, (struct ibv_wc){ 0 }, true);
 	suspicion = (struct soft_suspicion){ SOFT_STRONG, texts[_i].kind, texts[_i].alone ? 0 : 77,
-		"sleeping()" };
+		"sleeping()", 0, 0 };
 	numbers = (struct soft_check_view){ .sends = 11,
 		.receives = 12,
 		.gone = 13,

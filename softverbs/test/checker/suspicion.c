@@ -16,6 +16,7 @@ enum doing {
 	NOTHING,
 	ON,	     /* sleeps in read() of the channel */
 	ON_TWO,	     /* in poll() of it and another descriptor */
+	ON_TIMED,    /* in read() of it, which a time limit ends */
 	ELSEWHERE,   /* in read() of another channel */
 	WAITS,	     /* for another thread */
 	WAITS_TIMED, /* the same, for a time */
@@ -53,6 +54,7 @@ struct row {
 	enum doing threads[THREADS];
 	enum other other;
 	bool unknown; /* the threads could not be read */
+	pid_t napper;
 };
 
 static struct pollfd two[2];
@@ -74,13 +76,16 @@ act(struct soft_sleepers *all, struct soft_sleeper *one, pid_t number, enum doin
 		one->arguments[1] = 2;
 		all->outside = true;
 		break;
+	case ON_TIMED:
+		one->timed = all->timed = true;
+		break;
 	case ELSEWHERE:
 		one->arguments[0] = 901;
 		all->outside = true;
 		break;
 	case WAITS_TIMED:
 		one->arguments[3] = 1;
-		all->timed = true;
+		one->timed = all->timed = true;
 		one->call = SYS_futex;
 		break;
 	case WAITS:
@@ -88,7 +93,7 @@ act(struct soft_sleepers *all, struct soft_sleeper *one, pid_t number, enum doin
 		break;
 	case SLEEPS:
 		one->call = SYS_nanosleep;
-		all->timed = true;
+		one->timed = all->timed = true;
 		break;
 	case OUTSIDE:
 		one->call = SYS_wait4;
@@ -247,6 +252,24 @@ static const struct row rows[] = {
 	    .view = VISIBLE(.asks = true), .threads = { SLEEPS, ON } },
 	{ .what = "a thread has come back", .kind = SOFT_STRANDED, .strength = WEAK,
 	    .view = VISIBLE(), .threads = { RUNS_ON } },
+
+	/* A thread that will come back.  origin: out33.J3 */
+	{ .what = "never armed, waits for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK, .napper = 100,
+	    .view = { .state = { .visible = 1 }, .polled = 7 }, .threads = { ON_TIMED } },
+	{ .what = "never armed, waits for a time, another queue is", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK, .napper = 101,
+	    .view = { .state = { .visible = 1, .received = true } }, .threads = { SLEEPS, ON_TIMED }, .other = ARMED },
+	{ .what = "never armed, another sleeps for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
+	    .view = { .state = { .visible = 1 }, .keeper = 101 }, .threads = { ON, SLEEPS } },
+	{ .what = "armed before, waits for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
+	    .view = VISIBLE(.keeper = 100), .threads = { ON_TIMED } },
+	{ .what = "armed, waits for a time", .kind = SOFT_NOT_LOOKED_AT_AGAIN, .strength = STRONG,
+	    .view = VISIBLE_STATE(.armed = SOFT_ARMED_ANY), .threads = { ON_TIMED } },
+	{ .what = "the keeper sleeps for a time", .kind = SOFT_STRANDED, .strength = WEAK, .napper = 101,
+	    .view = VISIBLE(.keeper = 101), .threads = { WAITS, SLEEPS } },
+	{ .what = "another sleeps for a time", .kind = SOFT_STRANDED, .strength = WEAK,
+	    .view = VISIBLE(.keeper = 100), .threads = { WAITS, SLEEPS } },
+	{ .what = "the keeper sleeps for a time, and the program asks", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK,
+	    .view = VISIBLE(.keeper = 100, .asks = true), .threads = { SLEEPS } },
 
 	/* Completions, and none that waits. */
 	{ .what = "all wait for each other", .kind = SOFT_STRANDED, .strength = STRONG,
@@ -421,13 +444,16 @@ expect_row(const struct row *row)
 	for (int i = 0; i < THREADS && row->threads[i]; i++) {
 		act(&sleepers, &threads[i], 100 + i, row->threads[i]);
 		sleepers.count++;
-		if (!sleeper && (row->threads[i] == ON || row->threads[i] == ON_TWO))
+		if (!sleeper && (row->threads[i] == ON || row->threads[i] == ON_TWO ||
+				    row->threads[i] == ON_TIMED))
 			sleeper = 100 + i;
 	}
 	found = soft_suspect(view, &sleepers);
 	ck_assert_msg(found.kind == row->kind && found.strength == row->strength,
 	    "%s: %s %d, expected %s %d", row->what, soft_kinds[found.kind].name, found.strength,
 	    soft_kinds[row->kind].name, row->strength);
+	ck_assert_msg(
+	    found.napper == row->napper, "%s: expects thread %d", row->what, (int)found.napper);
 	if (view->destroying)
 		return;
 	ck_assert_msg(found.sleeper == sleeper, "%s: thread %d", row->what, (int)found.sleeper);
