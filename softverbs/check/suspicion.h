@@ -29,9 +29,9 @@
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
  * A thread that sleeps for a time wakes by itself, and can poll then.  So the time does not count
- * until it has come back, once, if a queue was never armed and it sleeps on the channel; or if it is
- * the thread that polled, armed or read an event last, and none sleeps on the channel.  A queue that
- * was armed and missed its completion counts: then only the time limit rescues the program.
+ * until it has come back, once, if a queue was never armed and it sleeps on the channel; or if it
+ * is the thread that polled, armed or read an event last, and none sleeps on the channel.  A queue
+ * that was armed and missed its completion counts: then only the time limit rescues the program.
  *
  * What is no proof:
  *

@@ -257,7 +257,8 @@ connect_reject(
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
 		soft_cm_send(id, SOFT_CM_REJ, reason, data, length);
 		id->state = SOFT_ID_DISCONNECTED;
-	} else if (id->state != SOFT_ID_DISCONNECTED) {
+		id->rejected = true;
+	} else if (id->state != SOFT_ID_DISCONNECTED || id->rejected) {
 		r = -EINVAL;
 	}
 	soft_cm_unlock();

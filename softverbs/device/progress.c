@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "progress.h"
 #include "bell.h"
+#include "complaint.h"
 #include "descriptors.h"
 #include "last.h"
 #include "timer.h"
 
 #include <signal.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 static pthread_t thread;
 static int epoll_fd = -1;
@@ -34,12 +37,28 @@ progress_watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 	pthread_mutex_unlock(&control);
 }
 
+/* A wait that fails at once would make the thread spin. */
+static void
+progress_pause(int error)
+{
+	const struct timespec pause = { .tv_nsec = 10 * SOFT_MILLISECOND };
+	static bool said;
+
+	if (!said)
+		soft_complain("epoll_wait() fails (%s), so the device is slow", strerror(error));
+	said = true;
+	(void)nanosleep(&pause, NULL);
+}
+
 /* Waits for the next event; false at the time `when`, or if a signal woke the thread. */
 static bool
 progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 {
 	static bool
-	    /* there is no epoll_pwait2(), as before 5.11 and in valgrind, which warns each time */
+	    /*
+	     * There is no epoll_pwait2(), as before 5.11 and in valgrind, which warns each time;
+	     * or a filter of system calls refuses it.
+	     */
 	    coarse;
 	struct timespec ts, *timeout = NULL;
 	uint64_t now, left = 0;
@@ -58,12 +77,14 @@ progress_next_event(uint64_t when, struct epoll_event *event) SOFT_NO_LEAF_LOCK
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	if (!coarse) {
 		n = epoll_pwait2(epoll_fd, event, 1, timeout, NULL);
-		coarse = n < 0 && errno == ENOSYS;
+		coarse = n < 0 && errno != EINTR;
 	}
 	if (coarse) { /* milliseconds */
 		left = left > SOFT_SECOND ? SOFT_SECOND : left;
 		left = (left + SOFT_MILLISECOND - 1) / SOFT_MILLISECOND;
 		n = epoll_wait(epoll_fd, event, 1, timeout ? (int)left : -1);
+		if (n < 0 && errno != EINTR)
+			progress_pause(errno);
 	}
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	progress_watches_lock();

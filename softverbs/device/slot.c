@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "slot.h"
+#include "complaint.h"
 #include "descriptors.h"
 #include "guard.h"
 #include "names.h"
@@ -107,6 +108,9 @@ soft_slot_open(void)
 		if (r != -EADDRINUSE)
 			return r;
 	}
+	soft_complain("all %u names of processes are taken: this user has too many processes that "
+		      "use the device, or one of them has locked softverbs.1.names",
+	    count);
 	return -EUSERS;
 }
 

@@ -118,6 +118,8 @@ qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_DEST_QPN, dest_qp_num);
 	SET(IBV_QP_QKEY, qkey);
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
+	own->rq_psn &= SOFT_PSN_MASK;
+	own->sq_psn &= SOFT_PSN_MASK;
 }
 
 /* Resets everything.  The caller drops the reference that is returned. */

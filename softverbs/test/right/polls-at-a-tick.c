@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* origin: out33.J3 */
 /*
- * A queue is never armed.  Its channel is in the set of a poll() with a time limit, and the queue is
- * polled each time that this has passed.  Another queue is armed; its thread sleeps for a time
+ * A queue is never armed.  Its channel is in the set of a poll() with a time limit, and the queue
+ * is polled each time that this has passed.  Another queue is armed; its thread sleeps for a time
  * between the event and the poll.
  */
 #include <poll.h>

@@ -349,6 +349,18 @@ TEST(reject__the_client_gets_the_data)
 	cm_expect_no_event(server);
 }
 
+/* origin: out33.J5 */
+TEST(reject__twice__the_second_is_refused)
+{
+	request();
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	cm_expect_no_event(client);
+	cm_expect_no_event(server);
+}
+
 /* The first answer counts. */
 /* origin: outside.141 */
 TEST(reject__then_accept__refused_and_the_client_hears_one_answer)

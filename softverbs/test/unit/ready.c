@@ -525,3 +525,68 @@ TEST(kernel_cannot_read_without_waiting__threads_wait_without_reading__each_even
 	ck_assert_int_eq(read_events(), 1);
 	pair_free(&a, &b);
 }
+
+/* ---- a filter that refuses to wait ---- */
+
+CASE("soft-ready:refused");
+
+static void
+refuse(long call)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+/* Milliseconds of all threads. */
+static long
+processor_time(void)
+{
+	struct timespec now;
+
+	ck_assert_int_eq(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), 0);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* The first: epoll_pwait2() alone; the second: every way in which the thread may wait. */
+/* origin: out33.J4 */
+TEST_LOOP(wait_of_the_device__is_refused__it_does_not_spin, 2)
+{
+	const struct timespec pause = { .tv_nsec = 500000000 };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 } };
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_qp *qp;
+	long before;
+
+	if (!feature_filter()) {
+		runner_skip(FEATURE_NO_FILTER);
+		return;
+	}
+	refuse(SYS_epoll_pwait2);
+	if (_i) {
+		refuse(SYS_epoll_pwait);
+#ifdef SYS_epoll_wait
+		refuse(SYS_epoll_wait);
+#endif
+	}
+	context = story_open();
+	pd = ibv_alloc_pd(context);
+	init.send_cq = init.recv_cq = ibv_create_cq(context, 1, NULL, NULL, 0);
+	qp = ibv_create_qp(pd, &init); /* starts the thread */
+	ck_assert_ptr_nonnull(qp);
+	before = processor_time();
+	nanosleep(&pause, NULL);
+	ck_assert_int_lt(processor_time() - before, 200);
+	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
+	ck_assert_int_eq(ibv_destroy_cq(init.send_cq), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}

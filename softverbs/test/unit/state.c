@@ -297,6 +297,23 @@ TEST(attributes__are_asked_as_they_were_set__and_are_as_new_after_a_reset)
 	}
 }
 
+/* origin: out33.J6 */
+TEST(sequence_numbers__are_asked__have_24_bits)
+{
+	const uint32_t before = side_psn;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	side_psn = 0xab000123;
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, a.qp->qp_num);
+	side_to_rts(&a, NULL);
+	side_psn = before;
+	ck_assert_int_eq(ibv_query_qp(a.qp, &attr, ~0, &init), 0);
+	ck_assert_uint_eq(attr.rq_psn, 0x123);
+	ck_assert_uint_eq(attr.sq_psn, 0x123);
+}
+
 TEST(current_state__a_wrong_one__refused)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR, .cur_qp_state = IBV_QPS_RTS };
