@@ -304,10 +304,13 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 		r = soft_runtime_start();
 	if (r)
 		goto put_context;
+	r = soft_context_count(&ctx->cqs, SOFT_MAX_CQ);
+	if (r)
+		goto put_context;
 	cq = cq_alloc((int)init->cqe, stamped);
 	if (!cq) {
 		r = -ENOMEM;
-		goto put_context;
+		goto uncount;
 	}
 	cq_init(cq, context, init);
 	if (soft_judge)
@@ -320,7 +323,8 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 
 free_cq:
 	cq_free(cq);
-
+uncount:
+	ctx->cqs--;
 put_context:
 	soft_context_put(ctx);
 fail:
@@ -427,6 +431,7 @@ soft_ibv_destroy_cq(struct ibv_cq *ibv) SOFT_NO_LOCK
 	if (cq->domain)
 		cq->domain->users--;
 	cq_free(cq);
+	ctx->cqs--;
 	soft_context_put(ctx);
 	return 0;
 }

@@ -24,8 +24,19 @@ struct soft_context {
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
-	unsigned int refs; /* guarded by verbs.context.mutex */
+	unsigned int refs;	    /* guarded by verbs.context.mutex */
+	atomic_uint pds, cqs, srqs; /* that there are, which ibv_query_device() limits */
 };
+
+/* Counts one object more of a kind, of which there may be so many: 0 or -ENOMEM. */
+static inline int
+soft_context_count(atomic_uint *count, unsigned int most)
+{
+	if (atomic_fetch_add(count, 1) < most)
+		return 0;
+	atomic_fetch_sub(count, 1);
+	return -ENOMEM;
+}
 
 static inline struct soft_context *
 soft_context_of(struct ibv_context *context)

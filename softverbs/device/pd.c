@@ -44,10 +44,19 @@ static struct soft_pd *
 pd_create(struct ibv_context *context)
 {
 	static atomic_uint handles;
-	struct soft_pd *pd = pd_alloc(soft_context_of(context), sizeof *pd);
+	struct soft_context *ctx = soft_context_of(context);
+	struct soft_pd *pd = pd_alloc(ctx, sizeof *pd);
+	int r;
 
 	if (!pd)
 		return NULL;
+	r = soft_context_count(&ctx->pds, SOFT_MAX_PD);
+	if (r) {
+		free(pd);
+		soft_context_put(ctx);
+		errno = -r;
+		return NULL;
+	}
 	pd->ibv.context = context;
 	pd->ibv.handle = ++handles;
 	return pd;
@@ -78,6 +87,7 @@ soft_ibv_dealloc_pd(struct ibv_pd *ibv)
 	if (pd->td)
 		pd->td->users--;
 	free(pd);
+	ctx->pds--;
 	soft_context_put(ctx);
 	return 0;
 }

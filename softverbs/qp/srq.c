@@ -64,13 +64,13 @@ soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 		 init->attr.max_sge > SOFT_MAX_SGE)
 		r = -EINVAL;
 	else
-		r = 0;
+		r = soft_context_count(&ctx->srqs, SOFT_MAX_SRQ);
 	if (r)
 		goto fail;
 	srq = calloc(1, sizeof *srq);
 	r = -ENOMEM;
 	if (!srq)
-		goto fail;
+		goto uncount;
 	if (!init->attr.max_sge)
 		init->attr.max_sge = 1;
 	r = soft_rq_init(&srq->rq, init->attr.max_wr, init->attr.max_sge);
@@ -91,6 +91,8 @@ soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 
 free_srq:
 	free(srq);
+uncount:
+	ctx->srqs--;
 fail:
 	errno = -r;
 	return NULL;
@@ -168,6 +170,7 @@ soft_ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 	soft_rq_fini(&srq->rq);
 	soft_pd_of(ibv->pd)->users--;
 	free(srq);
+	ctx->srqs--;
 	return 0;
 }
 

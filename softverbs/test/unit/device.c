@@ -57,6 +57,41 @@ TEST(query__limits_are_those_of_an_adapter)
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
 
+/* origin: out33.J7 */
+TEST_LOOP(objects__as_many_as_the_device_reports__one_more_is_refused, 3)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_device_attr attr;
+	void **objects, *more;
+	int most;
+
+	ck_assert_int_eq(ibv_query_device(context, &attr), 0);
+	most = _i == 0 ? attr.max_pd - 1 : _i == 1 ? attr.max_cq : attr.max_srq;
+	objects = calloc((size_t)most, sizeof *objects);
+	ck_assert_ptr_nonnull(objects);
+	for (int turn = 0; turn < 2; turn++) {
+		for (int i = 0; i <= most; i++) {
+			more = _i == 0 ? (void *)ibv_alloc_pd(context) :
+			       _i == 1 ? (void *)ibv_create_cq(context, 1, NULL, NULL, 0) :
+					 (void *)ibv_create_srq(pd, &init);
+			if (i < most)
+				objects[i] = more;
+			ck_assert_msg(!more == (i == most), "%d of %d", i, most);
+		}
+		ck_assert_int_eq(errno, ENOMEM);
+		for (int i = 0; i < most; i++)
+			ck_assert_int_eq(_i == 0 ? ibv_dealloc_pd(objects[i]) :
+					 _i == 1 ? ibv_destroy_cq(objects[i]) :
+						   ibv_destroy_srq(objects[i]),
+			    0);
+	}
+	free(objects);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+
 TEST(open__unknown_personality__refused)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
