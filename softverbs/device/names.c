@@ -43,8 +43,9 @@ names_lock_entry(uint32_t entry, short type)
 static int
 names_give(const char *name, mode_t type, mode_t bits)
 {
-	int fd = openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), r;
+	int fd, r;
 
+	fd = soft_descriptors_keep(openat(directory, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
 	if (fd < 0)
 		return -errno;
 	r = soft_mode_give(fd, type, bits);
@@ -70,8 +71,8 @@ soft_names_open(void)
 	file = soft_descriptors_keep(openat(directory, FILE_NAME,
 	    O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600));
 	if (file < 0 && errno == EACCES && !names_give(FILE_NAME, S_IFREG, S_IRUSR | S_IWUSR))
-		file = soft_descriptors_keep(openat(directory, FILE_NAME,
-		    O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+		file = soft_descriptors_keep(openat(
+		    directory, FILE_NAME, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 	if (file < 0) {
 		r = -errno;
 		soft_complain("cannot open %s: %s", FILE_NAME, strerror(-r));
