@@ -14,7 +14,7 @@
 /* Frames that a queue pair sends before others get their turn. */
 #define BUDGET 32
 
-/* Fewer bytes are copied twice in less time than the system call takes that copies them once. */
+/* Fewer bytes are sent: to read another process takes a call and two switches of threads. */
 #define PULL_MIN 8192
 
 /* Points the vector at `length` bytes of the request's data; -1 if a key forbids it. */
