@@ -234,28 +234,22 @@ dapl_evd_set_many(const char *call, DAT_EVD_HANDLE handle, struct evd_ref ref,
 	return dapl_evd_end_modify(call, handle, r);
 }
 
-/* For another object, or MANY. */
+/* For another object, of either kind, or MANY.  An object is not read if the handle is invalid. */
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_modify(const char *call, DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
-    const struct evd_upcall *upcall, DAT_UPCALL_FLAG flag)
+    const DAT_UPCALL_OBJECT *single, const DAT_UPCALL_ARRAY_OBJECT *array, DAT_UPCALL_FLAG flag)
 {
+	struct evd_upcall object, *upcall = single || array ? &object : NULL;
 	struct evd_ref ref;
 
 	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
+	if (upcall)
+		object = single ? dapl_upcall(single) : dapl_upcall_array(array);
 	if (policy == DAT_UPCALL_MANY)
 		return dapl_evd_set_many(call, handle, ref, upcall, flag);
 	return dapl_evd_end_modify(
 	    call, handle, evd_modify_upcall(ref, dapl_policy(policy), upcall, dapl_pending(flag)));
-}
-
-static __attribute__((noinline)) DAT_RETURN
-dapl_evd_modify_to(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *upcall,
-    DAT_UPCALL_FLAG flag)
-{
-	const struct evd_upcall object = dapl_upcall(upcall);
-
-	return dapl_evd_modify("dat_evd_modify_upcall", handle, policy, &object, flag);
 }
 
 DAT_RETURN
@@ -265,10 +259,8 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	struct evd_ref ref;
 	int r;
 
-	if (upcall)
-		return dapl_evd_modify_to(handle, policy, upcall, flag);
-	if (policy == DAT_UPCALL_MANY)
-		return dapl_evd_modify("dat_evd_modify_upcall", handle, policy, NULL, flag);
+	if (upcall || policy == DAT_UPCALL_MANY)
+		return dapl_evd_modify("dat_evd_modify_upcall", handle, policy, upcall, NULL, flag);
 	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
 	r = evd_modify_upcall(ref, dapl_policy(policy), NULL, dapl_pending(flag));
@@ -280,12 +272,7 @@ DAT_RETURN
 dapl_evd_modify_upcall_array(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
     const DAT_UPCALL_ARRAY_OBJECT *upcall, DAT_UPCALL_FLAG flag)
 {
-	struct evd_upcall object;
-
-	if (upcall)
-		object = dapl_upcall_array(upcall);
-	return dapl_evd_modify(
-	    "dat_evd_modify_upcall_array", handle, policy, upcall ? &object : NULL, flag);
+	return dapl_evd_modify("dat_evd_modify_upcall_array", handle, policy, NULL, upcall, flag);
 }
 
 DAT_RETURN

@@ -210,7 +210,7 @@ ia_no_device(const char *where, int error)
 
 	if ((!no_address || dapl_cq_arm_complaint()) && ia_no_soft_device(error)) {
 		known = dapl_device_errno_find("rdma_bind_addr", error);
-		return known ? -known->meaning : -error;
+		return known && known->meaning == DAPL_MEANS_FULL ? -known->meaning : -error;
 	}
 	switch (no_address ? EADDRNOTAVAIL : error) {
 	case EADDRNOTAVAIL:
