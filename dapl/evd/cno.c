@@ -163,7 +163,7 @@ dapl_cno_query(DAT_CNO_HANDLE handle, DAT_CNO_PARAM_MASK mask, DAT_CNO_PARAM *pa
 {
 	DAPL_UNCANCELLED;
 	struct dapl_cno *cno = dapl_object_lock_handle(handle, DAPL_KIND_CNO);
-	struct cno_agent agent;
+	struct cno_agent agent = { 0 };
 	DAT_RETURN ret;
 	struct dapl_ia *ia;
 	int fd;

@@ -295,6 +295,8 @@ TEST(address_of_the_sender__is_that_of_its_header)
 	memset(&attr, 0xff, sizeof attr);
 	ck_assert_int_eq(ibv_init_ah_from_wc(b.context, 1, &wc, &grh, &attr), 0);
 	ck_assert_uint_eq(attr.is_global, 0);
+	wc.wc_flags = IBV_WC_GRH;
+	ck_assert_int_eq(ibv_init_ah_from_wc(b.context, 2, &wc, &grh, &attr), -1);
 	for (int i = 0; i < 3; i++) {
 		grh.sgid.raw[15] = (uint8_t)(7 + i);
 		if (i < 2)

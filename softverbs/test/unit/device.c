@@ -48,6 +48,11 @@ TEST(query__limits_are_those_of_an_adapter)
 	ck_assert_int_eq(port.state, IBV_PORT_ACTIVE);
 	ck_assert_uint_ge(port.max_msg_sz, 1u << 30);
 	ck_assert_uint_ne(port.lid, 0);
+	ck_assert_uint_eq(port.max_vl_num, 1);
+	ck_assert_uint_eq(port.active_width, 2);
+	ck_assert_uint_eq(port.active_speed, 32);
+	ck_assert_uint_eq(port.phys_state, 5);
+	ck_assert_int_eq(port.link_layer, IBV_LINK_LAYER_INFINIBAND);
 	ck_assert_int_eq(ibv_query_port(context, 2, &port), EINVAL);
 	for (int i = 0; i < port.gid_tbl_len; i++)
 		ck_assert_int_eq(ibv_query_gid(context, 1, i, &gid), 0);

@@ -117,6 +117,21 @@ TEST(coalescing__a_lonely_completion__event_in_a_while)
 	pair_free(&a, &b);
 }
 
+/* For each request there is one event, and only its completions are a reason. */
+TEST(coalescing__solicited_request__only_a_solicited_completion_is_a_reason)
+{
+	begin("coalescing");
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+	send_one(1);
+	sleep_ms(2);
+	channel_expect_no_event(b.channel);
+	side_receive(&b, 2, 0, 8);
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SOLICITED, 2, 0, 8);
+	channel_expect(b.channel, b.cq);
+	channel_expect_no_event(b.channel);
+	pair_free(&a, &b);
+}
+
 TEST(delayed__completions_show_up_later_in_order)
 {
 	int late = 0;

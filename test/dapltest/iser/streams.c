@@ -5,8 +5,8 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,11 +14,10 @@
 static bool
 is_null(int fd)
 {
-	char link[32] = "/proc/self/fd/0", path[32] = "";
+	struct stat own, null;
 
-	link[14] = (char)('0' + fd);
-	return readlink(link, path, sizeof path - 1) == 9 && strcmp(path, "/dev/null") == 0 &&
-	       fcntl(fd, F_GETFD) == FD_CLOEXEC &&
+	return fstat(fd, &own) == 0 && stat("/dev/null", &null) == 0 && S_ISCHR(own.st_mode) &&
+	       own.st_rdev == null.st_rdev && fcntl(fd, F_GETFD) == FD_CLOEXEC &&
 	       (fcntl(fd, F_GETFL) & O_ACCMODE) == (fd == 0 ? O_RDONLY : O_WRONLY);
 }
 
