@@ -128,31 +128,35 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	return r;
 }
 
+/* `r`: whether the new queue got its CQ: 0 or -errno.  If not, or if it cannot begin, it goes. */
+static int
+queue_begin(struct rearm_loop *loop, struct rearm_queue *queue, int r,
+    const struct rearm_queue_attr *attr, struct rearm_queue **out)
+{
+	if (!r) {
+		r = queue_open(loop, queue, attr);
+		if (r)
+			rearm_cq_close(queue);
+	}
+	if (r)
+		slot_put(queue);
+	else
+		*out = queue;
+	return r;
+}
+
 REARM_API int
 rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
 	struct rearm_queue *queue;
-	int r;
 
 	if (!context || !attr || queue_check(loop, attr, out) || attr->cqe < 1)
 		return -EINVAL;
 	queue = slot_get();
 	if (!queue)
 		return -ENOMEM;
-	r = rearm_cq_create(queue, context, attr);
-	if (r)
-		goto put;
-	r = queue_open(loop, queue, attr);
-	if (r)
-		goto close;
-	*out = queue;
-	return 0;
-close:
-	rearm_cq_close(queue);
-put:
-	slot_put(queue);
-	return r;
+	return queue_begin(loop, queue, rearm_cq_create(queue, context, attr), attr, out);
 }
 
 REARM_API int
@@ -161,7 +165,6 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 {
 	static const struct rearm_queue_attr none;
 	struct rearm_queue *queue;
-	int r;
 
 	if (!attr)
 		attr = &none;
@@ -170,19 +173,7 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 	queue = slot_get();
 	if (!queue)
 		return -ENOMEM;
-	r = rearm_cq_adopt(queue, cq);
-	if (r)
-		goto put;
-	r = queue_open(loop, queue, attr);
-	if (r)
-		goto close;
-	*out = queue;
-	return 0;
-close:
-	rearm_cq_close(queue);
-put:
-	slot_put(queue);
-	return r;
+	return queue_begin(loop, queue, rearm_cq_adopt(queue, cq), attr, out);
 }
 
 REARM_API struct ibv_cq *

@@ -378,6 +378,22 @@ read_for_ever(void *unused)
 
 PAIR_CASE("soft-ready:events");
 
+/* From now on the system call fails with that errno, in this thread and those that it starts. */
+static void
+refuse(long call, int error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
+
+	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
 /*
  * A kernel before Linux 5.8, which cannot read an eventfd without waiting, or a filter that refuses
  * the call.
@@ -385,16 +401,7 @@ PAIR_CASE("soft-ready:events");
 static void
 no_read_without_waiting(void)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_preadv2, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+	refuse(SYS_preadv2, EOPNOTSUPP);
 }
 
 /* A thread that waits takes one event, and the descriptor is readable again for the others. */
@@ -530,21 +537,6 @@ TEST(kernel_cannot_read_without_waiting__threads_wait_without_reading__each_even
 
 CASE("soft-ready:refused");
 
-static void
-refuse(long call)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 /* Milliseconds of all threads. */
 static long
 processor_time(void)
@@ -570,11 +562,11 @@ TEST_LOOP(wait_of_the_device__is_refused__it_does_not_spin, 2)
 		runner_skip(FEATURE_NO_FILTER);
 		return;
 	}
-	refuse(SYS_epoll_pwait2);
+	refuse(SYS_epoll_pwait2, EPERM);
 	if (_i) {
-		refuse(SYS_epoll_pwait);
+		refuse(SYS_epoll_pwait, EPERM);
 #ifdef SYS_epoll_wait
-		refuse(SYS_epoll_wait);
+		refuse(SYS_epoll_wait, EPERM);
 #endif
 	}
 	context = story_open();

@@ -443,21 +443,34 @@ TEST_LOOP(errno__each_line_of_the_page__has_its_code_and_leaves_nothing, page_li
 	close_all();
 }
 
-/* origin: out33.F05 */
-TEST_LOOP(errno__one_that_no_line_has__is_an_internal_error_with_its_number, page_calls())
+/*
+ * What the call of DAT returns whose call of the device fails so, and says in `said`.  A device
+ * that fails without an errno finds that of an earlier call.
+ */
+static DAT_RETURN
+attempt_failing(const struct line *line, int error)
 {
-	const struct line *line = line_of_call(_i);
 	const struct attempt *attempt = attempt_of(line->dat_call);
-	char number[40];
 	DAT_RETURN ret;
 
 	if (attempt->open)
 		attempt->open();
 	dt_ok(dat_rearm_set_log(note, NULL));
-	fault_call_fail(line->device_call, NOT_LISTED);
+	fault_call_fail(line->device_call, error);
+	errno = error == FAULT_SILENT ? NOT_LISTED : 0;
 	ret = attempt->make();
 	fault_call_fail(NULL, 0);
 	dt_ok(dat_rearm_set_log(NULL, NULL));
+	return ret;
+}
+
+/* origin: out33.F05 */
+TEST_LOOP(errno__one_that_no_line_has__is_an_internal_error_with_its_number, page_calls())
+{
+	const struct line *line = line_of_call(_i);
+	const DAT_RETURN ret = attempt_failing(line, NOT_LISTED);
+	char number[40];
+
 	/* A queue that cannot be longer serves as it is. */
 	if (strcmp(line->dat_call, "dat_evd_resize") != 0) {
 		dt_assert_ret(ret, DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
@@ -479,18 +492,9 @@ returns_errno(const char *device_call)
 TEST_LOOP(errno__device_fails_without_one__that_of_an_earlier_call_is_not_told, page_calls())
 {
 	const struct line *line = line_of_call(_i);
-	const struct attempt *attempt = attempt_of(line->dat_call);
+	const DAT_RETURN ret = attempt_failing(line, FAULT_SILENT);
 	char number[40];
-	DAT_RETURN ret;
 
-	if (attempt->open)
-		attempt->open();
-	dt_ok(dat_rearm_set_log(note, NULL));
-	fault_call_fail(line->device_call, FAULT_SILENT);
-	errno = NOT_LISTED;
-	ret = attempt->make();
-	fault_call_fail(NULL, 0);
-	dt_ok(dat_rearm_set_log(NULL, NULL));
 	snprintf(number, sizeof number, "errno %d,", NOT_LISTED);
 	/* A queue that cannot be longer serves as it is. */
 	if (strcmp(line->dat_call, "dat_evd_resize") != 0)
