@@ -73,11 +73,20 @@ dapl_rmr_unbind(struct dapl_rmr *rmr)
 	dapl_rmr_set_range(rmr, NULL, &none, DAT_MEM_PRIV_NONE_FLAG, DAT_VA_TYPE_VA);
 }
 
+int
+dapl_rmr_drop_window(struct dapl_rmr *rmr)
+{
+	const int r = rmr->mw ? ibv_dealloc_mw(rmr->mw) : 0;
+
+	if (r != EBUSY && r != EINVAL)
+		rmr->mw = NULL;
+	return r;
+}
+
 void
 dapl_rmr_replace(struct dapl_rmr *rmr, struct ibv_mw *mw)
 {
-	if (rmr->mw)
-		(void)ibv_dealloc_mw(rmr->mw);
+	(void)dapl_rmr_drop_window(rmr);
 	rmr->mw = mw;
 }
 

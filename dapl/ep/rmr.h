@@ -93,6 +93,12 @@ void dapl_rmr_set_range(struct dapl_rmr *rmr, struct dapl_lmr *lmr, const DAT_LM
 /* The region is not bound. */
 void dapl_rmr_unbind(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
 
+/*
+ * The region has no window any more.  What the device returns: EBUSY and EINVAL say that it still has
+ * it, other failures that the device is gone.
+ */
+int dapl_rmr_drop_window(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds);
+
 /* Gives the region that window, or none, and deallocates the one that it has. */
 void dapl_rmr_replace(struct dapl_rmr *rmr, struct ibv_mw *mw) REQUIRES(dapl_locks.binds);
 

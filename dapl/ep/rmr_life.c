@@ -140,6 +140,19 @@ dapl_rmr_is_outstanding(struct dapl_rmr *rmr)
 	return atomic_load_explicit(&rmr->posted, memory_order_acquire) != 0;
 }
 
+/*
+ * A window that the device does not deallocate can be bound, so its region is not free, either.  It
+ * is tried again by the next call.
+ */
+static bool
+rmr_is_in_use(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK
+{
+	if (dapl_rmr_is_outstanding(rmr))
+		return true;
+	(void)dapl_rmr_drop_window(rmr);
+	return rmr->mw && !dapl_parent_is_closing(rmr->obj.parent);
+}
+
 int
 dapl_rmr_free_by_handle(DAT_HANDLE handle)
 {
@@ -148,10 +161,10 @@ dapl_rmr_free_by_handle(DAT_HANDLE handle)
 
 	if (!rmr)
 		return -ENODEV;
-	r = dapl_rmr_is_outstanding(rmr) ? -EBUSY : dapl_object_free(&rmr->obj, rmr->obj.serial);
+	r = rmr_is_in_use(rmr) ? -EBUSY : dapl_object_free(&rmr->obj, rmr->obj.serial);
 	if (!r) {
 		dapl_rmr_unbind(rmr);
-		dapl_rmr_replace(rmr, NULL);
+		rmr->mw = NULL;
 		dapl_object_put(&rmr->pz->obj);
 	}
 	dapl_rmr_unlock(rmr);
@@ -170,7 +183,7 @@ dapl_rmr_free(DAT_RMR_HANDLE handle)
 	switch (dapl_rmr_free_by_handle(handle)) {
 	case 0:
 		return DAT_SUCCESS;
-	case -EBUSY: /* a bind or an invalidation is outstanding */
+	case -EBUSY: /* a bind or an invalidation is outstanding, or the device keeps the window */
 		return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 	default:
 		return BAD_RMR;

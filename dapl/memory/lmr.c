@@ -284,6 +284,8 @@ dapl_lmr_query(DAT_LMR_HANDLE handle, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *pa
 /*
  * The device refuses while a window is bound to the region: a request that binds the window to
  * another region may be posted and not executed yet.  Other failures say that the device is gone.
+ * When the adapter is closed its windows and queue pairs are destroyed first, so that a refusal
+ * says nothing any more.
  */
 static bool
 lmr_is_in_use(struct dapl_lmr *lmr) REQUIRES(dapl_locks.object)
@@ -293,7 +295,7 @@ lmr_is_in_use(struct dapl_lmr *lmr) REQUIRES(dapl_locks.object)
 	if (lmr->obj.refs || atomic_load_explicit(&lmr->binds, memory_order_acquire))
 		return true;
 	r = ibv_dereg_mr(lmr->mr);
-	return r == EBUSY || r == EINVAL;
+	return (r == EBUSY || r == EINVAL) && !dapl_parent_is_closing(lmr->obj.parent);
 }
 
 int

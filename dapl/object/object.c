@@ -99,7 +99,7 @@ dapl_object_attach(struct dapl_object *obj)
 	struct dapl_parent *parent = obj->parent;
 
 	dapl_parent_lock(parent);
-	if (parent->closing) {
+	if (dapl_parent_is_closing(parent)) {
 		dapl_parent_unlock(parent);
 		return -ENODEV;
 	}

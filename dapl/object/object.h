@@ -43,7 +43,7 @@ struct dapl_parent {
 	void (*free)(struct dapl_parent *); /* no lock is held, and nothing uses the adapter */
 	struct dapl_object *children[DAPL_KIND_COUNT];		       /* (L) */
 	uint64_t attached[DAPL_KIND_COUNT], detached[DAPL_KIND_COUNT]; /* (L) counts */
-	bool closing;						       /* (L) */
+	atomic_bool closing;					       /* set under (L) */
 	unsigned int inside;	  /* (L) calls between dapl_ia_enter() and dapl_ia_leave() */
 	unsigned int borrowers;	  /* (L) calls between dapl_ia_get() and dapl_ia_put() */
 	struct park_list closers; /* (L) the thread that waits for calls and objects */
@@ -63,6 +63,16 @@ static inline void
 dapl_parent_unlock(struct dapl_parent *parent) RELEASE(dapl_locks.adapter) UNCHECKED
 {
 	os_unlock(parent->lock);
+}
+
+/*
+ * Whether the adapter is being closed.  What the device refuses to free then, although nothing of
+ * the adapter uses it, stays until the device is closed: the close would wait for ever.
+ */
+static inline bool
+dapl_parent_is_closing(const struct dapl_parent *parent)
+{
+	return atomic_load_explicit(&parent->closing, memory_order_relaxed);
 }
 
 /* Takes a reference, under any lock.  The caller knows that there is one. */

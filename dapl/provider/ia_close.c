@@ -248,7 +248,7 @@ dapl_ia_close(DAT_IA_HANDLE ia_handle, DAT_CLOSE_FLAGS flags)
 	ia = close_begin(ia_handle, flags == DAT_CLOSE_GRACEFUL_FLAG, &ret);
 	if (!ia)
 		return ret;
-	ia->parent.closing = true;
+	atomic_store_explicit(&ia->parent.closing, true, memory_order_relaxed);
 	dapl_ia_free_handle(ia); /* no further call can enter */
 	if (!close_has_no_calls(ia))
 		dapl_parent_await(&ia->parent, close_has_no_calls, ia);

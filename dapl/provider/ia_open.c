@@ -67,7 +67,7 @@ ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	}
 	dapl_ia_lock(ia);
 	ia->self = ia->obj.handle;
-	ia->parent.closing = false;
+	atomic_store_explicit(&ia->parent.closing, false, memory_order_relaxed);
 	ia->parent.inside = ia->parent.borrowers = 0;
 	ia->parent.closers = (struct park_list){ NULL };
 	dapl_ia_unlock(ia);

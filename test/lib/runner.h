@@ -115,6 +115,8 @@ int runner_count_fds(void);
 int runner_count_threads(void);
 /* Counts descriptors from here on: what a library keeps as long as the process lives is no leak. */
 void runner_count_anew(void);
+/* So many threads more belong to what a device keeps as long as the process lives: no leak. */
+void runner_allow_threads(int n);
 /*
  * The number of threads, once there are no more than `expected`, or after half a second: a joined
  * thread leaves /proc/self/task a moment after pthread_join() returned.

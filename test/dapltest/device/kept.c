@@ -235,6 +235,59 @@ TEST_LOOP(lmr_free__the_device_refuses__is_in_use_while_a_window_is_bound,
 	dt_side_close(&pair.a);
 }
 
+/* The same for a remote region, which has a window; the next call tries it again. */
+/* origin: out33.K1 */
+TEST_LOOP(rmr_free__the_device_refuses__is_in_use_until_it_does_not,
+    (sizeof deregistrations / sizeof deregistrations[0]))
+{
+	const bool stays = deregistrations[_i].ret != DAT_SUCCESS;
+	DAT_RMR_HANDLE rmr;
+	DAT_RMR_PARAM param;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_ok(dat_rmr_create(pair.a.pz, &rmr));
+	fault_call_fail("ibv_dealloc_mw", deregistrations[_i].error);
+	for (int i = 0; i < 2 && stays; i++)
+		dt_assert_ret(dat_rmr_free(rmr), DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE));
+	if (stays) {
+		dt_ok(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+		fault_call_fail(NULL, 0);
+	}
+	dt_ok(dat_rmr_free(rmr));
+	fault_call_fail(NULL, 0);
+	dt_assert_ret(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param),
+	    DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_RMR));
+	dt_ok(dat_lmr_free(pair.a.lmr));
+	dt_ok(dat_ep_free(pair.a.ep));
+	dt_ok(dat_pz_free(pair.a.pz));
+	dt_side_close(&pair.a);
+}
+
+static const char *const freed_at_close[] = { "ibv_dereg_mr", "ibv_dealloc_mw" };
+
+/* The device keeps what it refuses to free.  The close does not wait for that. */
+/* origin: out33.K1 */
+/* clause: e.9.1 */
+TEST_LOOP(ia_close__the_device_refuses_to_free__returns,
+    (sizeof freed_at_close / sizeof freed_at_close[0]) *
+	(sizeof deregistrations / sizeof deregistrations[0]))
+{
+	const int call = _i % 2, error = _i / 2;
+	const bool stays = deregistrations[error].ret != DAT_SUCCESS;
+	DAT_RMR_HANDLE rmr;
+
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_ok(dat_rmr_create(pair.a.pz, &rmr));
+	fault_call_fail(freed_at_close[call], deregistrations[error].error);
+	dt_ok(dat_ia_close(pair.a.ia, DAT_CLOSE_ABRUPT_FLAG));
+	fault_call_fail(NULL, 0);
+	/* Its thread stays with what is kept, and the name can be opened again. */
+	runner_allow_threads(stays);
+	runner_count_anew();
+	dt_side_open(&pair.a, "faulty", DT_SEPARATE);
+	dt_side_close(&pair.a);
+}
+
 /* ---- shared receive queues ---- */
 
 static DAT_SRQ_HANDLE srq;

@@ -181,6 +181,18 @@ alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 }
 
 static int
+dealloc_mw(struct ibv_mw *mw)
+{
+	const int error = fault_error_of("ibv_dealloc_mw");
+
+	if (error == EBUSY || error == EINVAL)
+		return error;
+	/* Another error comes from a device that is gone, and the window with it. */
+	(void)real.dealloc_mw(mw);
+	return error;
+}
+
+static int
 post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	const int error = fault_error_of("ibv_post_send");
@@ -205,6 +217,7 @@ call_wrap_operations(struct ibv_context *context)
 		if (!real.post_send)
 			real = context->ops;
 		context->ops.alloc_mw = alloc_mw;
+		context->ops.dealloc_mw = dealloc_mw;
 		context->ops.post_send = post_send;
 		context->ops.post_srq_recv = post_srq_recv;
 	}
