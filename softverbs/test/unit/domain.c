@@ -98,6 +98,46 @@ TEST(parent__its_objects_and_those_of_its_domain__share_keys)
 	side_new_qp(&a);
 }
 
+/*
+ * A shared receive queue of another domain than its queue pairs: its buffers are of its own.  The
+ * messages are shorter than the first buffer, and longer.
+ */
+/* origin: out33.P1 */
+TEST_LOOP(shared_receives__of_another_domain__have_the_keys_of_theirs, 4)
+{
+	const bool good = _i % 2;
+	const uint32_t first = _i / 2 ? 64 : 4;
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 4, .max_sge = 2 } };
+	struct ibv_pd *theirs = ibv_alloc_pd(b.context);
+	struct ibv_mr *mr = ibv_reg_mr(theirs, b.bytes, 128, SIDE_ACCESS);
+	const uint32_t key = good ? mr->lkey : b.mr->lkey;
+	struct ibv_sge sge[2] = { { (uintptr_t)b.bytes, first, key },
+		{ (uintptr_t)b.bytes + 64, 64, key } };
+	struct ibv_recv_wr wr = { .wr_id = 5, .sg_list = sge, .num_sge = 2 }, *bad;
+
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.srq = ibv_create_srq(theirs, &shared);
+	ck_assert_ptr_nonnull(b.srq);
+	side_new_qp(&a);
+	side_new_qp(&b);
+	side_connect(&a, &b, NULL);
+	ck_assert_int_eq(ibv_post_srq_recv(b.srq, &wr, &bad), 0);
+	strcpy(a.bytes, "message");
+	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	cq_expect(b.cq, 5, good ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR);
+	cq_expect(a.cq, 1, good ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR);
+	ck_assert_int_eq(memcmp(b.bytes, good ? "mess" : "\0\0\0\0", 4), 0);
+	if (!good)
+		async_expect(b.context, IBV_EVENT_QP_LAST_WQE_REACHED, b.qp);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	ck_assert_int_eq(ibv_destroy_srq(b.srq), 0);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(theirs), 0);
+	b.srq = NULL;
+	side_new_qp(&b);
+}
+
 static void *
 take(struct ibv_pd *pd, void *context, size_t size, size_t alignment, uint64_t type)
 {
