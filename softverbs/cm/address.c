@@ -7,9 +7,8 @@
 static socklen_t
 address_length(const struct sockaddr *address)
 {
-	return address->sa_family == AF_INET  ? sizeof(struct sockaddr_in) :
-	       address->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) :
-						0;
+	return address->sa_family == AF_INET ? sizeof(struct sockaddr_in) :
+					       sizeof(struct sockaddr_in6);
 }
 
 bool

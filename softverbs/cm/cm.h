@@ -114,7 +114,7 @@ struct soft_id {
 	LIST_ENTRY(soft_id) service_link;
 	int backlog GUARDED_BY(soft_locks.cm); /* requests that may wait */
 	int waiting GUARDED_BY(soft_locks.cm); /* requests that wait now */
-	bool sync, owns_cqs;
+	bool sync;
 	bool reuse_address, family_only;   /* options */
 	bool incoming;			   /* the request came to us, on the peer's link */
 	struct ibv_qp_init_attr *endpoint; /* of a listening rdma_create_ep() */

@@ -85,8 +85,6 @@ id_qp_modify(struct soft_id *id, enum ibv_qp_state state)
 static void
 id_qp_destroy_cqs(struct rdma_cm_id *public)
 {
-	if (!soft_id_of(public)->owns_cqs)
-		return;
 	if (public->send_cq)
 		soft_ibv_destroy_cq(public->send_cq);
 	if (public->send_cq_channel)
@@ -97,7 +95,6 @@ id_qp_destroy_cqs(struct rdma_cm_id *public)
 		soft_ibv_destroy_comp_channel(public->recv_cq_channel);
 	public->send_cq = public->recv_cq = NULL;
 	public->send_cq_channel = public->recv_cq_channel = NULL;
-	soft_id_of(public)->owns_cqs = false;
 }
 
 static int
@@ -126,7 +123,6 @@ id_qp_receives(const struct ibv_qp_init_attr *init)
 static int
 id_qp_create_cqs(struct rdma_cm_id *public, struct ibv_qp_init_attr *init)
 {
-	soft_id_of(public)->owns_cqs = true;
 	if (!init->send_cq) {
 		if (id_qp_create_cq(
 			public, init->cap.max_send_wr, &public->send_cq_channel, &public->send_cq))

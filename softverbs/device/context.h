@@ -25,7 +25,7 @@ struct soft_context {
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
 	unsigned int refs;	    /* guarded by verbs.context.mutex */
-	atomic_uint pds, cqs, srqs; /* that there are, which ibv_query_device() limits */
+	atomic_uint pds, cqs, srqs, mrs, mws; /* that there are, which ibv_query_device() limits */
 };
 
 /* Counts one object more of a kind, of which there may be so many: 0 or -ENOMEM. */

@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#define MAX_KEYS (SOFT_MAX_MR + SOFT_MAX_MW)
-
 /*
  * No thread takes it twice.  Writers have priority, so that a sequence of transfers cannot keep
  * one out.
@@ -84,7 +82,7 @@ int
 soft_key_add(struct soft_key *key)
 {
 	static uint32_t serials;
-	int r = count < MAX_KEYS ? key_grow_table() : -ENOMEM;
+	const int r = key_grow_table();
 
 	if (r)
 		return r;

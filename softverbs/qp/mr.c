@@ -22,12 +22,16 @@
 static int
 mr_add(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 {
-	int r;
+	atomic_uint *count = &soft_context_of(mr->ibv.context)->mrs;
+	int r = soft_context_count(count, SOFT_MAX_MR);
 
+	if (r)
+		return r;
 	soft_keys_lock();
 	r = soft_key_add(&mr->key);
 	mr->ibv.lkey = mr->ibv.rkey = mr->ibv.handle = mr->key.value;
 	soft_keys_unlock();
+	*count -= r != 0;
 	return r;
 }
 
@@ -42,6 +46,7 @@ mr_remove(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 	if (!bound) {
 		soft_key_remove(&mr->key);
 		soft_grant_revoke_used();
+		soft_context_of(mr->ibv.context)->mrs--;
 	}
 	soft_keys_unlock();
 	return bound ? -EBUSY : 0;

@@ -121,33 +121,41 @@ struct ibv_mw *
 soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 {
 	SOFT_UNCANCELLED;
+	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_mw *mw;
 	int r = 0;
 
-	if (soft_context_is_stale(soft_context_of(pd->context)))
+	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
 		r = -EINVAL;
-	if (r) {
-		errno = -r;
-		return NULL;
-	}
+	if (r)
+		goto fail;
+	r = soft_context_count(&ctx->mws, SOFT_MAX_MW);
+	if (r)
+		goto fail;
 	mw = calloc(1, sizeof *mw);
+	r = -ENOMEM;
 	if (!mw)
-		return NULL;
+		goto uncount;
 	mw->ibv = (struct ibv_mw){ .context = pd->context, .pd = pd, .type = type };
 	soft_keys_lock();
 	mw_unbind(mw);
 	r = soft_key_add(&mw->key);
 	mw->ibv.rkey = mw->ibv.handle = mw->key.value;
 	soft_keys_unlock();
-	if (r) {
-		free(mw);
-		errno = -r;
-		return NULL;
-	}
+	if (r)
+		goto free_mw;
 	soft_pd_of(pd)->users++;
 	return &mw->ibv;
+
+free_mw:
+	free(mw);
+uncount:
+	ctx->mws--;
+fail:
+	errno = -r;
+	return NULL;
 }
 
 int
@@ -163,6 +171,7 @@ soft_mw_free(struct ibv_mw *ibv) SOFT_NO_KEYS_LOCK
 	soft_key_remove(&mw->key);
 	soft_keys_unlock();
 	soft_pd_of(ibv->pd)->users--;
+	soft_context_of(ibv->context)->mws--;
 	free(mw);
 	return 0;
 }

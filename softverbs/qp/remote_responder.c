@@ -325,7 +325,6 @@ soft_remote_responder_reset(struct soft_qp *qp)
 	}
 	answers->ignoring = answers->without_receive = answers->not_connected = false;
 	soft_answers_drop(qp);
-	qp->sq.remote = false;
 }
 
 void

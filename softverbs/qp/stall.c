@@ -56,8 +56,8 @@ soft_sq_is_to_be_told(struct soft_qp *qp)
 }
 
 /* The times of the NAK do not depend on SOFTVERBS_TIME_FACTOR. */
-static uint64_t
-stall_rnr_time(uint8_t code)
+uint64_t
+soft_rnr_time(uint8_t code)
 {
 	return (uint64_t)rnr_times[code & SOFT_TIMER_CODE_MASK] * SOFT_MICROSECOND;
 }
@@ -84,10 +84,10 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
 		soft_sq_start_timer(
-		    qp, soft_settings_rnr_timer() ? stall_rnr_time(rnr_timer) : RNR_PATIENCE);
+		    qp, soft_settings_rnr_timer() ? soft_rnr_time(rnr_timer) : RNR_PATIENCE);
 	} else if (sq->rnr_tries) {
 		sq->rnr_tries--;
-		soft_sq_start_timer(qp, stall_rnr_time(rnr_timer));
+		soft_sq_start_timer(qp, soft_rnr_time(rnr_timer));
 	} else {
 		soft_sq_fail(qp, IBV_WC_RNR_RETRY_EXC_ERR);
 	}

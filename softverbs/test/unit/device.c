@@ -62,36 +62,82 @@ TEST(query__limits_are_those_of_an_adapter)
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
 
-/* origin: out33.J7 */
-TEST_LOOP(objects__as_many_as_the_device_reports__one_more_is_refused, 3)
+enum limited { DOMAINS, QUEUES, SHARED_QUEUES, REGIONS, WINDOWS, LIMITED };
+
+/* So many fit beside the domain that the test has. */
+static int
+limited_most(struct ibv_context *context, enum limited kind)
 {
-	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
-	struct ibv_context *context = story_open();
-	struct ibv_pd *pd = ibv_alloc_pd(context);
 	struct ibv_device_attr attr;
-	void **objects, *more;
-	int most;
 
 	ck_assert_int_eq(ibv_query_device(context, &attr), 0);
-	most = _i == 0 ? attr.max_pd - 1 : _i == 1 ? attr.max_cq : attr.max_srq;
-	objects = calloc((size_t)most, sizeof *objects);
-	ck_assert_ptr_nonnull(objects);
-	for (int turn = 0; turn < 2; turn++) {
-		for (int i = 0; i <= most; i++) {
-			more = _i == 0 ? (void *)ibv_alloc_pd(context) :
-			       _i == 1 ? (void *)ibv_create_cq(context, 1, NULL, NULL, 0) :
-					 (void *)ibv_create_srq(pd, &init);
-			if (i < most)
-				objects[i] = more;
-			ck_assert_msg(!more == (i == most), "%d of %d", i, most);
-		}
-		ck_assert_int_eq(errno, ENOMEM);
-		for (int i = 0; i < most; i++)
-			ck_assert_int_eq(_i == 0 ? ibv_dealloc_pd(objects[i]) :
-					 _i == 1 ? ibv_destroy_cq(objects[i]) :
-						   ibv_destroy_srq(objects[i]),
-			    0);
+	return kind == DOMAINS	     ? attr.max_pd - 1 :
+	       kind == QUEUES	     ? attr.max_cq :
+	       kind == SHARED_QUEUES ? attr.max_srq :
+	       kind == REGIONS	     ? attr.max_mr :
+				       attr.max_mw;
+}
+
+static void *
+limited_make(struct ibv_pd *pd, enum limited kind)
+{
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	switch (kind) {
+	case DOMAINS:
+		return ibv_alloc_pd(pd->context);
+	case QUEUES:
+		return ibv_create_cq(pd->context, 1, NULL, NULL, 0);
+	case SHARED_QUEUES:
+		return ibv_create_srq(pd, &init);
+	case REGIONS:
+		return ibv_reg_mr(pd, NULL, 0, IBV_ACCESS_LOCAL_WRITE);
+	default:
+		return ibv_alloc_mw(pd, IBV_MW_TYPE_1);
 	}
+}
+
+static int
+limited_free(void *object, enum limited kind)
+{
+	switch (kind) {
+	case DOMAINS:
+		return ibv_dealloc_pd(object);
+	case QUEUES:
+		return ibv_destroy_cq(object);
+	case SHARED_QUEUES:
+		return ibv_destroy_srq(object);
+	case REGIONS:
+		return ibv_dereg_mr(object);
+	default:
+		return ibv_dealloc_mw(object);
+	}
+}
+
+/* origin: out33.J7 */
+TEST_LOOP(objects__as_many_as_the_device_reports__one_more_is_refused, LIMITED)
+{
+	struct ibv_context *context = story_open();
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	const int most = limited_most(context, (enum limited)_i);
+	void **objects = calloc((size_t)most, sizeof *objects), *more;
+
+	ck_assert_ptr_nonnull(objects);
+	for (int i = 0; i < most; i++) {
+		objects[i] = limited_make(pd, (enum limited)_i);
+		ck_assert_msg(objects[i] != NULL, "%d of %d", i, most);
+	}
+	/* One that goes makes room for one, and one that is refused counts for nothing. */
+	for (int turn = 0; turn < 2; turn++) {
+		ck_assert_ptr_null(limited_make(pd, (enum limited)_i));
+		ck_assert_int_eq(errno, ENOMEM);
+		ck_assert_int_eq(limited_free(objects[turn], (enum limited)_i), 0);
+		more = limited_make(pd, (enum limited)_i);
+		ck_assert_ptr_nonnull(more);
+		objects[turn] = more;
+	}
+	for (int i = 0; i < most; i++)
+		ck_assert_int_eq(limited_free(objects[i], (enum limited)_i), 0);
 	free(objects);
 	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 	ck_assert_int_eq(ibv_close_device(context), 0);

@@ -745,6 +745,31 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 	expect_held(&nothing, "at the end");
 }
 
+/* Of tables that are made with the first object, and stay, no call has had any before. */
+TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / sizeof calls[0]))
+{
+	int r, n, failures = 0;
+
+	calls[_i].with();
+	for (n = 1; n < FAILURES_MAX; n++) {
+		starve_countdown = n;
+		starve_failed = 0;
+		r = calls[_i].attempt();
+		starve_countdown = 0;
+		ck_assert_msg(!r || (starve_failed && is_want(r)),
+		    "%s fails with \"%s\" after \"%s\"", calls[_i].name, strerror(r),
+		    strerror(starve_failed));
+		failures += r != 0;
+		if (!r)
+			calls[_i].undo();
+		if (!starve_failed)
+			break;
+	}
+	ck_assert_int_lt(n, FAILURES_MAX);
+	ck_assert_int_gt(failures, 0);
+	without();
+}
+
 /* Memory may be locked for two regions: that of the domain, and that of the call. */
 static void
 setup(void)
