@@ -140,7 +140,7 @@ guard_closer_join(struct closer *closer, uint64_t wait)
 	if (wait ? pthread_timedjoin_np(closer->thread, NULL, &until) :
 		   pthread_tryjoin_np(closer->thread, NULL))
 		return false;
-	closer->started = closer->cancelled = false;
+	closer->started = false;
 	return true;
 }
 
@@ -152,7 +152,7 @@ guard_closer_start(struct closer *closer, int fd)
 	int r;
 
 	closer->fd = fd;
-	closer->begun = false;
+	closer->begun = closer->cancelled = false;
 	if (pthread_attr_init(&attr))
 		return false;
 	(void)pthread_attr_setstacksize(&attr, STACK);
@@ -255,7 +255,7 @@ guard_closers_end(void)
 	for (unsigned int i = 0; i < CLOSERS; i++)
 		if (!guard_closer_join(&closers[i], SOFT_SECOND)) {
 			pthread_detach(closers[i].thread);
-			closers[i].started = closers[i].cancelled = false;
+			closers[i].started = false;
 		}
 }
 
@@ -277,6 +277,6 @@ soft_guard_reset(void)
 {
 	pthread_mutex_init(&lock, NULL);
 	for (unsigned int i = 0; i < CLOSERS; i++)
-		closers[i].started = closers[i].cancelled = false;
+		closers[i].started = false;
 	parked_count = 0;
 }

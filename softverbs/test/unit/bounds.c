@@ -216,6 +216,7 @@ CASE("soft-bounds:sizes", setup, teardown);
 /* origin: out33.F13 */
 TEST(create_cq__a_million_entries__takes_memory_as_they_are_used)
 {
+	struct ibv_cq_init_attr_ex stamped = { .wc_flags = IBV_WC_EX_WITH_COMPLETION_TIMESTAMP };
 	struct ibv_cq *cqs[8];
 	long before;
 
@@ -229,6 +230,14 @@ TEST(create_cq__a_million_entries__takes_memory_as_they_are_used)
 		if (!STORY_ASAN && !STORY_TSAN)
 			ck_assert_int_lt(resident_pages() - before, 4096);
 		ck_assert_int_eq(ibv_resize_cq(cqs[1], 1048576), 0);
+		for (size_t i = 0; i < 8; i++)
+			ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
+		/* With stamps, which have memory of their own; it ends where the queue's ends. */
+		for (size_t i = 0; i < 8; i++) {
+			stamped.cqe = i ? 262144 : 1048576;
+			cqs[i] = ibv_cq_ex_to_cq(ibv_create_cq_ex(a.context, &stamped));
+			ck_assert_ptr_nonnull(cqs[i]);
+		}
 		for (size_t i = 0; i < 8; i++)
 			ck_assert_int_eq(ibv_destroy_cq(cqs[i]), 0);
 	}

@@ -6,7 +6,11 @@
  * A row for each of the three descriptors: of a completion channel, of asynchronous events, of an
  * event channel.
  */
+#include "line.h"
 #include "story.h"
+
+#include "softverbs/device/slot.h"
+#include "softverbs/wire/peer.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -250,6 +254,32 @@ TEST_LOOP(read__a_signal_comes__EINTR, KINDS)
 	kinds[_i].make();
 	ck_assert_int_eq(kinds[_i].read(), 0);
 	ck_assert_int_eq(sigaction(SIGALRM, &before, NULL), 0);
+}
+
+/* The second of each kind: while another process has a link. */
+TEST_LOOP(read__the_descriptor_is_closed__EBADF, 2 * KINDS)
+{
+	const int kind = _i / 2, fd = descriptor(kind), copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	int door = -1, line = -1;
+	unsigned int slot = 0;
+
+	if (_i % 2) {
+		slot = line_slot_take(&door);
+		line = line_open(soft_slot_number());
+		line_greet(line, slot);
+		while (!soft_peers_linked())
+			sleep_ms(1);
+	}
+	close(fd);
+	ck_assert_int_eq(kinds[kind].read(), EBADF);
+	ck_assert_int_eq(dup3(copy, fd, O_CLOEXEC), fd);
+	close(copy);
+	kinds[kind].make();
+	ck_assert_int_eq(kinds[kind].read(), 0);
+	if (_i % 2) {
+		close(line);
+		line_slot_leave(slot, door);
+	}
 }
 
 /*

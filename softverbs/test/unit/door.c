@@ -6,10 +6,12 @@
 #define _GNU_SOURCE /* _Fork() */
 #include "line.h"
 #include "other.h"
+#include "starve.h"
 #include "story.h"
 
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
+#include "softverbs/wire/peer.h"
 #include "softverbs/wire/wire.h"
 
 #include <sys/resource.h>
@@ -89,6 +91,96 @@ TEST(hello_twice_on_one_connection__ends_it)
 	ck_assert(served(line));
 	line_greet(line, slot);
 	line_expect_hung_up(line);
+	line = greeted();
+	ck_assert(served(line));
+	close(line);
+}
+
+static void
+await_links(bool some)
+{
+	for (int i = 0; i < (int)runner_stretch(10000) && soft_peers_linked() != some; i++)
+		sleep_ms(1);
+	ck_assert(soft_peers_linked() == some);
+}
+
+/* Then nothing is to be read, and nobody looks. */
+TEST(last_link_has_ended__there_is_none)
+{
+	int line;
+
+	ck_assert(!soft_peers_linked());
+	for (int round = 0; round < 2; round++) {
+		line = greeted();
+		ck_assert(served(line));
+		await_links(true);
+		close(line);
+		await_links(false);
+	}
+}
+
+/* What is wrong on one link ends the other of the same process, too. */
+TEST_LOOP(process_misbehaves_on_one_link__its_other_link_ends, 2)
+{
+	const struct soft_frame nonsense = { .type = 99 };
+	char bytes[256];
+	int lines[2];
+
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	lines[0] = line_accept(door);
+	lines[1] = greeted();
+	ck_assert(served(lines[1]));
+	line_send(lines[_i], &nonsense, sizeof nonsense);
+	for (int i = 0; i < 2; i++) {
+		while (recv(lines[i], bytes, sizeof bytes, 0) > 0)
+			;
+		line_expect_hung_up(lines[i]);
+	}
+}
+
+#define WAITING_MAX 8192 /* refusals for a peer that does not read */
+
+/* A frame for no queue pair, which is refused; false if the line is hung up. */
+static bool
+say_stray(int line)
+{
+	const struct soft_frame request = {
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.qpn = called << 14 | 0x3fff,
+		.from = slot << 14,
+	};
+	struct pollfd pfd = { .fd = line, .events = POLLOUT };
+	ssize_t n;
+
+	do {
+		ck_assert_msg(poll(&pfd, 1, (int)runner_stretch(10000)) == 1, "it reads no more");
+		n = send(line, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
+	} while (n < 0 && errno == EAGAIN);
+	return n == sizeof request;
+}
+
+/* However many there were before: those that were read do not count. */
+TEST(refusals__more_than_may_wait__end_the_link)
+{
+	struct soft_frame answer;
+	int line = greeted(), n = 0;
+
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < WAITING_MAX; i++)
+			ck_assert_msg(say_stray(line), "hung up in round %d after %d", round, i);
+		for (int i = 0; i < WAITING_MAX; i++)
+			ck_assert_int_eq(
+			    recv(line, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
+	}
+	while (say_stray(line))
+		ck_assert_int_lt(n++, 10 * WAITING_MAX);
+	ck_assert_int_ge(n, WAITING_MAX);
+	close(line);
 	line = greeted();
 	ck_assert(served(line));
 	close(line);
@@ -301,6 +393,58 @@ TEST(silent_callers__many_of_one_process__another_keeps_its_connection)
 	ck_assert_int_eq(status, 0);
 	for (int i = 0; i < LINES; i++)
 		close(lines[i]);
+}
+
+/* What accept4() fails with, and whether it is worth waiting for. */
+static const struct {
+	int error;
+	bool pause;
+} failures[] = {
+	{ EMFILE, true },
+	{ ENFILE, true },
+	{ ENOMEM, true },
+	{ ENOBUFS, true },
+	{ EAGAIN, false },
+	{ EINTR, false },
+	{ ECONNABORTED, false },
+	{ EPERM, false },
+};
+#define PAUSE_MS 100
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+CASE("soft-door:hello", setup, teardown);
+
+/* For want of something it is tried again in a while, else at once. */
+TEST_LOOP(accept__fails__is_tried_again, (sizeof failures / sizeof failures[0]))
+{
+	uint64_t begin, took = 0;
+	int line;
+
+	line = greeted(); /* the device runs */
+	ck_assert(served(line));
+	close(line);
+	for (int i = 0; i < 5; i++) { /* on a busy machine all is late */
+		begin = now_ms();
+		starve_accept = failures[_i].error;
+		line = greeted();
+		ck_assert(served(line));
+		close(line);
+		took = now_ms() - begin;
+		ck_assert_int_eq(starve_accept, 0);
+		if (failures[_i].pause)
+			ck_assert_uint_ge(took + 1, PAUSE_MS);
+		if (failures[_i].pause || took < PAUSE_MS)
+			return;
+	}
+	ck_abort_msg("it was tried again after %u ms", (unsigned int)took);
 }
 
 static void

@@ -35,7 +35,8 @@ static _Alignas(65536) char bytes[65536];
 /* The counts of objects, beside what the process holds. */
 struct held {
 	struct starve_held process;
-	unsigned int context, pd, channel, cq, srq;
+	unsigned int context, pds, cqs, srqs, mrs, mws; /* of the context */
+	unsigned int pd, channel, cq, srq;
 };
 
 /* `threads` as there. */
@@ -45,6 +46,11 @@ held_now(int threads)
 	return (struct held){
 		.process = starve_held_now(threads),
 		.context = context ? soft_context_of(context)->refs : 0,
+		.pds = context ? soft_context_of(context)->pds : 0,
+		.cqs = context ? soft_context_of(context)->cqs : 0,
+		.srqs = context ? soft_context_of(context)->srqs : 0,
+		.mrs = context ? soft_context_of(context)->mrs : 0,
+		.mws = context ? soft_context_of(context)->mws : 0,
 		.pd = pd ? soft_pd_of(pd)->users : 0,
 		.channel = channel ? (unsigned int)channel->refcnt : 0,
 		.cq = cq ? soft_cq_of(cq)->users : 0,
@@ -53,21 +59,31 @@ held_now(int threads)
 }
 
 static void
-expect_held(const struct held *before, const char *when)
+expect_counts(const struct held *before, const char *when)
 {
-	struct held now;
+	const struct held now = held_now(-1);
 
-	starve_expect_held(&before->process, when);
-	now = held_now(-1);
 #define SAME(member) \
 	ck_assert_msg(now.member == before->member, "%u of " #member ", not %u, %s (failed: %s)", \
 	    now.member, before->member, when, starve_failing)
 	SAME(context);
+	SAME(pds);
+	SAME(cqs);
+	SAME(srqs);
+	SAME(mrs);
+	SAME(mws);
 	SAME(pd);
 	SAME(channel);
 	SAME(cq);
 	SAME(srq);
 #undef SAME
+}
+
+static void
+expect_held(const struct held *before, const char *when)
+{
+	starve_expect_held(&before->process, when);
+	expect_counts(before, when);
 }
 
 /* ---- what is there before the call ---- */
@@ -81,6 +97,14 @@ static void
 with_context(void)
 {
 	context = story_open();
+}
+
+static void
+with_pd(void)
+{
+	with_context();
+	pd = ibv_alloc_pd(context);
+	ck_assert_ptr_nonnull(pd);
 }
 
 static void
@@ -670,6 +694,8 @@ static const struct {
 	{ "ibv_resize_cq", with_domain, resize_cq, resize_cq_back, 1 },
 	{ "ibv_reg_mr", with_domain, reg_mr, dereg_mr, 1 },
 	{ "ibv_alloc_mw", with_domain, alloc_mw, dealloc_mw, 1 },
+	{ "ibv_reg_mr, the first", with_pd, reg_mr, dereg_mr, 1 },
+	{ "ibv_alloc_mw, the first", with_pd, alloc_mw, dealloc_mw, 1 },
 	{ "ibv_create_ah", with_domain, create_ah, destroy_ah, 1 },
 	{ "ibv_create_srq", with_domain, create_srq, destroy_srq, 2 },
 	{ "ibv_modify_srq", with_domain, modify_srq, modify_srq_back, 2 },
@@ -748,9 +774,11 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 /* Of tables that are made with the first object, and stay, no call has had any before. */
 TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / sizeof calls[0]))
 {
+	struct held before;
 	int r, n, failures = 0;
 
 	calls[_i].with();
+	before = held_now(-1);
 	for (n = 1; n < FAILURES_MAX; n++) {
 		starve_countdown = n;
 		starve_failed = 0;
@@ -762,6 +790,9 @@ TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / si
 		failures += r != 0;
 		if (!r)
 			calls[_i].undo();
+		ck_assert_msg(r || !starve_failed, "%s does not report that %s failed",
+		    calls[_i].name, starve_failing);
+		expect_counts(&before, calls[_i].name);
 		if (!starve_failed)
 			break;
 	}

@@ -527,6 +527,37 @@ TEST_LOOP(descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 
 		close(far_ends[--far_count]);
 }
 
+/* The device ends, and begins again, with a thread that has closed one. */
+TEST(foreign_descriptors__device_is_opened_again__are_closed)
+{
+	int line, ends[2];
+	char c;
+
+	if (!feature_filter()) {
+		runner_skip(FEATURE_NO_FILTER);
+		return;
+	}
+	be_an_old_kernel();
+	for (int round = 0; round < 4; round++) {
+		side_make(&a, NULL);
+		slot = line_slot_take(&door);
+		line = line_open(soft_slot_number());
+		for (int i = 0; i < 2; i++) {
+			ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+			(void)line_try_descriptors(line, &ends[1], 1);
+			close(ends[1]);
+			close(line);
+			line = line_open(soft_slot_number());
+			ck_assert_int_eq(read(ends[0], &c, 1), 0);
+			close(ends[0]);
+		}
+		expect_served();
+		close(line);
+		line_slot_leave(slot, door);
+		side_free(&a);
+	}
+}
+
 /* --- the table of descriptors */
 
 static unsigned int

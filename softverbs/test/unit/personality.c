@@ -94,6 +94,48 @@ TEST(spurious__extra_events_come_and_the_due_one_too)
 	pair_free(&a, &b);
 }
 
+/* They are extra events: not one for each completion that no one has asked for. */
+TEST(spurious__completions_without_a_request__few_events)
+{
+	int extra = 0;
+
+	begin("spurious");
+	for (uint64_t i = 0; i < 400; i++) {
+		send_one(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		while (channel_ready(b.channel)) {
+			channel_expect(b.channel, b.cq);
+			extra++;
+		}
+	}
+	ck_assert_int_gt(extra, 0);
+	ck_assert_int_lt(extra, 200);
+	pair_free(&a, &b);
+}
+
+/* There is nowhere to post an event, in any personality. */
+TEST_LOOP(queue_without_a_channel__in_every_personality__all_can_be_polled, DT_PERSONALITIES)
+{
+	struct ibv_cq *with_channel;
+
+	begin(dt_personality_names[_i]);
+	with_channel = b.cq;
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	b.cq = ibv_create_cq(b.context, 256, NULL, NULL, 0);
+	ck_assert_ptr_nonnull(b.cq);
+	side_new_qp(&a);
+	side_new_qp(&b);
+	side_connect(&a, &b, NULL);
+	for (uint64_t i = 0; i < 200; i++) {
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+		send_one(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	ck_assert_int_eq(ibv_destroy_cq(with_channel), 0);
+	pair_free(&a, &b);
+}
+
 TEST(coalescing__one_event_when_several_are_there)
 {
 	begin("coalescing");

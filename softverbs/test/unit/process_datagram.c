@@ -106,6 +106,52 @@ TEST(datagrams__of_another_process__arrive)
 }
 
 static void
+sending_two(void)
+{
+	own_for_datagrams();
+	other_meet();
+	own_send(own_peer.qpn, 8, 0);
+	own_send(own_peer.qpn, 8, 0);
+	other_meet();
+	own_finish();
+}
+
+/* The memory has gone, or the completion queue is full: as for datagrams of the own process. */
+TEST_LOOP(datagrams_of_another_process__cannot_be_received__the_queue_pair_fails, 2)
+{
+	const struct side_options options = { .cqe = _i ? 1 : 0 };
+	struct ibv_async_event event;
+	struct ibv_mr *mr, *its;
+
+	other_start(sending_two);
+	side_make(&own, &options);
+	datagram_side(&own);
+	own_exchange();
+	ah = datagram_ah(&own);
+	its = own.mr;
+	mr = ibv_reg_mr(own.pd, own.bytes, 64, SIDE_ACCESS);
+	if (!_i)
+		own.mr = mr;
+	side_receive(&own, 1, 0, 64);
+	side_receive(&own, 2, 0, 64);
+	own.mr = its;
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	other_meet();
+	other_meet();
+	if (!_i)
+		cq_expect(own.cq, 1, IBV_WC_LOC_PROT_ERR);
+	else
+		do {
+			ck_assert_int_eq(ibv_get_async_event(own.context, &event), 0);
+			ibv_ack_async_event(&event);
+		} while (event.event_type != IBV_EVENT_QP_FATAL);
+	while (qp_state(own.qp) != IBV_QPS_ERR)
+		sleep_ms(1);
+	own_finish();
+	other_finish();
+}
+
+static void
 idle(void)
 {
 	own_for_datagrams();

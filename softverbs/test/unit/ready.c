@@ -533,6 +533,30 @@ TEST(kernel_cannot_read_without_waiting__threads_wait_without_reading__each_even
 	pair_free(&a, &b);
 }
 
+TEST(kernel_cannot_read_without_waiting__the_descriptor_is_closed__EBADF)
+{
+	struct ibv_cq *cq;
+	void *context;
+	int copy;
+
+	if (!feature_filter()) {
+		runner_skip(FEATURE_NO_FILTER);
+		return;
+	}
+	no_read_without_waiting();
+	pair_make(&a, &b, NULL);
+	copy = fcntl(b.channel->fd, F_DUPFD_CLOEXEC, 0);
+	close(b.channel->fd);
+	ck_assert_int_eq(ibv_get_cq_event(b.channel, &cq, &context), -1);
+	ck_assert_int_eq(errno, EBADF);
+	ck_assert_int_eq(dup3(copy, b.channel->fd, O_CLOEXEC), b.channel->fd);
+	close(copy);
+	raise_event();
+	ck_assert_int_eq(ibv_get_cq_event(b.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+	pair_free(&a, &b);
+}
+
 /* ---- a filter that refuses to wait ---- */
 
 CASE("soft-ready:refused");

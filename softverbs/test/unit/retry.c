@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "softverbs/qp/stall.h"
+#include "softverbs/wire/peer.h"
 #include "softverbs/wire/wire.h"
 
 static void
@@ -310,6 +311,29 @@ TEST_LOOP(requests__answered_slowly_but_steadily__succeed, 2 * RETRY_COUNTS)
 		side_new_qp(&quick);
 	}
 	runner_skip("the machine is too busy for answers in time");
+}
+
+/* It is in memory, and nothing has notified the device of it. */
+TEST_LOOP(answer__not_read_yet__is_read_before_the_request_fails, RETRY_COUNTS)
+{
+	struct soft_welcome_frame welcome;
+	struct soft_rings rings;
+	struct soft_frame frame, ack = { .type = SOFT_FRAME_ACK };
+
+	quick_connect(retry_counts[_i]);
+	quick_post(IBV_WR_RDMA_WRITE, 1, 64);
+	quick_line = line_accept_rings(quick_door, &rings);
+	soft_peer_welcome(&welcome, SOFT_WELCOME_RINGS);
+	line_send(quick_line, &welcome, sizeof welcome);
+	frame = line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+	ack.qpn = frame.from;
+	ack.from = frame.qpn;
+	ack.psn = frame.psn;
+	ack.epoch = frame.epoch;
+	ck_assert_int_eq(soft_ring_put(&rings.out, &ack, NULL, 0), 0);
+	sleep_ms(2 * ALL_TRIES_MS);
+	cq_expect(quick.cq, 1, IBV_WC_SUCCESS);
+	soft_rings_unmap(&rings);
 }
 
 /* The times of the InfiniBand specification for the codes of the RNR NAK timer, in microseconds. */

@@ -32,6 +32,9 @@ WRAP(void *, realloc, void *memory, size_t size);
 WRAP(void, free, void *memory);
 WRAP(void *, mmap, void *at, size_t size, int protection, int flags, int fd, off_t offset);
 WRAP(int, munmap, void *at, size_t size);
+WRAP(int, accept4, int fd, struct sockaddr *address, socklen_t *length, int flags);
+WRAP(int, pthread_tryjoin_np, pthread_t thread, void **result);
+WRAP(int, pthread_timedjoin_np, pthread_t thread, void **result, const struct timespec *until);
 WRAP(int, memfd_create, const char *name, unsigned int flags);
 WRAP(int, eventfd, unsigned int count, int flags);
 WRAP(int, epoll_create1, int flags);
@@ -49,6 +52,7 @@ _Thread_local int starve_countdown;
 _Thread_local int starve_failed;
 const char *starve_failing;
 void (*_Atomic starve_before_read)(pid_t pid);
+atomic_int starve_accept;
 
 #define is_starved(error) is_starved_at(error, __func__)
 static bool
@@ -147,6 +151,45 @@ __wrap_free(void *memory)
 	__real_free(memory);
 }
 
+/* ---- mappings, which end as they began ---- */
+
+#define MAPPINGS_MAX 4096
+
+static struct {
+	void *at;
+	size_t size;
+} mappings[MAPPINGS_MAX];
+
+static void
+mapping_add(void *at, size_t size)
+{
+	pthread_mutex_lock(&blocks_lock);
+	for (int i = 0; i < MAPPINGS_MAX; i++)
+		if (!mappings[i].at) {
+			mappings[i].at = at;
+			mappings[i].size = size;
+			break;
+		}
+	pthread_mutex_unlock(&blocks_lock);
+}
+
+/* One byte more would be a page of another. */
+static void
+mapping_remove(const void *at, size_t size)
+{
+	size_t its = size;
+
+	pthread_mutex_lock(&blocks_lock);
+	for (int i = 0; i < MAPPINGS_MAX; i++)
+		if (mappings[i].at == at) {
+			its = mappings[i].size;
+			mappings[i].at = NULL;
+			break;
+		}
+	pthread_mutex_unlock(&blocks_lock);
+	ck_assert_msg(its == size, "%zu bytes were mapped, and %zu are unmapped", its, size);
+}
+
 void *
 __wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset)
 {
@@ -155,6 +198,8 @@ __wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offs
 	if (is_starved(ENOMEM))
 		return MAP_FAILED;
 	memory = __real_mmap(at, size, protection, flags, fd, offset);
+	if (memory != MAP_FAILED && !(flags & MAP_FIXED))
+		mapping_add(memory, size);
 	return memory == MAP_FAILED ? memory : block_add(memory);
 }
 
@@ -162,6 +207,7 @@ int
 __wrap_munmap(void *at, size_t size)
 {
 	block_remove(at);
+	mapping_remove(at, size);
 	return __real_munmap(at, size);
 }
 
@@ -264,10 +310,80 @@ __wrap_syscall(long number, ...)
 }
 
 int
+__wrap_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
+{
+	const int error = atomic_exchange(&starve_accept, 0);
+
+	if (!error)
+		return __real_accept4(fd, address, length, flags);
+	errno = error;
+	return -1;
+}
+
+/* ---- threads, each of which is joined once ---- */
+
+#define JOINED_MAX 64
+
+static pthread_t joined[JOINED_MAX]; /* and not started again since; 0: none */
+
+/* Whether it was there. */
+static bool
+joined_replace(pthread_t old, pthread_t new)
+{
+	int i = 0;
+
+	pthread_mutex_lock(&blocks_lock);
+	while (i < JOINED_MAX && joined[i] != old)
+		i++;
+	if (i < JOINED_MAX)
+		joined[i] = new;
+	pthread_mutex_unlock(&blocks_lock);
+	return i < JOINED_MAX;
+}
+
+/* Some C libraries join it again, as it was or as another. */
+static void
+joined_expect_not(pthread_t thread)
+{
+	ck_assert_msg(!joined_replace(thread, thread), "a thread is joined twice");
+}
+
+int
 __wrap_pthread_create(
     pthread_t *thread, const pthread_attr_t *attr, void *(*body)(void *), void *arg)
 {
-	return is_starved(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attr, body, arg);
+	int r;
+
+	if (is_starved(EAGAIN))
+		return EAGAIN;
+	r = __real_pthread_create(thread, attr, body, arg);
+	if (!r)
+		(void)joined_replace(*thread, 0);
+	return r;
+}
+
+int
+__wrap_pthread_tryjoin_np(pthread_t thread, void **result)
+{
+	int r;
+
+	joined_expect_not(thread);
+	r = __real_pthread_tryjoin_np(thread, result);
+	if (!r)
+		(void)joined_replace(0, thread);
+	return r;
+}
+
+int
+__wrap_pthread_timedjoin_np(pthread_t thread, void **result, const struct timespec *until)
+{
+	int r;
+
+	joined_expect_not(thread);
+	r = __real_pthread_timedjoin_np(thread, result, until);
+	if (!r)
+		(void)joined_replace(0, thread);
+	return r;
 }
 
 /* ---- what is held ---- */

@@ -8,6 +8,7 @@
 #ifndef SOFT_STARVE_H
 #define SOFT_STARVE_H
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 /* The n-th call of this thread that may fail, fails; 0: none. */
@@ -18,6 +19,9 @@ extern const char *starve_failing;
 
 /* Called before another process, or this one, is read; it may take its time. */
 extern void (*_Atomic starve_before_read)(pid_t pid);
+
+/* The next call that accepts a connection fails with that errno; 0: none. */
+extern atomic_int starve_accept;
 
 /*
  * Of the process: pieces of memory that tests and device allocated; files and locked bytes of

@@ -422,6 +422,46 @@ TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 	wire_expect_nak(0, SOFT_NAK_NOT_CONNECTED);
 }
 
+static void
+say_two_at_once(enum ibv_wr_opcode opcode, uint32_t psn)
+{
+	struct {
+		struct soft_frame frame;
+		char bytes[8];
+	} two[2];
+
+	for (uint32_t i = 0; i < 2; i++) {
+		two[i].frame = wire_request(opcode, psn + i, sizeof two[i].bytes);
+		memcpy(two[i].bytes, "message", sizeof two[i].bytes);
+	}
+	ck_assert_int_eq(send(wire_line, two, sizeof two, MSG_NOSIGNAL), sizeof two);
+}
+
+/*
+ * What the program sees of a message it can answer by ending at once, so the acknowledgement is on
+ * its way before.  Of a write it sees nothing, and one acknowledgement is for all that have come.
+ */
+TEST(messages_that_come_at_once__each_is_acknowledged__writes_together)
+{
+	struct pollfd pfd = { .fd = wire_line, .events = POLLIN };
+
+	side_receive(&wire_side, 0, 0, 8);
+	side_receive(&wire_side, 1, 0, 8);
+	side_receive(&wire_side, 2, 0, 8);
+	side_receive(&wire_side, 3, 0, 8);
+	say_two_at_once(IBV_WR_SEND, 0);
+	wire_expect_ack(0);
+	wire_expect_ack(1);
+	say_two_at_once(IBV_WR_RDMA_WRITE_WITH_IMM, 2);
+	wire_expect_ack(2);
+	wire_expect_ack(3);
+	say_two_at_once(IBV_WR_RDMA_WRITE, 4);
+	wire_expect_ack(5);
+	ck_assert_int_eq(poll(&pfd, 1, 10), 0);
+	for (uint64_t i = 0; i < 4; i++)
+		cq_expect(wire_side.cq, i, IBV_WC_SUCCESS);
+}
+
 /* The peer hears of the receive that it waits for, once. */
 /* origin: outside.160 */
 TEST(send_without_a_receive__is_refused__and_the_receive_is_announced)

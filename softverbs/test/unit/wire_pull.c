@@ -409,6 +409,26 @@ TEST_LOOP(long_read__cannot_be_pulled_in_any_frame__is_whole_and_the_next_is_pul
 	}
 }
 
+/* It could not be pulled although nothing was revoked: the kernel does not let us read the peer. */
+TEST(read__cannot_be_pulled_at_all__none_is_to_be_any_more)
+{
+	struct soft_frame frame = post_long_read(0);
+
+	for (int i = 0; i < FRAMES; i++)
+		answer_read(&frame, i, (const char *)(uintptr_t)4096, ~soft_grant_number());
+	expect_pulled(&frame, SOFT_NOT_PULLED);
+	for (uint64_t read = 0; read < 3; read++) {
+		for (int i = 0; i < FRAMES; i++)
+			answer_read(&frame, i, NULL, 0);
+		expect_read_whole(read);
+		memset(a.bytes, 0, LONG_BYTES);
+		ck_assert_int_eq(
+		    side_rdma_raw(&a, IBV_WR_RDMA_READ, read + 1, 0, 4096, 1, LONG_BYTES), 0);
+		frame = line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+		ck_assert_uint_eq(frame.flags, SOFT_FRAME_FIRST | SOFT_FRAME_LAST);
+	}
+}
+
 static struct soft_frame
 expect_long(enum ibv_wr_opcode opcode, bool addresses, bool solicited)
 {
