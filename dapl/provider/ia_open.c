@@ -60,6 +60,11 @@ ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	}
 	atomic_store_explicit(&ia->parent.bases, 1, memory_order_relaxed);
 	atomic_store_explicit(&ia->parent.deciding, 0, memory_order_relaxed);
+	dapl_ia_lock(ia);
+	atomic_store_explicit(&ia->parent.closing, false, memory_order_relaxed);
+	ia->parent.inside = ia->parent.borrowers = 0;
+	ia->parent.closers = (struct park_list){ NULL };
+	dapl_ia_unlock(ia);
 	r = dapl_object_create(&ia->obj, NULL, &provider->table);
 	if (r) {
 		ret = dapl_err_resource(NULL, r, DAT_RESOURCE_MEMORY);
@@ -67,9 +72,6 @@ ia_open(struct dapl_provider *provider, DAT_COUNT qlen, DAT_EVD_HANDLE *async_ev
 	}
 	dapl_ia_lock(ia);
 	ia->self = ia->obj.handle;
-	atomic_store_explicit(&ia->parent.closing, false, memory_order_relaxed);
-	ia->parent.inside = ia->parent.borrowers = 0;
-	ia->parent.closers = (struct park_list){ NULL };
 	dapl_ia_unlock(ia);
 	ret = dapl_ia_attach_async(ia, qlen, *async_evd);
 	if (ret != DAT_SUCCESS)

@@ -408,6 +408,29 @@ TEST(open_and_close__400_times_under_50_descriptors__leaks_nothing)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
+/* One for each loop, and none where the program steps it; the device has its own. */
+TEST(open__threads__are_as_many_as_loops)
+{
+	static const struct {
+		const char *name;
+		int threads;
+	} kinds[] = { { "soft", 1 }, { "soft-loops", 3 }, { "soft-step", 0 } };
+	DAT_IA_HANDLE first, ia;
+	int before;
+
+	if (!dt_on_soft("threads of other devices are not known"))
+		return;
+	first = dt_open("soft", NULL);
+	before = runner_count_threads();
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+		ia = dt_open(kinds[i].name, NULL);
+		ck_assert_int_eq(runner_count_threads() - before, kinds[i].threads);
+		dt_close(ia);
+		ck_assert_int_eq(runner_await_threads(before), before);
+	}
+	dt_close(first);
+}
+
 DT_CASE("ia:query");
 
 /* clause: b.6.8 */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/dt.h"
+#include "lib/feature.h"
 #include "printed.h"
 
 #define NO_DESCRIPTOR DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)
@@ -53,6 +54,41 @@ try_open(DAT_IA_HANDLE *ia)
 }
 
 DT_CASE("shortage:resources");
+
+/* The library is loaded then, and reserves no range for its handles. */
+TEST(open__no_address_space_when_the_library_is_loaded__works_when_there_is)
+{
+	struct rlimit before, limit;
+	DAT_EVD_HANDLE evd;
+	DAT_IA_HANDLE ia;
+	DAT_RETURN ret;
+	long pages;
+	FILE *f;
+
+	if (!dt_on_soft("other devices need other memory"))
+		return;
+	if (!feature_limit()) {
+		runner_skip(FEATURE_NO_LIMIT);
+		return;
+	}
+	ck_assert_ptr_nonnull(f = fopen("/proc/self/statm", "re"));
+	ck_assert_int_eq(fscanf(f, "%ld", &pages), 1);
+	fclose(f);
+	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64u << 20);
+	capture(STDERR_FILENO);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
+	ret = try_open(&ia);
+	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
+	captured();
+	dt_assert_type(ret, DAT_INSUFFICIENT_RESOURCES);
+	dt_ok(try_open(&ia));
+	dt_ok(dat_evd_create(ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_post_se(evd, 1);
+	dt_ok(dat_evd_free(evd));
+	dt_close(ia);
+}
 
 /* Each descriptor that the open needs is the one that is missing in one of the turns. */
 /* clause: e.9.9 */

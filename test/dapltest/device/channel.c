@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A thread that waits reads a completion channel of the device. */
+#include <errno.h>
 #include <pthread.h>
 
 #include "fault/fault.h"
@@ -153,4 +154,40 @@ TEST_LOOP(wait__channel_is_broken__reads_it_once_and_sleeps, 2)
 	ck_assert_ptr_null(end); /* it was not cancelled */
 	ck_assert_uint_eq(w.reads, 1);
 	dt_pair_close(&pair);
+}
+
+/* ---- the loop of an adapter reads what is broken, once, and sleeps then ---- */
+
+#define SPIN_MS 50 /* a loop that spins has read it again by then */
+
+/* The second: events of connections. */
+TEST_LOOP(loop__other_channel_is_broken__reads_it_once_and_sleeps, 2)
+{
+	unsigned int (*const failed)(void) = _i ? fault_cm_failed_reads : fault_async_failed;
+	DAT_EVD_HANDLE evd;
+	struct dt_pair pair;
+	DAT_EVENT event;
+
+	device_pair_open(&pair);
+	if (_i) {
+		fault_cm_fail_reads(EIO);
+		dt_ok(device_try_connect(&pair));
+	} else {
+		dt_side_close(&pair.b);
+		fault_async_fail(EIO);
+		fault_raise(IBV_EVENT_PORT_ERR, NULL);
+	}
+	for (int ms = 0; ms < DT_FOREVER_MS && !failed(); ms++)
+		dt_nap_ms(1);
+	dt_nap_ms(SPIN_MS);
+	ck_assert_uint_eq(failed(), 1);
+	/* The loop goes on with all else. */
+	dt_ok(dat_evd_create(pair.a.ia, 8, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd));
+	dt_post_se(evd, 1);
+	dt_expect(evd, DAT_SOFTWARE_EVENT, &event);
+	dt_ok(dat_evd_free(evd));
+	if (_i)
+		dt_pair_close(&pair);
+	else
+		dt_side_close(&pair.a);
 }

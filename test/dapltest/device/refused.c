@@ -504,6 +504,24 @@ TEST(arrival__without_memory__is_refused_and_the_next_is_not)
 	dt_pair_close(&pair);
 }
 
+/* Its handle is the last thing that it needs; nothing is left of it when the adapters close. */
+TEST(arrival__without_a_handle__is_refused_and_the_next_is_not)
+{
+	DAT_EVENT event;
+
+	open_pair(DAT_SERVICE_TYPE_RC);
+	for (int round = 0; round < 2; round++) {
+		fault_handles_refuse(true);
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+		dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
+		dt_assert_empty(pair.b.cr);
+		fault_handles_refuse(false);
+		dt_ok(dat_ep_reset(pair.a.ep));
+	}
+	dt_connect_pair(&pair);
+	dt_pair_close(&pair);
+}
+
 /* Another program may send it. */
 /* origin: out33.D4 */
 TEST(arrival__of_a_datagram_request_without_a_card__is_refused)

@@ -755,6 +755,30 @@ TEST_LOOP(room__the_device_refuses__is_what_it_was, ATTEMPTS)
 	finish(a);
 }
 
+/* The last thing that an object gets is its handle. */
+TEST_LOOP(room__no_handle_is_left__is_what_it_was, ATTEMPTS)
+{
+	const struct attempt *a = &attempts[_i];
+	struct footprint was;
+	char after[120];
+	DAT_RETURN ret;
+
+	prepare(a, &was);
+	snprintf(after, sizeof after, "%s without a handle", a->name);
+	for (int n = 0; n < 3; n++) {
+		fault_handles_refuse(true);
+		ret = a->make();
+		fault_handles_refuse(false);
+		if (ret == DAT_SUCCESS && a->undo) /* it needs none */
+			a->undo();
+		ck_assert_msg(ret == DAT_SUCCESS || DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES,
+		    "%s: %#x", after, ret);
+		check(a, ret, &was, after);
+		make_and_undo(a, &was, after);
+	}
+	finish(a);
+}
+
 /* Objects are allocated many at a time: one of these attempts needs memory for the next ones. */
 /* origin: out33.D1 */
 TEST_LOOP(room__many_objects__each_is_whole_or_refused, ATTEMPTS)

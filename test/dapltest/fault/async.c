@@ -3,12 +3,41 @@
 #include "fault.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
 
 #include "softverbs/device/async.h"
 #include "softverbs/device/context.h"
 #include "softverbs/qp/srq.h"
 
-static atomic_uint raised, acknowledged;
+static atomic_uint raised, acknowledged, failed;
+static atomic_int read_error;
+
+void
+fault_async_fail(int error)
+{
+	read_error = error;
+}
+
+unsigned int
+fault_async_failed(void)
+{
+	return failed;
+}
+
+int __real_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+int __wrap_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+int
+__wrap_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	const int error = read_error;
+
+	if (!error)
+		return __real_ibv_get_async_event(context, event);
+	failed++;
+	errno = error;
+	return -1;
+}
 
 static void
 raise_in(struct soft_context *ctx, struct soft_async_source *source, enum ibv_event_type type)

@@ -237,13 +237,35 @@ replace(struct rdma_event_channel *channel, struct rdma_cm_event *event)
 	pthread_mutex_unlock(&lock);
 }
 
+static atomic_int read_error;
+static atomic_uint failed_reads;
+
+void
+fault_cm_fail_reads(int error)
+{
+	read_error = error;
+}
+
+unsigned int
+fault_cm_failed_reads(void)
+{
+	return failed_reads;
+}
+
 int __real_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
 int __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event);
 int
 __wrap_rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
 {
-	const int r = __real_rdma_get_cm_event(channel, event), length = answer_length;
+	const int error = read_error, length = answer_length;
+	int r;
 
+	if (error) {
+		failed_reads++;
+		errno = error;
+		return -1;
+	}
+	r = __real_rdma_get_cm_event(channel, event);
 	if (r)
 		return r;
 	if ((*event)->event == RDMA_CM_EVENT_CONNECT_REQUEST)

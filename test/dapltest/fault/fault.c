@@ -41,6 +41,9 @@ fault_clear(void)
 	fault_cm_on_listen(NULL);
 	(void)fault_window_missed();
 	(void)fault_memory_missed();
+	fault_handles_refuse(false);
+	fault_async_fail(0);
+	fault_cm_fail_reads(0);
 }
 
 const char *

@@ -139,6 +139,13 @@ void fault_srq_free(struct ibv_srq *srq);
  */
 void fault_raise(enum ibv_event_type type, void *element);
 
+/*
+ * From now on reading the events fails with that errno, and they stay; 0: it works.  And how often
+ * it has failed so far.
+ */
+void fault_async_fail(int error);
+unsigned int fault_async_failed(void);
+
 /* Whether the provider has acknowledged as many events as were raised. */
 bool fault_is_acknowledged(void);
 
@@ -186,6 +193,10 @@ void fault_other_device(bool on);
  */
 void fault_cm_refuse_channels(int error);
 void fault_cm_refuse_addresses(int error);
+
+/* The same as fault_async_fail(), of the events of connections. */
+void fault_cm_fail_reads(int error);
+unsigned int fault_cm_failed_reads(void);
 
 /*
  * Whether the provider takes the device for the software device, which it is; else for one of the
@@ -278,6 +289,9 @@ const char *fault_name(uint32_t ret, bool type);
 void fault_memory_fail_at(int n);
 /* Whether it has not come yet; forgets it. */
 bool fault_memory_missed(void);
+
+/* No object of the provider gets a handle: the memory for handles has run out. */
+void fault_handles_refuse(bool on);
 
 /* ---- locks: lock.c ---- */
 

@@ -3,7 +3,10 @@
 #include "fault.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+
+#include "dapl/object/handle.h"
 
 static _Thread_local int left; /* the allocation that fails, counted down; 0: none */
 
@@ -45,4 +48,23 @@ void *
 __wrap_malloc(size_t size)
 {
 	return fails_now() ? NULL : __real_malloc(size);
+}
+
+static atomic_bool no_handles;
+
+void
+fault_handles_refuse(bool on)
+{
+	no_handles = on;
+}
+
+struct dapl_handle *__real_dapl_handle_create(
+    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial);
+struct dapl_handle *__wrap_dapl_handle_create(
+    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial);
+struct dapl_handle *
+__wrap_dapl_handle_create(
+    const DAT_PROVIDER *provider, enum dapl_kind kind, void *object, uint64_t *serial)
+{
+	return no_handles ? NULL : __real_dapl_handle_create(provider, kind, object, serial);
 }
