@@ -21,6 +21,8 @@
 #define NO_DESCRIPTOR DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_NO_SUBTYPE)
 #define NO_REGION DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY_REGION)
 
+#define STATS_PAGES 10 /* names of pages of a process */
+
 static struct rlimit usual;
 
 /* So many descriptors can still be opened. */
@@ -54,6 +56,35 @@ try_open(DAT_IA_HANDLE *ia)
 }
 
 DT_CASE("shortage:resources");
+
+/* All names that the page may have are there. */
+TEST(statistics__no_page_can_be_made__says_why_and_the_adapter_works)
+{
+	char path[128];
+	DAT_IA_HANDLE ia;
+	DAT_RETURN ret;
+	int fd;
+
+	setenv("DAPL_STATS", "100", 1);
+	for (int n = 0; n < STATS_PAGES; n++) {
+		snprintf(path, sizeof path, "/dev/shm/rearm-stats-%ld-%d", (long)getpid(), n);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		ck_assert_int_ge(fd, 0);
+		close(fd);
+	}
+	capture(STDERR_FILENO);
+	ret = try_open(&ia);
+	captured();
+	unsetenv("DAPL_STATS");
+	for (int n = 0; n < STATS_PAGES; n++) {
+		snprintf(path, sizeof path, "/dev/shm/rearm-stats-%ld-%d", (long)getpid(), n);
+		unlink(path);
+	}
+	dt_ok(ret);
+	dt_close(ia);
+	assert_line(
+	    "dat_ia_open\\(\"soft\"\\): no statistics are published: /dev/shm: File exists");
+}
 
 /* The library is loaded then, and reserves no range for its handles. */
 TEST(open__no_address_space_when_the_library_is_loaded__works_when_there_is)

@@ -485,7 +485,45 @@ static bool
 returns_errno(const char *device_call)
 {
 	return strncmp(device_call, "ibv_modify_", 11) == 0 ||
+	       strncmp(device_call, "ibv_query_", 10) == 0 ||
 	       strncmp(device_call, "ibv_post_", 9) == 0;
+}
+
+/* What a call is taken for that fails and does not say why: those that make nothing lack nothing. */
+static int
+silence_of(const char *device_call)
+{
+	return strncmp(device_call, "rdma_", 5) == 0 ? EIO : ENOMEM;
+}
+
+/* Whether it is the first line of these two calls. */
+static bool
+is_first_of_pair(int i)
+{
+	for (int j = 0; j < i; j++)
+		if (strcmp(lines[j].device_call, lines[i].device_call) == 0 &&
+		    strcmp(lines[j].dat_call, lines[i].dat_call) == 0)
+			return false;
+	return true;
+}
+
+TEST_LOOP(errno__device_fails_without_one__is_told_as_a_want_or_a_failure, page_lines())
+{
+	const struct line *line = &lines[_i];
+	char of_silence[sizeof said];
+	DAT_RETURN silent;
+
+	/* A queue that cannot be longer serves as it is. */
+	if (!is_first_of_pair(_i) || returns_errno(line->device_call) ||
+	    strcmp(line->dat_call, "dat_evd_resize") == 0)
+		return;
+	silent = attempt_failing(line, FAULT_SILENT);
+	memcpy(of_silence, said, sizeof said);
+	said[0] = '\0';
+	close_all();
+	ck_assert_uint_eq(silent, attempt_failing(line, silence_of(line->device_call)));
+	ck_assert_str_eq(of_silence, said);
+	close_all();
 }
 
 /* The errno that was there before the call of DAT says nothing. */

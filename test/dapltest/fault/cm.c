@@ -193,10 +193,11 @@ __wrap_rdma_create_event_channel(void)
 	    channel_error ? channel_error : fault_error_of("rdma_create_event_channel");
 	struct rdma_event_channel *channel;
 
-	if (error) {
+	if (error > 0)
 		errno = error;
+	if (error)
 		return NULL;
-	}
+
 	channel = __real_rdma_create_event_channel();
 
 	pthread_mutex_lock(&lock);

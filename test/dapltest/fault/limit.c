@@ -226,7 +226,7 @@ __wrap_rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	const int error = address_error ? address_error : fault_error_of("rdma_bind_addr");
 	const int r = error ? -1 : __real_rdma_bind_addr(id, addr);
 
-	if (error)
+	if (error > 0)
 		errno = error;
 	if (!r && finds_another)
 		id->verbs = &another.context;
