@@ -3,13 +3,19 @@
  * child -- what the child of a fork() can do with the objects of its parent: free them, and nothing
  * else
  */
+#include "line.h"
 #include "story.h"
 #include "lib/feature.h"
 
+#include "softverbs/device/slot.h"
 #include "softverbs/qp/key.h"
 #include "softverbs/qp/qp.h"
 #include "softverbs/qp/qp_table.h"
+#include "softverbs/wire/handlers.h"
+#include "softverbs/wire/peer.h"
 
+#include <semaphore.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 /* Everything that a context has. */
@@ -286,4 +292,122 @@ TEST_LOOP(fork__child_without_standard_input__has_a_device, 4)
 {
 	stage = _i;
 	in_a_child(use_without_standard_input);
+}
+
+/* ---- a thread of the parent is in the middle of giving a queue pair its turn */
+
+#define LONG_BYTES 65536u
+#define MANY 16 /* such requests are more than the memory of a link takes */
+
+static const struct soft_handlers *good_handlers;
+static sem_t is_inside, may_leave;
+
+static void
+get_and_stay(struct soft_turn *turn)
+{
+	good_handlers->requester.get(turn);
+	sem_post(&is_inside);
+	while (sem_wait(&may_leave))
+		;
+}
+
+static void *
+post_many(void *unused)
+{
+	(void)unused;
+	for (uint64_t i = 1; i < MANY; i++)
+		ck_assert_int_eq(
+		    side_rdma_raw(&a, IBV_WR_RDMA_WRITE, i, 0, 4096, 1, LONG_BYTES), 0);
+	return NULL;
+}
+
+static void
+connect_to_slot(struct side *side, const struct side_options *options, unsigned int slot)
+{
+	side_to_init(side, NULL);
+	side_to_rtr(side, slot << 14 | 5);
+	side_to_rts(side, options);
+}
+
+/* A request from another process needs a turn for its answer. */
+static void
+serve_another(void)
+{
+	const struct side_options patient = { .patient = true };
+	struct soft_frame request = { .type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_RDMA_READ,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.psn = side_psn,
+		.total = 8 },
+			  answer;
+	unsigned int slot;
+	char bytes[8];
+	struct side c;
+	int door, line;
+
+	soft_handlers = good_handlers;
+	side_make(&c, NULL);
+	slot = line_slot_take(&door);
+	connect_to_slot(&c, &patient, slot);
+	line = line_open(soft_slot_number());
+	line_greet(line, slot);
+	request.qpn = c.qp->qp_num;
+	request.from = slot << 14 | 5;
+	request.address = (uintptr_t)c.bytes;
+	request.rkey = c.mr->rkey;
+	line_send(line, &request, sizeof request);
+	ck_assert_int_eq(recv(line, &answer, sizeof answer, MSG_WAITALL), sizeof answer);
+	ck_assert_int_eq(answer.type, SOFT_FRAME_RESPONSE);
+	ck_assert_int_eq(recv(line, bytes, sizeof bytes, MSG_WAITALL), sizeof bytes);
+	close(line);
+	line_slot_leave(slot, door);
+	side_free(&c);
+}
+
+/* origin: out33.E5 */
+TEST(fork__a_thread_has_the_lock_of_turns__child_answers_others)
+{
+	const struct side_options options = { .sends = MANY, .patient = true };
+	static struct soft_handlers handlers;
+	struct soft_welcome_frame welcome;
+	struct soft_rings rings;
+	unsigned int slot;
+	pthread_t thread;
+	int door, line, status;
+	pid_t child;
+
+	if (STORY_TSAN)
+		return;
+	side_make(&a, &options);
+	slot = line_slot_take(&door);
+	connect_to_slot(&a, &options, slot);
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 0, 0, 4096, 1, 8), 0);
+	line = line_accept_rings(door, &rings);
+	soft_peer_welcome(&welcome, SOFT_WELCOME_RINGS);
+	line_send(line, &welcome, sizeof welcome);
+	(void)line_expect_frame(&rings.in, SOFT_FRAME_REQUEST);
+	good_handlers = soft_handlers;
+	handlers = *good_handlers;
+	handlers.requester.get = get_and_stay;
+	sem_init(&is_inside, 0, 0);
+	sem_init(&may_leave, 0, 0);
+	soft_handlers = &handlers;
+	ck_assert_int_eq(pthread_create(&thread, NULL, post_many, NULL), 0);
+	while (sem_wait(&is_inside))
+		;
+	child = fork();
+	if (child == 0) {
+		alarm(20);
+		serve_another();
+		_exit(0);
+	}
+	soft_handlers = good_handlers;
+	sem_post(&may_leave);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	soft_rings_unmap(&rings);
+	close(line);
+	line_slot_leave(slot, door);
+	side_free(&a);
 }

@@ -443,3 +443,57 @@ TEST(states__need_a_key_and_no_peer)
 	ck_assert_int_eq(init.qp_type, IBV_QPT_UD);
 	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
 }
+
+/* What a transition must set, and may; path migration is not for this device. */
+static const struct {
+	enum ibv_qp_state from, to;
+	int must, may;
+} settable[] = {
+	{ IBV_QPS_RESET, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, 0 },
+	{ IBV_QPS_INIT, IBV_QPS_INIT, 0, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY },
+	{ IBV_QPS_INIT, IBV_QPS_RTR, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	{ IBV_QPS_RTR, IBV_QPS_RTS, IBV_QP_SQ_PSN, IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_SQD, 0, IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ IBV_QPS_SQD, IBV_QPS_RTS, 0, IBV_QP_QKEY },
+	{ IBV_QPS_SQD, IBV_QPS_SQD, 0, IBV_QP_PKEY_INDEX | IBV_QP_QKEY },
+	{ IBV_QPS_RTS, IBV_QPS_RESET, 0, 0 },
+	{ IBV_QPS_SQD, IBV_QPS_ERR, 0, 0 },
+};
+
+static void
+reach(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	datagram_to_state(qp, IBV_QPS_RESET, 0);
+	if (state >= IBV_QPS_INIT)
+		datagram_to_state(qp, IBV_QPS_INIT, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+	if (state >= IBV_QPS_RTR)
+		datagram_to_state(qp, IBV_QPS_RTR, 0);
+	if (state >= IBV_QPS_RTS)
+		datagram_to_state(qp, IBV_QPS_RTS, IBV_QP_SQ_PSN);
+	if (state >= IBV_QPS_SQD)
+		datagram_to_state(qp, IBV_QPS_SQD, 0);
+}
+
+/* With one attribute more, or one less, than it must have. */
+TEST(each_attribute_in_each_transition__as_the_specification_allows_for_datagrams)
+{
+	struct ibv_qp_attr attr = { .port_num = 1, .qkey = DATAGRAM_KEY };
+	struct ibv_qp *qp = datagram_qp(&a);
+
+	for (size_t i = 0; i < sizeof settable / sizeof settable[0]; i++)
+		for (int bit = 1; bit <= IBV_QP_RATE_LIMIT; bit <<= 1) {
+			const int must = settable[i].must, may = IBV_QP_STATE | settable[i].may;
+			int r;
+
+			if (bit == IBV_QP_CUR_STATE)
+				continue;
+			reach(qp, settable[i].from);
+			attr.qp_state = settable[i].to;
+			r = ibv_modify_qp(qp, &attr, IBV_QP_STATE | (must ^ (bit & ~IBV_QP_STATE)));
+			ck_assert_msg(r == (bit & may ? 0 : EINVAL),
+			    "from %d to %d with or without attribute %#x: %d", settable[i].from,
+			    settable[i].to, (unsigned int)bit, r);
+		}
+	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
+}

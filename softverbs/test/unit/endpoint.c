@@ -449,6 +449,14 @@ TEST(endpoint__that_cannot_be_made__says_why)
 	info->ai_port_space = RDMA_PS_TCP;
 	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, &init), -1);
 	ck_assert_int_eq(errno, EINVAL);
+	errno = 0;
+	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, NULL), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	info->ai_port_space = RDMA_PS_UDP;
+	info->ai_qp_type = IBV_QPT_RC;
+	errno = 0;
+	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, NULL), -1);
+	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(rdma_create_ep(&id, &bare, NULL, &init), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	bare.ai_flags = RAI_PASSIVE;
