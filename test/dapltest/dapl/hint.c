@@ -3,6 +3,7 @@
  * Hints: why a call was refused.  Each test is a process of its own, which loads the provider after
  * it has asked for them.
  */
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,6 +95,50 @@ TEST(hints__calls_that_are_refused__have_a_line_that_says_why)
 	dt_assert_type(dat_pz_free((DAT_PZ_HANDLE)&side), DAT_INVALID_HANDLE);
 	assert_said("hint: dat_pz_free() is refused, DAT_INVALID_HANDLE: no open adapter has");
 	ck_assert_ptr_null(strstr(said, "does not list"));
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	dt_side_close(&side);
+}
+
+/* Each attribute that the device cannot have: one that is too large, or of another kind. */
+TEST(hints__attributes_that_the_device_lacks__are_named)
+{
+	static const char sizes[] = "max_message_size or max_rdma_size",
+			  depths[] = "max_recv_dtos or max_request_dtos",
+			  segments[] = "a number of segments",
+			  reads[] = "max_rdma_read_in or max_rdma_read_out";
+	DAT_EP_ATTR *attr, good;
+	struct dt_side side;
+	DAT_EP_PARAM param;
+	DAT_EP_HANDLE ep;
+
+	listen_to_hints();
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	dt_ok(dat_ep_query(side.ep, DAT_EP_FIELD_ALL, &param));
+	attr = &param.ep_attr;
+	good = *attr;
+#define LACKS(member, value, name) \
+	do { \
+		*attr = good; \
+		attr->member = (value); \
+		said[0] = '\0'; \
+		dt_assert_type(dat_ep_create(side.ia, side.pz, side.recv, side.request, \
+				   side.connect, attr, &ep), \
+		    DAT_INVALID_PARAMETER); \
+		assert_said("hint: dat_ep_create(", name, "dat_ia_query() returns"); \
+	} while (0)
+	LACKS(qos, DAT_QOS_HIGH_THROUGHPUT, "qos");
+	LACKS(max_message_size, ~(DAT_SEG_LENGTH)0, sizes);
+	LACKS(max_rdma_size, ~(DAT_SEG_LENGTH)0, sizes);
+	LACKS(max_recv_dtos, INT_MAX, depths);
+	LACKS(max_request_dtos, INT_MAX, depths);
+	LACKS(max_recv_dtos, -1, depths);
+	LACKS(max_recv_iov, INT_MAX, segments);
+	LACKS(max_request_iov, INT_MAX, segments);
+	LACKS(max_rdma_read_iov, INT_MAX, segments);
+	LACKS(max_rdma_write_iov, INT_MAX, segments);
+	LACKS(max_rdma_read_in, INT_MAX, reads);
+	LACKS(max_rdma_read_out, INT_MAX, reads);
+#undef LACKS
 	dt_ok(dat_rearm_set_log(NULL, NULL));
 	dt_side_close(&side);
 }

@@ -779,6 +779,30 @@ TEST_LOOP(room__no_handle_is_left__is_what_it_was, ATTEMPTS)
 	finish(a);
 }
 
+/* The adapter begins to close while the call makes its object, whose handle must not stay. */
+TEST_LOOP(room__the_adapter_begins_to_close__is_what_it_was, ATTEMPTS)
+{
+	const struct attempt *a = &attempts[_i];
+	struct footprint was;
+	char after[120];
+	DAT_RETURN ret;
+
+	prepare(a, &was);
+	snprintf(after, sizeof after, "%s beside a close", a->name);
+	for (int n = 0; n < 3; n++) {
+		fault_attach_refuse(true);
+		ret = a->make();
+		fault_attach_refuse(false);
+		if (ret == DAT_SUCCESS && a->undo) /* it makes none */
+			a->undo();
+		else if (ret != DAT_SUCCESS)
+			ck_assert_msg(!fault_handle_lives(), "%s", after);
+		check(a, ret, &was, after);
+		make_and_undo(a, &was, after);
+	}
+	finish(a);
+}
+
 /* Objects are allocated many at a time: one of these attempts needs memory for the next ones. */
 /* origin: out33.D1 */
 TEST_LOOP(room__many_objects__each_is_whole_or_refused, ATTEMPTS)
@@ -802,6 +826,8 @@ TEST_LOOP(room__many_objects__each_is_whole_or_refused, ATTEMPTS)
 			ret = a->make();
 			(void)fault_memory_missed();
 			refused += ret != DAT_SUCCESS;
+			if (ret != DAT_SUCCESS)
+				dt_assert_type(ret, DAT_INSUFFICIENT_RESOURCES);
 		}
 		all[n] = made;
 	}

@@ -42,6 +42,7 @@ fault_clear(void)
 	(void)fault_window_missed();
 	(void)fault_memory_missed();
 	fault_handles_refuse(false);
+	fault_attach_refuse(false);
 	fault_async_fail(0);
 	fault_cm_fail_reads(0);
 }

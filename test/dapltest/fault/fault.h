@@ -293,6 +293,11 @@ bool fault_memory_missed(void);
 /* No object of the provider gets a handle: the memory for handles has run out. */
 void fault_handles_refuse(bool on);
 
+/* No object is attached to its adapter: a close of the adapter has just begun. */
+void fault_attach_refuse(bool on);
+/* Whether the handle lives that this thread has made last. */
+bool fault_handle_lives(void);
+
 /* ---- locks: lock.c ---- */
 
 /* Locks of the library that this thread holds; below zero: it has unlocked more than it locked. */
