@@ -24,7 +24,7 @@ struct soft_context {
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
-	unsigned int refs;	    /* guarded by verbs.context.mutex */
+	unsigned int refs;		      /* guarded by verbs.context.mutex */
 	atomic_uint pds, cqs, srqs, mrs, mws; /* that there are, which ibv_query_device() limits */
 };
 

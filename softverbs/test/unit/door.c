@@ -104,7 +104,7 @@ await_links(bool some)
 	ck_assert(soft_peers_linked() == some);
 }
 
-/* Then nothing is to be read, and nobody looks. */
+/* Then nothing is to be read, and no thread reads. */
 TEST(last_link_has_ended__there_is_none)
 {
 	int line;

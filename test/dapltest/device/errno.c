@@ -489,7 +489,7 @@ returns_errno(const char *device_call)
 	       strncmp(device_call, "ibv_post_", 9) == 0;
 }
 
-/* What a call is taken for that fails and does not say why: those that make nothing lack nothing. */
+/* What a call is taken for that fails without an errno: those that make nothing lack nothing. */
 static int
 silence_of(const char *device_call)
 {

@@ -756,6 +756,7 @@ TEST_LOOP(room__the_device_refuses__is_what_it_was, ATTEMPTS)
 }
 
 /* The last thing that an object gets is its handle. */
+/* origin: out33.R3 */
 TEST_LOOP(room__no_handle_is_left__is_what_it_was, ATTEMPTS)
 {
 	const struct attempt *a = &attempts[_i];

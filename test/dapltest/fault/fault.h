@@ -290,6 +290,8 @@ void fault_memory_fail_at(int n);
 /* Whether it has not come yet; forgets it. */
 bool fault_memory_missed(void);
 
+/* ---- the last steps of making an object: handle.c ---- */
+
 /* No object of the provider gets a handle: the memory for handles has run out. */
 void fault_handles_refuse(bool on);
 
