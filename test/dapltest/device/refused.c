@@ -5,6 +5,7 @@
  * next attempt works.
  */
 #include <errno.h>
+#include <sys/socket.h>
 
 #include <dat2/dat_ib_extensions.h>
 
@@ -519,6 +520,31 @@ TEST(arrival__without_a_handle__is_refused_and_the_next_is_not)
 		dt_ok(dat_ep_reset(pair.a.ep));
 	}
 	dt_connect_pair(&pair);
+	dt_pair_close(&pair);
+}
+
+/* To a service point that makes endpoints, and to one that does not. */
+TEST_LOOP(arrival__from_an_address_that_is_not_of_ip__is_refused, 2)
+{
+	DAT_EVENT event;
+
+	open_pair(DAT_SERVICE_TYPE_RC);
+	if (_i) {
+		dt_ok(dat_psp_free(pair.b.psp));
+		dt_ok(dat_psp_create_any(
+		    pair.b.ia, &pair.b.qual, pair.b.cr, DAT_PSP_PROVIDER_FLAG, &pair.b.psp));
+	}
+	fault_cm_request_family(AF_IB);
+	for (int round = 0; round < 2; round++) {
+		dt_connect(&pair.a, &pair.b, NULL, 0);
+		dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_NON_PEER_REJECTED, &event);
+		dt_assert_empty(pair.b.cr);
+		dt_ok(dat_ep_reset(pair.a.ep));
+	}
+	fault_cm_request_family(0);
+	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_ok(dat_cr_reject(dt_request(&pair.b), 0, NULL));
+	dt_expect(pair.a.connect, DAT_CONNECTION_EVENT_PEER_REJECTED, &event);
 	dt_pair_close(&pair);
 }
 

@@ -48,6 +48,14 @@ fault_cm_request_length(int length)
 	pthread_mutex_unlock(&lock);
 }
 
+static atomic_int request_family;
+
+void
+fault_cm_request_family(int family)
+{
+	request_family = family;
+}
+
 void
 fault_cm_starve_requests(int n)
 {
@@ -63,6 +71,8 @@ change_request(struct rdma_cm_event *event)
 	pthread_mutex_lock(&lock);
 	if (request_length >= 0)
 		event->param.conn.private_data_len = (uint8_t)request_length;
+	if (request_family)
+		rdma_get_peer_addr(event->id)->sa_family = (sa_family_t)request_family;
 	fault_memory_fail_at(starved);
 	pthread_mutex_unlock(&lock);
 }

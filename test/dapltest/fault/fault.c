@@ -35,6 +35,7 @@ fault_clear(void)
 	fault_cm_replace(NULL);
 	fault_cm_time_out(0);
 	fault_cm_request_length(-1);
+	fault_cm_request_family(0);
 	fault_cm_starve_requests(0);
 	fault_cm_answer_length(-1);
 	fault_cm_release_rejection();

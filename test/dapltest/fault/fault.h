@@ -224,6 +224,8 @@ int fault_cm_time_outs_left(void);
 
 /* Requests to connect have so many bytes of data from now on; -1: what they have. */
 void fault_cm_request_length(int length);
+/* They come from an address of that family, for example AF_IB; 0: of the one that it has. */
+void fault_cm_request_family(int family);
 /* The n-th allocation after a request to connect, by the thread that reads it, fails; 0: none. */
 void fault_cm_starve_requests(int n);
 
