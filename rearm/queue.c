@@ -199,6 +199,26 @@ rearm_queue_free(struct rearm_queue *queue)
 
 /* ---- callbacks ---- */
 
+REARM_API void
+rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more)
+{
+	struct rearm_request *request;
+
+	(void)more;
+	for (int i = 0; i < n; i++) {
+		request = (struct rearm_request *)(uintptr_t)wc[i].wr_id;
+		if (request)
+			request->done(request, &wc[i], arg);
+	}
+}
+
+static bool
+upcall_is_valid(const struct rearm_upcall *upcall, enum rearm_policy policy)
+{
+	return upcall->function && upcall->batch >= 1 &&
+	       (policy != REARM_NOTIFY || upcall->function != rearm_call_requests);
+}
+
 static int
 queue_modify(struct rearm_queue *queue, enum evd_policy policy, const struct rearm_upcall *upcall,
     enum evd_pending pending)
@@ -225,7 +245,7 @@ rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
 
 	if (policy != REARM_SINGLE && policy != REARM_NOTIFY && policy != REARM_MANY)
 		return -EINVAL;
-	if (upcall && (!upcall->function || upcall->batch < 1))
+	if (upcall && !upcall_is_valid(upcall, policy))
 		return -EINVAL;
 	if (policy == REARM_MANY) {
 		r = rearm_loop_pool(queue->loop, &pool);

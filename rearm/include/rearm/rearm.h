@@ -205,6 +205,28 @@ struct rearm_upcall {
 };
 
 /*
+ * A request with a callback of its own: `wr_id` of the work request is the address of this struct, which
+ * the program embeds as the first member of a struct of its own, and keeps until `done` is called.
+ *
+ *	`request`	the address in wr_id
+ *	`wc`		its completion, failed ones too; valid until it returns
+ *	`arg`		of struct rearm_upcall
+ */
+struct rearm_request {
+	void (*done)(struct rearm_request *request, const struct ibv_wc *wc, void *arg);
+};
+
+/*
+ * A callback for struct rearm_upcall, or for the program to call with completions that it took:
+ * calls `done` of the request of each completion, the oldest first.  A completion whose wr_id is 0
+ * has no request, and nothing is called.  All completions of a batch are served, also after `done`
+ * of one has disabled or freed the queue; so with a batch above 1 `done` keeps the memory of other
+ * requests.  Not for NOTIFY, under which a callback gets no completion.  Thread-safe; `arg`, `wc`,
+ * `n` and `more` as rearm_function.
+ */
+void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
+
+/*
  * Enables callbacks, or changes them.  They go on until another call of these three functions.  In
  * one step it requests a notification and polls the device, so no completion is missed.
  *
@@ -215,7 +237,8 @@ struct rearm_upcall {
  *	0		callbacks are enabled
  *	-EAGAIN		pending is NEW, and completions are there
  *	-EBUSY		a thread is in rearm_queue_wait()
- *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1
+ *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; upcall
+ *			has rearm_call_requests(), and policy is NOTIFY
  *	-EIO		the device cannot be armed or polled
  *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
  *	-ENODEV		the queue is being freed
