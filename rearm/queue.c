@@ -90,10 +90,10 @@ queue_check(
 {
 	if (!loop || !out)
 		return -EINVAL;
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++)
 		if (attr->reserved[i])
 			return -EINVAL;
-	return 0;
+	return attr->flags & ~REARM_SOLICITED || attr->unused ? -EINVAL : 0;
 }
 
 /* It has its completion queue. */
@@ -124,6 +124,8 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	if (r) {
 		rearm_loop_freed(loop);
 		rearm_loop_leave(loop);
+	} else if (attr->flags & REARM_SOLICITED) {
+		(void)evd_set_solicited(rearm_queue_ref(queue), true);
 	}
 	return r;
 }
@@ -180,6 +182,12 @@ REARM_API struct ibv_cq *
 rearm_queue_cq(const struct rearm_queue *queue)
 {
 	return queue->cq;
+}
+
+REARM_API int
+rearm_queue_set_solicited(struct rearm_queue *queue, int on)
+{
+	return on < 0 || on > 1 ? -EINVAL : evd_set_solicited(rearm_queue_ref(queue), on);
 }
 
 REARM_API int

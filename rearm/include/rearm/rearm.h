@@ -118,8 +118,13 @@ struct rearm_queue_attr {
 	 */
 	void (*failed)(void *arg, int error);
 	void *arg;	      /* its first argument */
-	uint64_t reserved[4]; /* 0 */
+	unsigned int flags;   /* 0 or REARM_SOLICITED: as rearm_queue_set_solicited() */
+	uint32_t unused;      /* 0 */
+	uint64_t reserved[3]; /* 0 */
 };
+
+/* Notifications are requested for solicited completions only. */
+#define REARM_SOLICITED 1u
 
 /*
  * Creates a queue with a completion queue and a completion channel of its own.
@@ -130,7 +135,8 @@ struct rearm_queue_attr {
  *	`queue`		output: the queue
  *
  *	0		*queue is set
- *	-EINVAL		an argument is NULL, or a value of attr is out of range for the device
+ *	-EINVAL		an argument is NULL, or a value of attr is unknown or out of range for the
+ *			device
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
  *	other values	the device has refused the completion queue or the channel
  */
@@ -149,7 +155,7 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  *	`queue`		output: the queue
  *
  *	0		*queue is set
- *	-EINVAL		an argument is NULL, or cq has no channel, or reserved is not 0
+ *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown
  *	-ENOMEM		no memory
  *	other values	the channel cannot be made non-blocking
  */
@@ -158,6 +164,20 @@ int rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq,
 
 /* Returns the completion queue, for ibv_create_qp(). */
 struct ibv_cq *rearm_queue_cq(const struct rearm_queue *queue);
+
+/*
+ * Decides which completions begin callbacks and end waits.  A completion is solicited if the sender
+ * has set IBV_SEND_SOLICITED, or if it has failed.
+ *
+ *	`on`	1: solicited ones.  Others stay in the completion queue until a solicited one comes,
+ *		or a call polls for another reason; then they are given out with it, in order.
+ *		0: all, as at first without REARM_SOLICITED; also those that are there
+ *
+ *	0		it is so from now on, for a wait that has begun, too
+ *	-EINVAL		on is neither 0 nor 1
+ *	-ENODEV		the queue is being freed
+ */
+int rearm_queue_set_solicited(struct rearm_queue *queue, int on);
 
 /*
  * Frees a queue.  After the return no callback runs or begins, except those that the caller is

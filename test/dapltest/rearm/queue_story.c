@@ -39,11 +39,62 @@ queue_make_qp(struct ibv_cq *cq)
 		.cap = { .max_send_wr = 1, .max_recv_wr = QUEUE_CQE },
 		.qp_type = IBV_QPT_RC,
 	};
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	qs.qp = ibv_create_qp(qs.pd, &init);
 	ck_assert_ptr_nonnull(qs.qp);
+	queue_fail_qp();
+}
+
+void
+queue_fail_qp(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
 	ck_assert_int_eq(ibv_modify_qp(qs.qp, &attr, IBV_QP_STATE), 0);
+}
+
+void
+queue_make_own_peer(struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = QUEUE_CQE, .max_recv_wr = QUEUE_CQE },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp_attr ready = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp_attr receives = {
+		.qp_state = IBV_QPS_RTR,
+		.ah_attr = { .dlid = 1, .port_num = 1 },
+		.path_mtu = IBV_MTU_1024,
+		.min_rnr_timer = 1,
+	};
+	struct ibv_qp_attr sends = { .qp_state = IBV_QPS_RTS, .retry_cnt = 3, .rnr_retry = 7 };
+
+	queue_destroy_qp();
+	qs.qp = ibv_create_qp(qs.pd, &init);
+	ck_assert_ptr_nonnull(qs.qp);
+	ck_assert_int_eq(ibv_modify_qp(qs.qp, &ready,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	    0);
+	receives.dest_qp_num = qs.qp->qp_num;
+	ck_assert_int_eq(ibv_modify_qp(qs.qp, &receives,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				 IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	    0);
+	ck_assert_int_eq(ibv_modify_qp(qs.qp, &sends,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+	    0);
+}
+
+void
+queue_send(uint64_t id, unsigned int flags)
+{
+	struct ibv_send_wr wr = { .wr_id = id, .opcode = IBV_WR_SEND, .send_flags = flags }, *bad;
+
+	queue_complete(id, 1);
+	ck_assert_int_eq(ibv_post_send(qs.qp, &wr, &bad), 0);
 }
 
 void

@@ -54,6 +54,11 @@ extern const struct runner_case queue_case_stepped; /* a loop without */
 void queue_complete(uint64_t first, int n);
 void queue_make_qp(struct ibv_cq *cq);
 void queue_destroy_qp(void);
+/* In its place one that is connected to itself: each send is the completion of a receive. */
+void queue_make_own_peer(struct ibv_cq *cq);
+void queue_send(uint64_t id, unsigned int flags);
+/* From now on all its receives are flushed. */
+void queue_fail_qp(void);
 
 int queue_enable(enum rearm_policy policy, int batch, enum rearm_pending pending);
 /* Enables what is installed again. */
