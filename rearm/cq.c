@@ -187,6 +187,28 @@ cq_prepare_channel(struct rearm_queue *queue)
 }
 
 int
+rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = (uint16_t)count, .cq_period = (uint16_t)us },
+	};
+
+	if (count > UINT16_MAX || us > UINT16_MAX || (count > 1 && us == 0))
+		return -EINVAL;
+	return -ibv_modify_cq(queue->cq, &attr);
+}
+
+/* As the attributes of a new queue want it. */
+static int
+cq_moderate_first(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
+{
+	if (!attr->moderation_count && !attr->moderation_us)
+		return 0;
+	return rearm_cq_moderate(queue, attr->moderation_count, attr->moderation_us);
+}
+
+int
 rearm_cq_create(
     struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr)
 {
@@ -202,21 +224,31 @@ rearm_cq_create(
 		goto destroy_channel;
 	errno = 0;
 	queue->cq = ibv_create_cq(context, attr->cqe, queue, queue->channel, attr->vector);
-	if (queue->cq)
+	r = queue->cq ? cq_moderate_first(queue, attr) : cq_error();
+	if (!r)
 		return 0;
-	r = cq_error();
+	if (queue->cq)
+		ibv_destroy_cq(queue->cq);
 destroy_channel:
 	ibv_destroy_comp_channel(queue->channel);
 	return r;
 }
 
 int
-rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq)
+rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_queue_attr *attr)
 {
+	int r;
+
 	queue->adopted = true;
 	queue->cq = cq;
 	queue->channel = cq->channel;
-	return cq_prepare_channel(queue);
+	r = cq_prepare_channel(queue);
+	if (r)
+		return r;
+	r = cq_moderate_first(queue, attr);
+	if (r)
+		(void)cq_set_flags(queue, queue->flags);
+	return r;
 }
 
 void

@@ -62,7 +62,9 @@ extern const struct evd_source_ops rearm_cq_ops;
 /* 0 or -errno. */
 int rearm_cq_create(
     struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr);
-int rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq);
+int rearm_cq_adopt(
+    struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_queue_attr *attr);
+int rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 void rearm_cq_close(struct rearm_queue *queue);
 
 #endif

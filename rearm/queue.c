@@ -93,7 +93,7 @@ queue_check(
 	for (int i = 0; i < 3; i++)
 		if (attr->reserved[i])
 			return -EINVAL;
-	return attr->flags & ~REARM_SOLICITED || attr->unused ? -EINVAL : 0;
+	return attr->flags & ~REARM_SOLICITED ? -EINVAL : 0;
 }
 
 /* It has its completion queue. */
@@ -175,7 +175,7 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 	queue = slot_get();
 	if (!queue)
 		return -ENOMEM;
-	return queue_begin(loop, queue, rearm_cq_adopt(queue, cq), attr, out);
+	return queue_begin(loop, queue, rearm_cq_adopt(queue, cq, attr), attr, out);
 }
 
 REARM_API struct ibv_cq *
@@ -188,6 +188,14 @@ REARM_API int
 rearm_queue_set_solicited(struct rearm_queue *queue, int on)
 {
 	return on < 0 || on > 1 ? -EINVAL : evd_set_solicited(rearm_queue_ref(queue), on);
+}
+
+REARM_API int
+rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us)
+{
+	if (!evd_is_alive(rearm_queue_ref(queue)))
+		return -ENODEV;
+	return rearm_cq_moderate(queue, count, us);
 }
 
 REARM_API int

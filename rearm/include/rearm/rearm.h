@@ -117,9 +117,10 @@ struct rearm_queue_attr {
 	 * were lost.  The library tries again.  NULL: nothing is called.
 	 */
 	void (*failed)(void *arg, int error);
-	void *arg;	      /* its first argument */
-	unsigned int flags;   /* 0 or REARM_SOLICITED: as rearm_queue_set_solicited() */
-	uint32_t unused;      /* 0 */
+	void *arg;	    /* its first argument */
+	unsigned int flags; /* 0 or REARM_SOLICITED: as rearm_queue_set_solicited() */
+	/* as rearm_queue_moderate(), but with 0 and 0 nothing is asked of the device */
+	uint16_t moderation_count, moderation_us;
 	uint64_t reserved[3]; /* 0 */
 };
 
@@ -138,7 +139,7 @@ struct rearm_queue_attr {
  *	-EINVAL		an argument is NULL, or a value of attr is unknown or out of range for the
  *			device
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
- *	other values	the device has refused the completion queue or the channel
+ *	other values	the device has refused the completion queue, the channel or the moderation
  */
 int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
@@ -150,14 +151,20 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  * Then the completion queue and the channel are the program's again; a notification that was
  * requested may still come.
  *
- *	`cq`		it has a channel.  An extended one: ibv_cq_ex_to_cq()
- *	`attr`		cqe and vector do not count; NULL: all are 0
+ * The library polls it by ibv_poll_cq(), as each completion becomes a struct ibv_wc.  So an extended
+ * one is adopted as what ibv_cq_ex_to_cq() returns, and the program does not call ibv_start_poll().
+ * Fields that struct ibv_wc does not have, as time stamps, are not given out.  It may be one for a
+ * single thread (IBV_CREATE_CQ_ATTR_SINGLE_THREADED): one thread at a time polls it.
+ *
+ *	`cq`		it has a channel
+ *	`attr`		cqe and vector do not count; NULL: all are 0.  A moderation stays after the
+ *			queue is freed
  *	`queue`		output: the queue
  *
  *	0		*queue is set
  *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown
  *	-ENOMEM		no memory
- *	other values	the channel cannot be made non-blocking
+ *	other values	the channel cannot be made non-blocking, or the device refuses the moderation
  */
 int rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
@@ -178,6 +185,22 @@ struct ibv_cq *rearm_queue_cq(const struct rearm_queue *queue);
  *	-ENODEV		the queue is being freed
  */
 int rearm_queue_set_solicited(struct rearm_queue *queue, int on);
+
+/*
+ * Has the device raise one notification for several completions, where it can do so.  Callbacks and
+ * waits then come later, and less often; takes do not.
+ *
+ *	`count`	a notification for so many completions, up to 65535; 0 or 1: for each
+ *	`us`	or so many microseconds after the first one, up to 65535.  Not 0 if count is above 1,
+ *		because a few completions would never be notified
+ *
+ *	0		the device does so from now on
+ *	-EINVAL		count or us is out of range
+ *	-EOPNOTSUPP	the device cannot
+ *	-ENODEV		the queue is being freed
+ *	other values	the device has refused it
+ */
+int rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 
 /*
  * Frees a queue.  After the return no callback runs or begins, except those that the caller is
