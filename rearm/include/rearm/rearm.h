@@ -151,10 +151,11 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  * Then the completion queue and the channel are the program's again; a notification that was
  * requested may still come.
  *
- * The library polls it by ibv_poll_cq(), as each completion becomes a struct ibv_wc.  So an extended
- * one is adopted as what ibv_cq_ex_to_cq() returns, and the program does not call ibv_start_poll().
- * Fields that struct ibv_wc does not have, as time stamps, are not given out.  It may be one for a
- * single thread (IBV_CREATE_CQ_ATTR_SINGLE_THREADED): one thread at a time polls it.
+ * The library polls it by ibv_poll_cq(), as each completion becomes a struct ibv_wc.  So an
+ * extended one is adopted as what ibv_cq_ex_to_cq() returns, and the program does not call
+ * ibv_start_poll().  Fields that struct ibv_wc does not have, as time stamps, are not given out.
+ * It may be one for a single thread (IBV_CREATE_CQ_ATTR_SINGLE_THREADED): one thread at a time
+ * polls it.
  *
  *	`cq`		it has a channel
  *	`attr`		cqe and vector do not count; NULL: all are 0.  A moderation stays after the
@@ -164,7 +165,8 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  *	0		*queue is set
  *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown
  *	-ENOMEM		no memory
- *	other values	the channel cannot be made non-blocking, or the device refuses the moderation
+ *	other values	the channel cannot be made non-blocking, or the device has refused the
+ *			moderation
  */
 int rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
@@ -191,8 +193,8 @@ int rearm_queue_set_solicited(struct rearm_queue *queue, int on);
  * waits then come later, and less often; takes do not.
  *
  *	`count`	a notification for so many completions, up to 65535; 0 or 1: for each
- *	`us`	or so many microseconds after the first one, up to 65535.  Not 0 if count is above 1,
- *		because a few completions would never be notified
+ *	`us`	or so many microseconds after the first one, up to 65535.  Not 0 if count is above
+ *		1, because a few completions would never be notified
  *
  *	0		the device does so from now on
  *	-EINVAL		count or us is out of range
@@ -248,8 +250,9 @@ struct rearm_upcall {
 };
 
 /*
- * A request with a callback of its own: `wr_id` of the work request is the address of this struct, which
- * the program embeds as the first member of a struct of its own, and keeps until `done` is called.
+ * A request with a callback of its own: `wr_id` of the work request is the address of this struct,
+ * which the program embeds as the first member of a struct of its own, and keeps until `done` is
+ * called.
  *
  *	`request`	the address in wr_id
  *	`wc`		its completion, failed ones too; valid until it returns
