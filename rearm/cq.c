@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cq -- the completion queue of a queue: created or adopted, polled, armed; its channel */
-#include <fcntl.h>
 #include <pthread.h>
 
 #include "rearm/internal.h"
@@ -173,19 +172,6 @@ cq_error(void)
 	return errno ? -errno : -ENOMEM;
 }
 
-static int
-cq_set_flags(const struct rearm_queue *queue, int flags)
-{
-	return fcntl(queue->channel->fd, F_SETFL, flags) < 0 ? -errno : 0;
-}
-
-static int
-cq_prepare_channel(struct rearm_queue *queue)
-{
-	queue->flags = fcntl(queue->channel->fd, F_GETFL);
-	return queue->flags < 0 ? -errno : cq_set_flags(queue, queue->flags | O_NONBLOCK);
-}
-
 int
 rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us)
 {
@@ -214,12 +200,12 @@ rearm_cq_create(
 {
 	int r;
 
-	queue->adopted = false;
 	errno = 0;
 	queue->channel = ibv_create_comp_channel(context);
 	if (!queue->channel)
 		return cq_error();
-	r = cq_prepare_channel(queue);
+	queue->fd = queue->channel->fd;
+	r = rearm_fd_prepare(queue);
 	if (r)
 		goto destroy_channel;
 	errno = 0;
@@ -242,12 +228,13 @@ rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_
 	queue->adopted = true;
 	queue->cq = cq;
 	queue->channel = cq->channel;
-	r = cq_prepare_channel(queue);
+	queue->fd = cq->channel->fd;
+	r = rearm_fd_prepare(queue);
 	if (r)
 		return r;
 	r = cq_moderate_first(queue, attr);
 	if (r)
-		(void)cq_set_flags(queue, queue->flags);
+		rearm_fd_restore(queue);
 	return r;
 }
 
@@ -255,7 +242,7 @@ void
 rearm_cq_close(struct rearm_queue *queue)
 {
 	if (queue->adopted)
-		(void)cq_set_flags(queue, queue->flags);
+		rearm_fd_restore(queue);
 	else if (!ibv_destroy_cq(queue->cq))
 		ibv_destroy_comp_channel(queue->channel);
 }

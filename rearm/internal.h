@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* internal -- the two objects of librearm: a loop, and a queue with its completion queue */
+/* internal -- the two objects of librearm: a loop, and a queue with what it takes events from */
 #ifndef REARM_REARM_INTERNAL_H
 #define REARM_REARM_INTERNAL_H
 
@@ -26,6 +26,17 @@ struct rearm_loop {
 	bool asleep;		/* without threads: rearm_loop_trywait() has said "sleep" */
 };
 
+/* A queue of events that are no completions: see event.c. */
+struct rearm_events {
+	int epfd;
+	struct os_mutex lock;
+	bool token, arm_later; /* guarded by lock, as is what follows */
+	uint64_t failed_until;
+};
+
+/* With what the dispatcher has of an event, and whether there is one. */
+#define REARM_EVENT_SIZE (sizeof(union rearm_event) + sizeof(int64_t))
+
 /*
  * The memory is used for one queue after the other and never released: a handler of a loop may
  * begin after the queue that it is for was freed.
@@ -35,10 +46,15 @@ struct rearm_queue {
 	struct rearm_queue *next; /* of the free ones */
 	uint64_t serial;	  /* constant while it is open, as is what follows */
 	struct rearm_loop *loop;
+	/* What it takes events from: one of these three.  The others are NULL. */
 	struct ibv_cq *cq;
-	struct ibv_comp_channel *channel;
-	bool adopted; /* cq and channel are the program's */
-	int flags;    /* that the descriptor of an adopted channel had */
+	struct rdma_event_channel *cm;
+	struct ibv_context *context;
+	struct ibv_comp_channel *channel; /* of cq */
+	bool adopted;			  /* cq and channel are the program's */
+	int fd;				  /* of the channel */
+	int flags;			  /* that it had */
+	struct rearm_events events;	  /* not for a cq */
 	void (*failed)(void *arg, int error);
 	void *arg;
 };
@@ -48,6 +64,10 @@ rearm_queue_ref(struct rearm_queue *queue)
 {
 	return (struct evd_ref){ &queue->core, queue->serial };
 }
+
+/* queue.c: the descriptor of the channel does not block, and is as it was again.  0 or -errno. */
+int rearm_fd_prepare(struct rearm_queue *queue);
+void rearm_fd_restore(const struct rearm_queue *queue);
 
 /* loop.c: a loop for one more queue, and for callbacks of MANY (-errno: there is no thread). */
 struct loop *rearm_loop_enter(struct rearm_loop *loop);
@@ -66,5 +86,12 @@ int rearm_cq_adopt(
     struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_queue_attr *attr);
 int rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 void rearm_cq_close(struct rearm_queue *queue);
+
+/* event.c: the source of a queue with `fd` and with `cm` or `context`, which is its argument. */
+extern const struct evd_source_ops rearm_event_ops;
+int rearm_event_open(struct rearm_queue *queue);
+void rearm_event_close(struct rearm_queue *queue);
+/* What the dispatcher gave out: 1; 0, it has gone meanwhile; or -EIO. */
+int rearm_event_taken(const void *place, union rearm_event *event);
 
 #endif

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue -- the calls of a queue: created, freed, enabled, taken from */
+#include <fcntl.h>
 #include <pthread.h>
+
+#include <rdma/rdma_cma.h>
 
 #include "rearm/internal.h"
 
@@ -13,8 +16,8 @@ SAME(REARM_NEW, EVD_PENDING_REFUSE);
 SAME(REARM_ANY, EVD_PENDING_CALL);
 SAME(REARM_BATCH, EVD_BATCH);
 
-/* The longest part of a wait, in microseconds. */
-#define WAIT_MOST 3600000000u
+/* More than the one token of a queue of events, so that it is never full. */
+#define EVENT_QLEN 2
 
 /* ---- the memory of queues ---- */
 
@@ -40,6 +43,7 @@ slot_get(void)
 			return NULL;
 		evd_slot_init(&queue->core);
 	}
+	os_clear_from(queue, next);
 	queue->serial = serial;
 	return queue;
 }
@@ -53,6 +57,21 @@ slot_put(struct rearm_queue *queue)
 	pthread_mutex_unlock(&slots_lock);
 }
 
+int
+rearm_fd_prepare(struct rearm_queue *queue)
+{
+	queue->flags = fcntl(queue->fd, F_GETFL);
+	if (queue->flags < 0 || fcntl(queue->fd, F_SETFL, queue->flags | O_NONBLOCK) < 0)
+		return -errno;
+	return 0;
+}
+
+void
+rearm_fd_restore(const struct rearm_queue *queue)
+{
+	(void)fcntl(queue->fd, F_SETFL, queue->flags);
+}
+
 /* ---- what the dispatcher calls ---- */
 
 static void
@@ -60,6 +79,21 @@ queue_call(
     void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
 {
 	((rearm_function *)upcall->function)(instance, events, (int)n, more);
+}
+
+/* The same for events; one that has gone meanwhile is none. */
+static void
+queue_call_event(
+    void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
+{
+	rearm_event_function *function = (rearm_event_function *)upcall->function;
+	union rearm_event event;
+
+	(void)more;
+	if (n == 0)
+		function(instance, NULL);
+	else if (rearm_event_taken(events, &event) > 0)
+		function(instance, &event);
 }
 
 static void
@@ -72,17 +106,28 @@ queue_fault(struct evd *evd, int error)
 }
 
 static void
+queue_close(struct rearm_queue *queue)
+{
+	if (queue->cq)
+		rearm_cq_close(queue);
+	else
+		rearm_event_close(queue);
+}
+
+static void
 queue_destroyed(struct evd *evd)
 {
 	struct rearm_queue *queue = (struct rearm_queue *)evd->cfg.handle;
 	struct rearm_loop *loop = queue->loop;
 
-	rearm_cq_close(queue);
+	queue_close(queue);
 	slot_put(queue);
 	rearm_loop_leave(loop);
 }
 
 /* ---- create and free ---- */
+
+static const struct rearm_queue_attr none;
 
 static int
 queue_check(
@@ -96,22 +141,23 @@ queue_check(
 	return attr->flags & ~REARM_SOLICITED ? -EINVAL : 0;
 }
 
-/* It has its completion queue. */
+/* It has what it takes events from. */
 static int
 queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 {
+	const bool events = !queue->cq;
 	struct evd_config config = {
 		.serial = queue->serial,
 		.handle = queue,
-		.event_size = sizeof(struct ibv_wc),
-		.qlen = queue->cq->cqe,
-		.ops = &rearm_cq_ops,
+		.event_size = events ? REARM_EVENT_SIZE : sizeof(struct ibv_wc),
+		.qlen = events ? EVENT_QLEN : queue->cq->cqe,
+		.ops = events ? &rearm_event_ops : &rearm_cq_ops,
 		.source = queue,
-		.channel_fd = queue->channel->fd,
+		.channel_fd = events ? queue->events.epfd : queue->fd,
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
-		.call_array = queue_call,
+		.call_array = events ? queue_call_event : queue_call,
 		.destroyed = queue_destroyed,
 	};
 	int r;
@@ -124,13 +170,16 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	if (r) {
 		rearm_loop_freed(loop);
 		rearm_loop_leave(loop);
-	} else if (attr->flags & REARM_SOLICITED) {
+	} else if (!events && attr->flags & REARM_SOLICITED) {
 		(void)evd_set_solicited(rearm_queue_ref(queue), true);
 	}
 	return r;
 }
 
-/* `r`: whether the new queue got its CQ: 0 or -errno.  If not, or if it cannot begin, it goes. */
+/*
+ * `r`: whether the new queue got what it takes events from: 0 or -errno.  If not, or if it cannot
+ * begin, it goes.
+ */
 static int
 queue_begin(struct rearm_loop *loop, struct rearm_queue *queue, int r,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
@@ -138,7 +187,7 @@ queue_begin(struct rearm_loop *loop, struct rearm_queue *queue, int r,
 	if (!r) {
 		r = queue_open(loop, queue, attr);
 		if (r)
-			rearm_cq_close(queue);
+			queue_close(queue);
 	}
 	if (r)
 		slot_put(queue);
@@ -165,7 +214,6 @@ REARM_API int
 rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm_queue_attr *attr,
     struct rearm_queue **out)
 {
-	static const struct rearm_queue_attr none;
 	struct rearm_queue *queue;
 
 	if (!attr)
@@ -178,6 +226,39 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 	return queue_begin(loop, queue, rearm_cq_adopt(queue, cq, attr), attr, out);
 }
 
+static int
+adopt_events(struct rearm_loop *loop, int fd, struct ibv_context *context,
+    struct rdma_event_channel *cm, const struct rearm_queue_attr *attr, struct rearm_queue **out)
+{
+	struct rearm_queue *queue;
+
+	if (!attr)
+		attr = &none;
+	if (queue_check(loop, attr, out))
+		return -EINVAL;
+	queue = slot_get();
+	if (!queue)
+		return -ENOMEM;
+	queue->fd = fd;
+	queue->context = context;
+	queue->cm = cm;
+	return queue_begin(loop, queue, rearm_event_open(queue), attr, out);
+}
+
+REARM_API int
+rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context,
+    const struct rearm_queue_attr *attr, struct rearm_queue **out)
+{
+	return context ? adopt_events(loop, context->async_fd, context, NULL, attr, out) : -EINVAL;
+}
+
+REARM_API int
+rearm_queue_adopt_cm(struct rearm_loop *loop, struct rdma_event_channel *channel,
+    const struct rearm_queue_attr *attr, struct rearm_queue **out)
+{
+	return channel ? adopt_events(loop, channel->fd, NULL, channel, attr, out) : -EINVAL;
+}
+
 REARM_API struct ibv_cq *
 rearm_queue_cq(const struct rearm_queue *queue)
 {
@@ -187,7 +268,9 @@ rearm_queue_cq(const struct rearm_queue *queue)
 REARM_API int
 rearm_queue_set_solicited(struct rearm_queue *queue, int on)
 {
-	return on < 0 || on > 1 ? -EINVAL : evd_set_solicited(rearm_queue_ref(queue), on);
+	if (on < 0 || on > 1 || !queue->cq)
+		return -EINVAL;
+	return evd_set_solicited(rearm_queue_ref(queue), on);
 }
 
 REARM_API int
@@ -195,7 +278,7 @@ rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int
 {
 	if (!evd_is_alive(rearm_queue_ref(queue)))
 		return -ENODEV;
-	return rearm_cq_moderate(queue, count, us);
+	return queue->cq ? rearm_cq_moderate(queue, count, us) : -EINVAL;
 }
 
 REARM_API int
@@ -235,33 +318,24 @@ upcall_is_valid(const struct rearm_upcall *upcall, enum rearm_policy policy)
 	       (policy != REARM_NOTIFY || upcall->function != rearm_call_requests);
 }
 
+/* `upcall` is NULL, or valid. */
 static int
-queue_modify(struct rearm_queue *queue, enum evd_policy policy, const struct rearm_upcall *upcall,
+queue_modify(struct rearm_queue *queue, enum evd_policy policy, const struct evd_upcall *upcall,
     enum evd_pending pending)
 {
-	struct evd_upcall own;
-	int r;
+	const int r = evd_modify_upcall(rearm_queue_ref(queue), policy, upcall, pending);
 
-	if (upcall)
-		own = (struct evd_upcall){
-			.instance = upcall->arg,
-			.function = (void (*)(void))upcall->function,
-			.most = (unsigned int)upcall->batch,
-		};
-	r = evd_modify_upcall(rearm_queue_ref(queue), policy, upcall ? &own : NULL, pending);
 	return r == -EFAULT || r == -ERANGE ? -EINVAL : r;
 }
 
-REARM_API int
-rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
-    const struct rearm_upcall *upcall, enum rearm_pending pending)
+static int
+queue_enable(struct rearm_queue *queue, enum rearm_policy policy, const struct evd_upcall *upcall,
+    enum rearm_pending pending)
 {
 	struct loop *pool;
 	int r;
 
 	if (policy != REARM_SINGLE && policy != REARM_NOTIFY && policy != REARM_MANY)
-		return -EINVAL;
-	if (upcall && !upcall_is_valid(upcall, policy))
 		return -EINVAL;
 	if (policy == REARM_MANY) {
 		r = rearm_loop_pool(queue->loop, &pool);
@@ -270,6 +344,40 @@ rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
 		evd_set_pool(rearm_queue_ref(queue), pool);
 	}
 	return queue_modify(queue, (enum evd_policy)policy, upcall, (enum evd_pending)pending);
+}
+
+REARM_API int
+rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
+    const struct rearm_upcall *upcall, enum rearm_pending pending)
+{
+	struct evd_upcall own;
+
+	if (!queue->cq || (upcall && !upcall_is_valid(upcall, policy)))
+		return -EINVAL;
+	if (upcall)
+		own = (struct evd_upcall){
+			.instance = upcall->arg,
+			.function = (void (*)(void))upcall->function,
+			.most = (unsigned int)upcall->batch,
+		};
+	return queue_enable(queue, policy, upcall ? &own : NULL, pending);
+}
+
+REARM_API int
+rearm_queue_enable_events(struct rearm_queue *queue, enum rearm_policy policy,
+    const struct rearm_event_upcall *upcall, enum rearm_pending pending)
+{
+	struct evd_upcall own;
+
+	if (queue->cq || (upcall && !upcall->function))
+		return -EINVAL;
+	if (upcall)
+		own = (struct evd_upcall){
+			.instance = upcall->arg,
+			.function = (void (*)(void))upcall->function,
+			.most = 1,
+		};
+	return queue_enable(queue, policy, upcall ? &own : NULL, pending);
 }
 
 REARM_API int
@@ -282,36 +390,4 @@ REARM_API int
 rearm_queue_teardown(struct rearm_queue *queue)
 {
 	return queue_modify(queue, EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL);
-}
-
-/* ---- taking completions ---- */
-
-REARM_API int
-rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc)
-{
-	int r;
-
-	if (n < 1 || !wc)
-		return -EINVAL;
-	r = evd_dequeue_several(rearm_queue_ref(queue), (unsigned int)n, wc);
-	return r == -EAGAIN ? 0 : r;
-}
-
-REARM_API int
-rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, struct ibv_wc *wc)
-{
-	const struct evd_ref ref = rearm_queue_ref(queue);
-	int64_t part;
-	int r;
-
-	if (n < 1 || !wc || timeout < -1)
-		return -EINVAL;
-	if (timeout < 0)
-		return evd_wait_several(ref, EVD_FOREVER, min, (unsigned int)n, wc);
-	do {
-		part = timeout < WAIT_MOST ? timeout : WAIT_MOST;
-		timeout -= part;
-		r = evd_wait_several(ref, (uint32_t)part, min, (unsigned int)n, wc);
-	} while (r == -ETIMEDOUT && timeout > 0);
-	return r;
 }

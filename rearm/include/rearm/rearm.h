@@ -13,10 +13,11 @@
  * count, or a negative errno; then nothing has changed.  Nothing is printed.
  *
  * The library owns the notifications of its completion queues: the program calls none of
- * ibv_poll_cq(), ibv_req_notify_cq(), ibv_get_cq_event() and ibv_ack_cq_events() for them.
+ * ibv_poll_cq(), ibv_req_notify_cq(), ibv_get_cq_event() and ibv_ack_cq_events() for them.  A queue
+ * may also have the asynchronous events of a device, or the events of a connection manager.
  *
- * A thread that is cancelled ends inside rearm_queue_wait(), and in no other call.  A thread that
- * has waited in a call keeps one descriptor until it ends.
+ * A thread that is cancelled ends inside rearm_queue_wait() or rearm_queue_wait_event(), and in no
+ * other call.  A thread that has waited in a call keeps one descriptor until it ends.
  */
 #ifndef REARM_REARM_H
 #define REARM_REARM_H
@@ -28,6 +29,9 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct rdma_cm_event;
+struct rdma_event_channel;
 
 struct rearm_loop;
 struct rearm_queue;
@@ -171,7 +175,7 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
 int rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
 
-/* Returns the completion queue, for ibv_create_qp(). */
+/* Returns the completion queue, for ibv_create_qp(); NULL if the queue has events. */
 struct ibv_cq *rearm_queue_cq(const struct rearm_queue *queue);
 
 /*
@@ -183,7 +187,7 @@ struct ibv_cq *rearm_queue_cq(const struct rearm_queue *queue);
  *		0: all, as at first without REARM_SOLICITED; also those that are there
  *
  *	0		it is so from now on, for a wait that has begun, too
- *	-EINVAL		on is neither 0 nor 1
+ *	-EINVAL		on is neither 0 nor 1, or the queue has events
  *	-ENODEV		the queue is being freed
  */
 int rearm_queue_set_solicited(struct rearm_queue *queue, int on);
@@ -197,7 +201,7 @@ int rearm_queue_set_solicited(struct rearm_queue *queue, int on);
  *		1, because a few completions would never be notified
  *
  *	0		the device does so from now on
- *	-EINVAL		count or us is out of range
+ *	-EINVAL		count or us is out of range, or the queue has events
  *	-EOPNOTSUPP	the device cannot
  *	-ENODEV		the queue is being freed
  *	other values	the device has refused it
@@ -284,7 +288,7 @@ void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
  *	-EAGAIN		pending is NEW, and completions are there
  *	-EBUSY		a thread is in rearm_queue_wait()
  *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; upcall
- *			has rearm_call_requests(), and policy is NOTIFY
+ *			has rearm_call_requests(), and policy is NOTIFY; the queue has events
  *	-EIO		the device cannot be armed or polled
  *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
  *	-ENODEV		the queue is being freed
@@ -320,7 +324,7 @@ int rearm_queue_teardown(struct rearm_queue *queue);
  *
  *	> 0		how many; there may be more
  *	0		none is there
- *	-EINVAL		n is less than 1, or wc is NULL
+ *	-EINVAL		n is less than 1, or wc is NULL, or the queue has events
  *	-EBUSY		a thread is in rearm_queue_wait()
  *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
  */
@@ -338,7 +342,7 @@ int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
  *	> 0		how many it took
  *	-ETIMEDOUT	fewer than min are there; none was taken
  *	-EINTR		a signal was handled; none was taken
- *	-EINVAL		min or n is out of range, or wc is NULL
+ *	-EINVAL		min or n is out of range, or wc is NULL, or the queue has events
  *	-EBUSY		another thread waits
  *	-EACCES		callbacks are enabled
  *	-ECANCELED	the queue was freed meanwhile
@@ -346,6 +350,115 @@ int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor for the thread
  */
 int rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, struct ibv_wc *wc);
+
+/*
+ * ---- events that are no completions ----
+ *
+ * A queue may have the asynchronous events of a device, or the events of a connection manager: one
+ * after the other, in the order of the device or of the manager.  Policies, pending, disable,
+ * teardown and free are those of completions.  What belongs to completions alone returns -EINVAL.
+ *
+ * Who acknowledges: the program, each event that it has got, once, by ibv_ack_async_event() or
+ * rdma_ack_cm_event(), on any thread, inside the callback or at any later time; the library never
+ * does.  As the manuals say, the end of an object (ibv_destroy_qp(), ibv_destroy_cq(),
+ * rdma_destroy_id() and others) waits until all its events that were got are acknowledged: so the
+ * callback acknowledges an event before it destroys that object, and the memory of a CM event, with
+ * its private data, is gone after the acknowledgement.  The library reads an event only when it
+ * gives it out.  So no other event stands between the program and the end of an object, and events
+ * that were not given out are still in the channel after the queue is freed.
+ */
+
+/*
+ * An event, by the call that made the queue.  Copy it: it is valid until the callback returns; what
+ * `cm` points to is valid until it is acknowledged.
+ */
+union rearm_event {
+	struct ibv_async_event async;
+	struct rdma_cm_event *cm;
+};
+
+/*
+ * Creates a queue over the asynchronous events of a device.  Until it is freed the descriptor
+ * async_fd does not block, and the program does not call ibv_get_async_event() for it.
+ *
+ *	`loop`		makes its callbacks
+ *	`context`	the device, which has no other queue of this kind; open until the queue is
+ *			freed
+ *	`attr`		failed, arg and spin count; NULL: all are 0
+ *	`queue`		output: the queue
+ *
+ *	0		*queue is set
+ *	-EINVAL		an argument is NULL, or a value of attr is unknown
+ *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
+ *	other values	the descriptor cannot be watched or made non-blocking
+ */
+int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context,
+    const struct rearm_queue_attr *attr, struct rearm_queue **queue);
+
+/*
+ * The same for the events of a channel of the connection manager, and rdma_get_cm_event().  A call
+ * that waits for an event itself, as rdma_create_ep() or those for an id without a channel, is not
+ * for ids of this channel.
+ *
+ *	`channel`	has no other queue; exists until the queue is freed
+ *
+ *	as rearm_queue_adopt_async()
+ */
+int rearm_queue_adopt_cm(struct rearm_loop *loop, struct rdma_event_channel *channel,
+    const struct rearm_queue_attr *attr, struct rearm_queue **queue);
+
+/*
+ * A callback for an event; else as rearm_function.
+ *
+ *	`arg`	of struct rearm_event_upcall
+ *	`event`	valid until it returns; NULL under NOTIFY
+ */
+typedef void rearm_event_function(void *arg, const union rearm_event *event);
+
+struct rearm_event_upcall {
+	rearm_event_function *function;
+	void *arg;
+};
+
+/*
+ * Enables callbacks for events, or changes them, as rearm_queue_enable().  Under NOTIFY the
+ * callback takes events until there are none, and may find none: after it has left some, no other
+ * callback comes until one is taken.
+ *
+ *	-EINVAL		a value is unknown; no function was ever given; the queue has completions
+ *	others		as rearm_queue_enable(); also -EAGAIN after an event that has gone since
+ *			then: rearm_queue_take_event() finds none, and the next call works
+ */
+int rearm_queue_enable_events(struct rearm_queue *queue, enum rearm_policy policy,
+    const struct rearm_event_upcall *upcall, enum rearm_pending pending);
+
+/*
+ * Takes the oldest event, without waiting.
+ *
+ *	`event`		output: the event
+ *
+ *	1		it took one
+ *	0		none is there
+ *	-EINVAL		event is NULL, or the queue has completions
+ *	-EIO		the channel cannot be read
+ *	-EBUSY, -ENODEV  as rearm_queue_take()
+ */
+int rearm_queue_take_event(struct rearm_queue *queue, union rearm_event *event);
+
+/*
+ * Waits for an event, and takes it; else as rearm_queue_wait().
+ *
+ *	`timeout`	at most so long, in microseconds; -1: without limit
+ *	`event`		output: the event
+ *
+ *	1		it took one
+ *	-ETIMEDOUT	none has come
+ *	-EINVAL		timeout is out of range, or event is NULL, or the queue has completions
+ *	-EIO		the channel cannot be read
+ *	-EINTR, -EBUSY, -EACCES, -ECANCELED, -ENODEV, -ENOMEM, -EMFILE, -ENFILE
+ *			as rearm_queue_wait()
+ */
+int rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_event *event);
 
 #ifdef __cplusplus
 }
