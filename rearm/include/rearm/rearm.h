@@ -398,7 +398,9 @@ int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context
 /*
  * The same for the events of a channel of the connection manager, and rdma_get_cm_event().  A call
  * that waits for an event itself, as rdma_create_ep() or those for an id without a channel, is not
- * for ids of this channel.
+ * for ids of this channel.  An event may come on another thread before the call that causes it, as
+ * rdma_resolve_addr(), has returned: that call still uses the id, so the callback must not destroy
+ * it until then.
  *
  *	`channel`	has no other queue; exists until the queue is freed
  *

@@ -466,11 +466,13 @@ static int fails; /* the errno */
 int
 __wrap_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
-	if (!read_int(&fails))
+	const int error = read_int(&fails);
+
+	if (!error)
 		return __real_ibv_get_async_event(context, event);
-	errno = fails;
-	if (errno == EINTR)
-		fails = 0;
+	if (error == EINTR)
+		__atomic_store_n(&fails, 0, __ATOMIC_SEQ_CST);
+	errno = error;
 	return -1;
 }
 
@@ -498,7 +500,8 @@ begin_failing(void)
 	begin_async();
 	ck_assert_int_eq(rearm_queue_free(events), 0);
 	ck_assert_int_eq(rearm_queue_adopt_async(qs.loop, qs.context, &attr, &events), 0);
-	told = n_told = fails = 0;
+	told = n_told = 0;
+	__atomic_store_n(&fails, 0, __ATOMIC_SEQ_CST);
 }
 
 CASE("rearm_event:failure", begin_failing, end_async, .outer = &queue_case);
@@ -577,6 +580,9 @@ end_cm(void)
 	rdma_destroy_event_channel(channel);
 }
 
+/* Its events may come before the call has returned, which uses it to the end. */
+static pthread_mutex_t resolving = PTHREAD_MUTEX_INITIALIZER;
+
 /* Its address is resolved: one event. */
 static struct rdma_cm_id *
 resolve(void)
@@ -587,7 +593,9 @@ resolve(void)
 	struct rdma_cm_id *id;
 
 	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	pthread_mutex_lock(&resolving);
 	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 2000), 0);
+	pthread_mutex_unlock(&resolving);
 	ids[n_ids++] = id;
 	return id;
 }
@@ -661,6 +669,8 @@ connect_and_end(const union rearm_event *event)
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		(void)rdma_disconnect(id);
+		pthread_mutex_lock(&resolving);
+		pthread_mutex_unlock(&resolving);
 		destroy(id); /* although its TIMEWAIT_EXIT may be in the channel */
 		__atomic_add_fetch(&n_ended, 1, __ATOMIC_SEQ_CST);
 		break;
