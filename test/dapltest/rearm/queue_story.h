@@ -25,10 +25,10 @@ struct notes {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t id[256];
-	int n;	      /* completions */
-	int calls;    /* callbacks */
-	int size[64]; /* of each callback */
-	int more[64];
+	int n;	       /* completions */
+	int calls;     /* callbacks */
+	int size[256]; /* of each callback */
+	int more[256];
 	int inside, most_inside;
 	bool hold; /* callbacks stay inside until notes_release() */
 	void (*then)(struct notes *notes);
