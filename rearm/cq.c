@@ -138,21 +138,28 @@ cq_ack(void *source, unsigned int n)
 }
 
 /* The thread may be the program's: a cancellation does not end it here. */
-static int
-cq_read(void *source)
+int
+rearm_cq_read(struct ibv_comp_channel *channel, struct ibv_cq **cq)
 {
-	const struct rearm_queue *queue = source;
-	struct ibv_cq *cq;
 	void *context;
 	int r, state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	errno = 0;
-	r = ibv_get_cq_event(queue->channel, &cq, &context) ? -errno : 1;
+	r = ibv_get_cq_event(channel, cq, &context) ? -errno : 1;
 	pthread_setcancelstate(state, NULL);
 	if (r == -EIO || r == -ENODEV || r == -EBADF)
 		return r;
 	return r == 1; /* other errors may be over at the next read */
+}
+
+static int
+cq_read(void *source)
+{
+	const struct rearm_queue *queue = source;
+	struct ibv_cq *cq;
+
+	return rearm_cq_read(queue->channel, &cq);
 }
 
 const struct evd_source_ops rearm_cq_ops = {
@@ -205,7 +212,7 @@ rearm_cq_create(
 	if (!queue->channel)
 		return cq_error();
 	queue->fd = queue->channel->fd;
-	r = rearm_fd_prepare(queue);
+	r = rearm_fd_prepare(queue->fd, &queue->flags);
 	if (r)
 		goto destroy_channel;
 	errno = 0;
@@ -220,8 +227,18 @@ destroy_channel:
 	return r;
 }
 
+static void
+cq_let_channel_go(struct rearm_queue *queue)
+{
+	if (queue->shared)
+		rearm_shared_leave(queue);
+	else
+		rearm_fd_restore(queue->fd, queue->flags);
+}
+
 int
-rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_queue_attr *attr)
+rearm_cq_adopt(struct rearm_queue *queue, struct rearm_loop *loop, struct ibv_cq *cq,
+    const struct rearm_queue_attr *attr)
 {
 	int r;
 
@@ -229,12 +246,13 @@ rearm_cq_adopt(struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_
 	queue->cq = cq;
 	queue->channel = cq->channel;
 	queue->fd = cq->channel->fd;
-	r = rearm_fd_prepare(queue);
+	r = attr->flags & REARM_SHARED_CHANNEL ? rearm_shared_join(queue, loop) :
+						 rearm_fd_prepare(queue->fd, &queue->flags);
 	if (r)
 		return r;
 	r = cq_moderate_first(queue, attr);
 	if (r)
-		rearm_fd_restore(queue);
+		cq_let_channel_go(queue);
 	return r;
 }
 
@@ -242,7 +260,7 @@ void
 rearm_cq_close(struct rearm_queue *queue)
 {
 	if (queue->adopted)
-		rearm_fd_restore(queue);
+		cq_let_channel_go(queue);
 	else if (!ibv_destroy_cq(queue->cq))
 		ibv_destroy_comp_channel(queue->channel);
 }

@@ -186,7 +186,7 @@ rearm_event_open(struct rearm_queue *queue)
 	/* Not before the first arm. */
 	r = os_epoll_ctl(events->epfd, EPOLL_CTL_ADD, queue->fd, EPOLLONESHOT, 0);
 	if (!r)
-		r = rearm_fd_prepare(queue);
+		r = rearm_fd_prepare(queue->fd, &queue->flags);
 	if (r)
 		os_close(events->epfd);
 	else
@@ -197,7 +197,7 @@ rearm_event_open(struct rearm_queue *queue)
 void
 rearm_event_close(struct rearm_queue *queue)
 {
-	rearm_fd_restore(queue);
+	rearm_fd_restore(queue->fd, queue->flags);
 	os_close(queue->events.epfd);
 	os_mutex_fini(&queue->events.lock);
 }

@@ -54,6 +54,8 @@ struct rearm_queue {
 	bool adopted;			  /* cq and channel are the program's */
 	int fd;				  /* of the channel */
 	int flags;			  /* that it had */
+	struct rearm_shared *shared;	  /* NULL: it has the channel for itself */
+	struct rearm_queue *shared_next;  /* guarded by the lock of that */
 	struct rearm_events events;	  /* not for a cq */
 	void (*failed)(void *arg, int error);
 	void *arg;
@@ -65,12 +67,13 @@ rearm_queue_ref(struct rearm_queue *queue)
 	return (struct evd_ref){ &queue->core, queue->serial };
 }
 
-/* queue.c: the descriptor of the channel does not block, and is as it was again.  0 or -errno. */
-int rearm_fd_prepare(struct rearm_queue *queue);
-void rearm_fd_restore(const struct rearm_queue *queue);
+/* queue.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
+int rearm_fd_prepare(int fd, int *flags);
+void rearm_fd_restore(int fd, int flags);
 
 /* loop.c: a loop for one more queue, and for callbacks of MANY (-errno: there is no thread). */
 struct loop *rearm_loop_enter(struct rearm_loop *loop);
+struct loop *rearm_loop_reader(struct rearm_loop *loop); /* for a channel that queues share */
 int rearm_loop_pool(struct rearm_loop *loop, struct loop **pool);
 /* A queue was freed; it was destroyed. */
 void rearm_loop_freed(struct rearm_loop *loop);
@@ -82,10 +85,20 @@ extern const struct evd_source_ops rearm_cq_ops;
 /* 0 or -errno. */
 int rearm_cq_create(
     struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr);
-int rearm_cq_adopt(
-    struct rearm_queue *queue, struct ibv_cq *cq, const struct rearm_queue_attr *attr);
+int rearm_cq_adopt(struct rearm_queue *queue, struct rearm_loop *loop, struct ibv_cq *cq,
+    const struct rearm_queue_attr *attr);
+/* Reads a notification: 1, 0, or -errno if the channel can never be read again. */
+int rearm_cq_read(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 int rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 void rearm_cq_close(struct rearm_queue *queue);
+
+/*
+ * shared.c: a queue joins those that share its channel; it gets notifications from add on, with its
+ * EVD alive; it leaves.  0 or -errno.
+ */
+int rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop);
+void rearm_shared_add(struct rearm_queue *queue);
+void rearm_shared_leave(struct rearm_queue *queue);
 
 /* event.c: the source of a queue with `fd` and with `cm` or `context`, which is its argument. */
 extern const struct evd_source_ops rearm_event_ops;

@@ -196,13 +196,30 @@ rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout)
 	return done;
 }
 
+static struct loop *
+loop_next(struct rearm_loop *loop)
+{
+	return loop->loops[loop->threads ? loop->next++ % (unsigned int)loop->threads : 0];
+}
+
+struct loop *
+rearm_loop_reader(struct rearm_loop *loop)
+{
+	struct loop *reader;
+
+	os_lock(&loop->lock);
+	reader = loop_next(loop);
+	os_unlock(&loop->lock);
+	return reader;
+}
+
 struct loop *
 rearm_loop_enter(struct rearm_loop *loop)
 {
 	struct loop *own;
 
 	os_lock(&loop->lock);
-	own = loop->loops[loop->threads ? loop->next++ % (unsigned int)loop->threads : 0];
+	own = loop_next(loop);
 	loop->open++;
 	loop->queues++;
 	os_unlock(&loop->lock);

@@ -58,18 +58,16 @@ slot_put(struct rearm_queue *queue)
 }
 
 int
-rearm_fd_prepare(struct rearm_queue *queue)
+rearm_fd_prepare(int fd, int *flags)
 {
-	queue->flags = fcntl(queue->fd, F_GETFL);
-	if (queue->flags < 0 || fcntl(queue->fd, F_SETFL, queue->flags | O_NONBLOCK) < 0)
-		return -errno;
-	return 0;
+	*flags = fcntl(fd, F_GETFL);
+	return *flags < 0 || fcntl(fd, F_SETFL, *flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
 void
-rearm_fd_restore(const struct rearm_queue *queue)
+rearm_fd_restore(int fd, int flags)
 {
-	(void)fcntl(queue->fd, F_SETFL, queue->flags);
+	(void)fcntl(fd, F_SETFL, flags);
 }
 
 /* ---- what the dispatcher calls ---- */
@@ -130,15 +128,24 @@ queue_destroyed(struct evd *evd)
 static const struct rearm_queue_attr none;
 
 static int
-queue_check(
-    const struct rearm_loop *loop, const struct rearm_queue_attr *attr, struct rearm_queue **out)
+queue_check(const struct rearm_loop *loop, const struct rearm_queue_attr *attr, unsigned int flags,
+    struct rearm_queue **out)
 {
-	if (!loop || !out)
+	if (!loop || !out || attr->flags & ~flags)
 		return -EINVAL;
 	for (int i = 0; i < 3; i++)
 		if (attr->reserved[i])
 			return -EINVAL;
-	return attr->flags & ~REARM_SOLICITED ? -EINVAL : 0;
+	return 0;
+}
+
+/* The descriptor that the dispatcher watches for it; -1: none. */
+static int
+queue_channel_fd(const struct rearm_queue *queue)
+{
+	if (!queue->cq)
+		return queue->events.epfd;
+	return queue->shared ? -1 : queue->fd;
 }
 
 /* It has what it takes events from. */
@@ -153,7 +160,7 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.qlen = events ? EVENT_QLEN : queue->cq->cqe,
 		.ops = events ? &rearm_event_ops : &rearm_cq_ops,
 		.source = queue,
-		.channel_fd = events ? queue->events.epfd : queue->fd,
+		.channel_fd = queue_channel_fd(queue),
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
@@ -170,10 +177,13 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	if (r) {
 		rearm_loop_freed(loop);
 		rearm_loop_leave(loop);
-	} else if (!events && attr->flags & REARM_SOLICITED) {
-		(void)evd_set_solicited(rearm_queue_ref(queue), true);
+		return r;
 	}
-	return r;
+	if (attr->flags & REARM_SOLICITED)
+		(void)evd_set_solicited(rearm_queue_ref(queue), true);
+	if (queue->shared)
+		rearm_shared_add(queue);
+	return 0;
 }
 
 /*
@@ -202,7 +212,7 @@ rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
 {
 	struct rearm_queue *queue;
 
-	if (!context || !attr || queue_check(loop, attr, out) || attr->cqe < 1)
+	if (!context || !attr || queue_check(loop, attr, REARM_SOLICITED, out) || attr->cqe < 1)
 		return -EINVAL;
 	queue = slot_get();
 	if (!queue)
@@ -218,12 +228,13 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 
 	if (!attr)
 		attr = &none;
-	if (!cq || !cq->channel || queue_check(loop, attr, out))
+	if (!cq || !cq->channel ||
+	    queue_check(loop, attr, REARM_SOLICITED | REARM_SHARED_CHANNEL, out))
 		return -EINVAL;
 	queue = slot_get();
 	if (!queue)
 		return -ENOMEM;
-	return queue_begin(loop, queue, rearm_cq_adopt(queue, cq, attr), attr, out);
+	return queue_begin(loop, queue, rearm_cq_adopt(queue, loop, cq, attr), attr, out);
 }
 
 static int
@@ -234,7 +245,7 @@ adopt_events(struct rearm_loop *loop, int fd, struct ibv_context *context,
 
 	if (!attr)
 		attr = &none;
-	if (queue_check(loop, attr, out))
+	if (queue_check(loop, attr, 0, out))
 		return -EINVAL;
 	queue = slot_get();
 	if (!queue)

@@ -128,8 +128,10 @@ struct rearm_queue_attr {
 	uint64_t reserved[3]; /* 0 */
 };
 
-/* Notifications are requested for solicited completions only. */
+/* Notifications are requested for solicited completions only: rearm_queue_set_solicited(). */
 #define REARM_SOLICITED 1u
+/* The channel has several completion queues: for rearm_queue_adopt() alone. */
+#define REARM_SHARED_CHANNEL 2u
 
 /*
  * Creates a queue with a completion queue and a completion channel of its own.
@@ -150,10 +152,14 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
 
 /*
  * Creates a queue over a completion queue of the program, with its channel.  Completions that it
- * holds count.  The channel must have no other completion queue.  No notification may be requested
- * or unread, and all must be acknowledged.  Until the queue is freed the channel does not block.
- * Then the completion queue and the channel are the program's again; a notification that was
- * requested may still come.
+ * holds count.  No notification may be requested or unread, and all must be acknowledged.  Until
+ * the queue is freed the channel does not block.  Then the completion queue and the channel are the
+ * program's again; a notification that was requested may still come.
+ *
+ * The channel must have no other completion queue.  With REARM_SHARED_CHANNEL it may have several:
+ * a queue for each, all with this flag and with one loop, which reads the channel for them until
+ * the last of them is freed.  Meanwhile notifications of a completion queue of the channel that has
+ * no queue any more are read, and lead to nothing.  A wait needs a loop with threads.
  *
  * The library polls it by ibv_poll_cq(), as each completion becomes a struct ibv_wc.  So an
  * extended one is adopted as what ibv_cq_ex_to_cq() returns, and the program does not call
@@ -167,7 +173,8 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  *	`queue`		output: the queue
  *
  *	0		*queue is set
- *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown
+ *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown or
+ *			out of range; the channel is shared by queues of another loop
  *	-ENOMEM		no memory
  *	other values	the channel cannot be made non-blocking, or the device has refused the
  *			moderation
@@ -346,6 +353,7 @@ int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
  *	-EBUSY		another thread waits
  *	-EACCES		callbacks are enabled
  *	-ECANCELED	the queue was freed meanwhile
+ *	-EOPNOTSUPP	the channel is shared, and the loop has no threads
  *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor for the thread
  */
@@ -384,7 +392,7 @@ union rearm_event {
  *	`loop`		makes its callbacks
  *	`context`	the device, which has no other queue of this kind; open until the queue is
  *			freed
- *	`attr`		failed, arg and spin count; NULL: all are 0
+ *	`attr`		failed, arg and spin count, and flags are 0; NULL: all are 0
  *	`queue`		output: the queue
  *
  *	0		*queue is set

@@ -124,7 +124,7 @@ TEST(wait__others_do_not_wake_it)
 
 TEST(wrong_arguments__refused)
 {
-	const struct rearm_queue_attr flags = { .cqe = 1, .flags = 2 };
+	const struct rearm_queue_attr flags = { .cqe = 1, .flags = 4 };
 	struct rearm_queue *queue;
 
 	ck_assert_int_eq(rearm_queue_set_solicited(qs.queue, 2), -EINVAL);

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shared -- a completion channel that several queues have adopted
+ *
+ * A thread of the loop reads it, and finds by the completion queue for which queue a notification
+ * is.  As the memory of queues, that of this object is used again and never released: a handler
+ * may begin after the object has gone.  While the handler reads it has the lock, which the last
+ * queue takes to leave; so the channel is not read after that.
+ *
+ * Lock order: `list_lock`, the lock of the object, the trigger lock.
+ */
+#include <pthread.h>
+
+#include "rearm/internal.h"
+
+#define BUCKETS 64
+
+struct rearm_shared {
+	struct rearm_shared *next; /* constant */
+	struct os_mutex lock;	   /* guards all that follows; changes need list_lock, too */
+	uint64_t serial;	   /* 0: it is free */
+	struct ibv_comp_channel *channel;
+	struct rearm_loop *loop;
+	struct loop *reader;
+	struct loop_ticket ticket;
+	struct loop_pace pace;
+	int flags; /* that its descriptor had */
+	int users;
+	struct rearm_queue *queues[BUCKETS];
+};
+
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rearm_shared *list;
+static uint64_t serials;
+
+static struct rearm_queue **
+shared_bucket(struct rearm_shared *shared, const struct ibv_cq *cq)
+{
+	return &shared->queues[((uintptr_t)cq / sizeof *cq) % BUCKETS];
+}
+
+/* Where the queue of the completion queue stands in its list, or the end of that. */
+static struct rearm_queue **
+shared_find(struct rearm_shared *shared, const struct ibv_cq *cq)
+{
+	struct rearm_queue **at = shared_bucket(shared, cq);
+
+	while (*at && (*at)->cq != cq)
+		at = &(*at)->shared_next;
+	return at;
+}
+
+/* A completion queue without a queue was let go: its notification is acknowledged here. */
+static int
+shared_read_one(void *arg)
+{
+	struct rearm_shared *shared = arg;
+	struct rearm_queue *queue;
+	struct ibv_cq *cq;
+	const int r = rearm_cq_read(shared->channel, &cq);
+
+	if (r != 1)
+		return r;
+	queue = *shared_find(shared, cq);
+	if (queue)
+		evd_notified(rearm_queue_ref(queue));
+	else
+		ibv_ack_cq_events(cq, 1);
+	return 1;
+}
+
+static void
+shared_readable(void *arg, uint64_t serial)
+{
+	struct rearm_shared *shared = arg;
+
+	os_lock(&shared->lock);
+	/* One that can never be read stays readable. */
+	if (shared->serial == serial && loop_read_some(&shared->pace, shared_read_one, shared) < 0)
+		loop_watch(shared->reader, &shared->ticket, false);
+	os_unlock(&shared->lock);
+}
+
+/* That of the channel, else a free one, else a new one. */
+static struct rearm_shared *
+shared_get(const struct ibv_comp_channel *channel)
+{
+	struct rearm_shared *shared, *unused = NULL;
+
+	for (shared = list; shared; shared = shared->next) {
+		if (shared->serial && shared->channel == channel)
+			return shared;
+		if (!shared->serial)
+			unused = shared;
+	}
+	if (unused)
+		return unused;
+	shared = os_alloc(1, sizeof *shared);
+	if (!shared)
+		return NULL;
+	os_mutex_init(&shared->lock);
+	shared->next = list;
+	list = shared;
+	return shared;
+}
+
+static int
+shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, struct rearm_loop *loop)
+{
+	int r;
+
+	os_clear_from(shared, serial);
+	r = rearm_fd_prepare(channel->fd, &shared->flags);
+	if (r)
+		return r;
+	shared->channel = channel;
+	shared->loop = loop;
+	shared->reader = rearm_loop_reader(loop);
+	shared->serial = ++serials;
+	r = loop_add(
+	    shared->reader, channel->fd, shared_readable, shared, shared->serial, &shared->ticket);
+	if (r) {
+		rearm_fd_restore(channel->fd, shared->flags);
+		shared->serial = 0;
+	}
+	return r;
+}
+
+int
+rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop)
+{
+	struct rearm_shared *shared;
+	int r = 0;
+
+	pthread_mutex_lock(&list_lock);
+	shared = shared_get(queue->channel);
+	if (shared) {
+		os_lock(&shared->lock);
+		if (!shared->serial)
+			r = shared_begin(shared, queue->channel, loop);
+		else if (shared->loop != loop)
+			r = -EINVAL;
+		if (!r) {
+			shared->users++;
+			queue->shared = shared;
+		}
+		os_unlock(&shared->lock);
+	} else {
+		r = -ENOMEM;
+	}
+	pthread_mutex_unlock(&list_lock);
+	return r;
+}
+
+void
+rearm_shared_add(struct rearm_queue *queue)
+{
+	struct rearm_shared *shared = queue->shared;
+	struct rearm_queue **bucket = shared_bucket(shared, queue->cq);
+
+	os_lock(&shared->lock);
+	queue->shared_next = *bucket;
+	*bucket = queue;
+	os_unlock(&shared->lock);
+}
+
+void
+rearm_shared_leave(struct rearm_queue *queue)
+{
+	struct rearm_shared *shared = queue->shared;
+	struct rearm_queue **at;
+
+	pthread_mutex_lock(&list_lock);
+	os_lock(&shared->lock);
+	at = shared_find(shared, queue->cq);
+	if (*at == queue)
+		*at = queue->shared_next;
+	if (--shared->users == 0) {
+		loop_forget(shared->reader, &shared->ticket);
+		rearm_fd_restore(shared->channel->fd, shared->flags);
+		shared->serial = 0;
+	}
+	os_unlock(&shared->lock);
+	pthread_mutex_unlock(&list_lock);
+}
