@@ -22,6 +22,7 @@
 #ifndef REARM_REARM_H
 #define REARM_REARM_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -469,6 +470,36 @@ int rearm_queue_take_event(struct rearm_queue *queue, union rearm_event *event);
  *			as rearm_queue_wait()
  */
 int rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_event *event);
+
+/* ---- counters ---- */
+
+/* Counts since the queue was created, but for `depth`. */
+struct rearm_counters {
+	uint64_t events;    /* completions or events that the library has polled */
+	uint64_t callbacks; /* that have begun */
+	/* read from the channel, and those after which nothing new was there */
+	uint64_t notifications, spurious;
+	/* notifications that were requested, and requests that have failed */
+	uint64_t arms, arm_failures;
+	/* arms that came too late for a completion: it would have waited for the next one */
+	uint64_t races;
+	uint64_t polls, polls_found; /* of the device, and those that have found something */
+	uint64_t waits, sleeps;	     /* calls that wait, and how often their threads slept */
+	uint64_t takes, takes_found; /* calls that take, and those that took something */
+	uint64_t depth, max_depth;   /* polled and not given out yet; the most there ever were */
+};
+
+/*
+ * Reads the counters of a queue.  They are not of one moment if other threads use it meanwhile.
+ *
+ *	`counters`	output
+ *	`size`		sizeof *counters; a library that knows fewer counters sets the others to 0
+ *
+ *	0		*counters is set
+ *	-EINVAL		counters is NULL
+ *	-ENODEV		the queue is being freed
+ */
+int rearm_queue_counters(struct rearm_queue *queue, struct rearm_counters *counters, size_t size);
 
 #ifdef __cplusplus
 }
