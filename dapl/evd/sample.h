@@ -4,24 +4,12 @@
 #define REARM_DAPL_SAMPLE_H
 
 #include "dapl/evd/evd_object.h"
-
-struct dapl_evd_sample {
-	DAT_EVD_HANDLE handle;
-	uint64_t serial;
-	DAT_IA_HANDLE ia;
-	const char *adapter; /* its name in dat.conf; never freed */
-	DAT_EVD_FLAGS flags;
-	struct evd_status status;
-	struct evd_counters counters;
-	struct evd_calls calls;
-	uint64_t slow_ns, slow_upcalls;
-	int64_t rnr_stalls; /* -1: the device does not say */
-};
+#include "evd/stats/layout.h"
 
 /*
- * The EVD in the slot with this index, counted from 0.  1: *sample describes it; 0: the slot has
- * none now; -ENOENT: there is no such slot, and none after it.
+ * The EVD in the slot with this index, counted from 0.  1: *row describes it; 0: the slot has none
+ * now; -ENOENT: there is no such slot, and none after it.
  */
-int dapl_evd_sample(uint32_t index, struct dapl_evd_sample *sample) DAPL_NO_OBJECT_LOCK;
+int dapl_evd_sample(uint32_t index, struct evd_stats_row *row) DAPL_NO_OBJECT_LOCK;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * layout -- the page of statistics that a provider writes and dat_top reads, as it is in its file
  *
- * The file is DAPL_STATS_FOLDER/DAPL_STATS_PREFIX-PID-N, with N from 0 on: a process with both
+ * The file is EVD_STATS_FOLDER/EVD_STATS_PREFIX-PID-N, with N from 0 on: a process with both
  * providers has two.  Only its owner may read it.  It has a head and then rows, one for each EVD;
  * it has no holes.
  *
@@ -21,21 +21,21 @@
  *
  * Any change of the layout is a new version.  Everything is in the byte order of the machine.
  */
-#ifndef REARM_DAPL_LAYOUT_H
-#define REARM_DAPL_LAYOUT_H
+#ifndef REARM_EVD_STATS_LAYOUT_H
+#define REARM_EVD_STATS_LAYOUT_H
 
 #include <stdint.h>
 
-#define DAPL_STATS_FOLDER "/dev/shm"
-#define DAPL_STATS_PREFIX "rearm-stats"
-#define DAPL_STATS_PAGES 10 /* of a process, at most */
-#define DAPL_STATS_MAGIC 0x544154534d524152u
-#define DAPL_STATS_VERSION 2u
-#define DAPL_STATS_NAME 64
-#define DAPL_STATS_UNKNOWN UINT64_MAX
-#define DAPL_STATS_ROWS_MAX 65536u /* of a page; other EVDs are missing */
+#define EVD_STATS_FOLDER "/dev/shm"
+#define EVD_STATS_PREFIX "rearm-stats"
+#define EVD_STATS_PAGES 10 /* of a process, at most */
+#define EVD_STATS_MAGIC 0x544154534d524152u
+#define EVD_STATS_VERSION 2u
+#define EVD_STATS_NAME 64
+#define EVD_STATS_UNKNOWN UINT64_MAX
+#define EVD_STATS_ROWS_MAX 65536u /* of a page; other EVDs are missing */
 
-struct dapl_stats_head {
+struct evd_stats_head {
 	uint64_t magic; /* written last */
 	uint32_t version, head_size, row_size, reserved;
 	uint64_t pid;		/* in its namespace */
@@ -50,12 +50,12 @@ struct dapl_stats_head {
 };
 
 /* Counts are since the EVD was created. */
-struct dapl_stats_row {
+struct evd_stats_row {
 	uint64_t evd, serial,
 	    ia; /* handles; an EVD with the same handle and another number is another EVD */
-	char adapter[DAPL_STATS_NAME]; /* its name in dat.conf, with a zero at the end */
-	uint64_t flags;		       /* DAT_EVD_FLAGS */
-	uint64_t policy;	       /* DAT_UPCALL_POLICY */
+	char adapter[EVD_STATS_NAME]; /* its name in dat.conf, with a zero at the end */
+	uint64_t flags;		      /* DAT_EVD_FLAGS */
+	uint64_t policy;	      /* DAT_UPCALL_POLICY */
 	uint64_t has_cno;
 	uint64_t length;	   /* events that the queue holds */
 	uint64_t depth, max_depth; /* events that are queued; the most that ever were */
@@ -63,7 +63,7 @@ struct dapl_stats_row {
 	uint64_t upcalls, notifications, spurious, arms, arm_failures, races, busy, overflows;
 	uint64_t waits, sleeps, dequeues, dequeued, polls, polls_found;
 	/*
-	 * Requests that found no receive posted at the other end; DAPL_STATS_UNKNOWN: the device
+	 * Requests that found no receive posted at the other end; EVD_STATS_UNKNOWN: the device
 	 * does not say.
 	 */
 	uint64_t rnr_stalls;
@@ -71,7 +71,7 @@ struct dapl_stats_row {
 	uint64_t slow_upcalls;
 };
 
-_Static_assert(sizeof(struct dapl_stats_head) % sizeof(uint64_t) == 0, "whole words");
-_Static_assert(sizeof(struct dapl_stats_row) % sizeof(uint64_t) == 0, "whole words");
+_Static_assert(sizeof(struct evd_stats_head) % sizeof(uint64_t) == 0, "whole words");
+_Static_assert(sizeof(struct evd_stats_row) % sizeof(uint64_t) == 0, "whole words");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #define _GNU_SOURCE /* mremap() */
-#include "dapl/stats/page.h"
+#include "evd/stats/page.h"
 #include "evd/os.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ page_namespace(void)
  * which they did not open, and the number may then be that of another file.
  */
 static bool
-page_has_descriptor(const struct dapl_stats_page *page)
+page_has_descriptor(const struct evd_stats_page *page)
 {
 	struct stat st;
 
@@ -68,7 +68,7 @@ page_has_descriptor(const struct dapl_stats_page *page)
  * of its parent; but only the parent has the lock.
  */
 static bool
-page_is_own(const struct dapl_stats_page *page)
+page_is_own(const struct evd_stats_page *page)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -80,7 +80,7 @@ page_is_own(const struct dapl_stats_page *page)
 
 /* Removes the file, unless its name is that of another file now. */
 static void
-page_remove(const struct dapl_stats_page *page)
+page_remove(const struct evd_stats_page *page)
 {
 	struct stat st;
 
@@ -111,15 +111,15 @@ static size_t
 page_size_for(uint64_t rows)
 {
 	const size_t page = 4096;
-	const size_t size = sizeof(struct dapl_stats_head) + rows * sizeof(struct dapl_stats_row);
+	const size_t size = sizeof(struct evd_stats_head) + rows * sizeof(struct evd_stats_row);
 
 	return (size + page - 1) / page * page;
 }
 
 static uint64_t
-page_room(const struct dapl_stats_page *page)
+page_room(const struct evd_stats_page *page)
 {
-	return (page->size - sizeof(struct dapl_stats_head)) / sizeof(struct dapl_stats_row);
+	return (page->size - sizeof(struct evd_stats_head)) / sizeof(struct evd_stats_row);
 }
 
 /* A file that becomes longer than the process may write would end it by SIGXFSZ. */
@@ -133,7 +133,7 @@ page_is_allowed(size_t size)
 
 /* The memory is reserved, so that no write fails later. */
 static int
-page_map(struct dapl_stats_page *page, size_t size)
+page_map(struct evd_stats_page *page, size_t size)
 {
 	void *map;
 	int r;
@@ -156,7 +156,7 @@ page_map(struct dapl_stats_page *page, size_t size)
 
 /* The lock comes before the head: a page without it has no owner. */
 static int
-page_own(struct dapl_stats_page *page)
+page_own(struct evd_stats_page *page)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct stat st;
@@ -178,11 +178,11 @@ page_own(struct dapl_stats_page *page)
 
 /* No file of that name exists: one that an earlier process with this number has left stays. */
 static int
-page_make(struct dapl_stats_page *page)
+page_make(struct evd_stats_page *page)
 {
-	for (int n = 0; n < DAPL_STATS_PAGES; n++) {
+	for (int n = 0; n < EVD_STATS_PAGES; n++) {
 		snprintf(page->path, sizeof page->path,
-		    DAPL_STATS_FOLDER "/" DAPL_STATS_PREFIX "-%ld-%d", (long)getpid(), n);
+		    EVD_STATS_FOLDER "/" EVD_STATS_PREFIX "-%ld-%d", (long)getpid(), n);
 		page->fd = os_keep(
 		    open(page->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
 		if (page->fd >= 0)
@@ -194,42 +194,42 @@ page_make(struct dapl_stats_page *page)
 }
 
 int
-dapl_stats_page_open(struct dapl_stats_page *page, unsigned int interval_ms)
+evd_stats_page_open(struct evd_stats_page *page, unsigned int interval_ms)
 {
-	struct dapl_stats_head *head;
+	struct evd_stats_head *head;
 	int r;
 
-	*page = (struct dapl_stats_page){ .fd = -1, .pid = getpid() };
+	*page = (struct evd_stats_page){ .fd = -1, .pid = getpid() };
 	r = page_make(page);
 	if (r)
 		return r;
 	r = page_map(page, page_size_for(ROWS_AT_FIRST));
 	if (r) {
-		dapl_stats_page_close(page);
+		evd_stats_page_close(page);
 		return r;
 	}
 	head = page->map;
-	head->version = DAPL_STATS_VERSION;
+	head->version = EVD_STATS_VERSION;
 	head->head_size = sizeof *head;
-	head->row_size = sizeof(struct dapl_stats_row);
+	head->row_size = sizeof(struct evd_stats_row);
 	head->pid = (uint64_t)getpid();
 	head->pid_namespace = page_namespace();
 	head->started = page_started();
 	page_store(&head->interval_ms, interval_ms);
-	page_store(&head->magic, DAPL_STATS_MAGIC);
+	page_store(&head->magic, EVD_STATS_MAGIC);
 	return 0;
 }
 
 void
-dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row *rows,
-    uint64_t count, uint64_t missing, uint64_t time_ns)
+evd_stats_page_write(struct evd_stats_page *page, const struct evd_stats_row *rows, uint64_t count,
+    uint64_t missing, uint64_t time_ns)
 {
-	struct dapl_stats_head *head;
+	struct evd_stats_head *head;
 	uint64_t room = page_room(page), number;
 
-	if (count > DAPL_STATS_ROWS_MAX) {
-		missing += count - DAPL_STATS_ROWS_MAX;
-		count = DAPL_STATS_ROWS_MAX;
+	if (count > EVD_STATS_ROWS_MAX) {
+		missing += count - EVD_STATS_ROWS_MAX;
+		count = EVD_STATS_ROWS_MAX;
 	}
 	if (count > room && page_map(page, page_size_for(2 * count)) == 0)
 		room = page_room(page);
@@ -248,14 +248,14 @@ dapl_stats_page_write(struct dapl_stats_page *page, const struct dapl_stats_row 
 }
 
 void
-dapl_stats_page_abandon(const struct dapl_stats_page *page)
+evd_stats_page_abandon(const struct evd_stats_page *page)
 {
 	if (page->map)
 		page_remove(page);
 }
 
 void
-dapl_stats_page_close(struct dapl_stats_page *page)
+evd_stats_page_close(struct evd_stats_page *page)
 {
 	if (page->map)
 		munmap(page->map, page->size);
@@ -264,5 +264,5 @@ dapl_stats_page_close(struct dapl_stats_page *page)
 		if (page_has_descriptor(page))
 			close(page->fd);
 	}
-	*page = (struct dapl_stats_page){ .fd = -1 };
+	*page = (struct evd_stats_page){ .fd = -1 };
 }

@@ -19,10 +19,10 @@
 	    spurious) do(arms) do(arm_failures) do(races) do(busy) do(overflows) do(rnr_stalls) do(waits) do(sleeps) do(dequeues) do(dequeued) do(polls) do(polls_found) do(slow_us) do(slow_upcalls)
 
 /* Each counter is `from` and its place in the list. */
-static struct dapl_stats_row
+static struct evd_stats_row
 row_from(uint64_t evd, uint64_t from)
 {
-	struct dapl_stats_row row = { .evd = evd, .ia = evd + 1, .policy = DAT_UPCALL_DISABLE };
+	struct evd_stats_row row = { .evd = evd, .ia = evd + 1, .policy = DAT_UPCALL_DISABLE };
 
 	strcpy(row.adapter, "a\"b");
 #define SET(name) row.name = ++from;
@@ -33,7 +33,7 @@ row_from(uint64_t evd, uint64_t from)
 }
 
 static struct page
-page_of(struct dapl_stats_row *rows, uint64_t count, uint64_t time_ns, uint64_t interval)
+page_of(struct evd_stats_row *rows, uint64_t count, uint64_t time_ns, uint64_t interval)
 {
 	return (
 	    struct page){ .head = { .count = count, .time_ns = time_ns, .interval_ms = interval },
@@ -45,7 +45,7 @@ void
 top_fields(void)
 {
 	const struct process process = { .pid = 4711, .command = "name" };
-	struct dapl_stats_row row = row_from(0xe0, 100);
+	struct evd_stats_row row = row_from(0xe0, 100);
 	struct page page = page_of(&row, 1, 222, 333);
 	struct report report = { .form = REPORT_JSON };
 	json_t *object, *evd;
@@ -105,7 +105,7 @@ top_fields(void)
 	    "     113       116       119       127\n");
 	view_free(&view);
 	row.slow_us = 0;
-	row.rnr_stalls = DAPL_STATS_UNKNOWN;
+	row.rnr_stalls = EVD_STATS_UNKNOWN;
 	row.upcalls = 9999999;
 	row.arms = 10000000;
 	row.races = 123456789012;
@@ -155,7 +155,7 @@ top_sinks(void)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		const struct dapl_stats_row row = { .policy = rows[i].policy,
+		const struct evd_stats_row row = { .policy = rows[i].policy,
 			.has_cno = rows[i].has_cno };
 
 		check_text("sink", view_sink(&row), rows[i].name);
@@ -182,7 +182,7 @@ top_columns(void)
 {
 	static const char *const names[VIEW_COLUMNS] = { "depth", "events", "upcalls", "notified",
 		"arms", "spurious", "races", "stalls", "slow" };
-	struct dapl_stats_row rows[3];
+	struct evd_stats_row rows[3];
 	struct page page = page_of(rows, 3, 1, 1);
 	struct view view;
 
@@ -212,7 +212,7 @@ top_columns(void)
 void
 top_rates(void)
 {
-	struct dapl_stats_row before[2], after[4];
+	struct evd_stats_row before[2], after[4];
 	struct page pages[2] = { page_of(before, 2, 1000000000, 20),
 		page_of(NULL, 0, 900000000, 50) };
 	struct page then[2] = { page_of(after, 3, 3000000000, 30),
@@ -281,7 +281,7 @@ top_list(void)
 {
 	const struct process processes[2] = { { .pid = 7, .command = "seven" },
 		{ .pid = 8, .command = "eight" } };
-	struct dapl_stats_row rows[3] = { row_from(1, 0), row_from(2, 1000), row_from(3, 0) };
+	struct evd_stats_row rows[3] = { row_from(1, 0), row_from(2, 1000), row_from(3, 0) };
 	const struct page pages[2] = { page_of(rows, 2, 1, 20), page_of(rows + 2, 1, 2, 30) };
 	struct report report = { .form = REPORT_TABLE };
 	struct view views[2];

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dapl/stats/page.h"
+#include "evd/stats/page.h"
 #include "tools/top/page.h"
 
 static int passed, failed;
@@ -41,16 +41,16 @@ check(const char *what, bool ok, const char *condition, int line)
 
 /* A file with a head and `rows` rows, which the test changes. */
 struct file {
-	struct dapl_stats_head head;
-	struct dapl_stats_row rows[4];
+	struct evd_stats_head head;
+	struct evd_stats_row rows[4];
 };
 
 static struct file
 good(void)
 {
 	struct file file = { .head = {
-				 .magic = DAPL_STATS_MAGIC,
-				 .version = DAPL_STATS_VERSION,
+				 .magic = EVD_STATS_MAGIC,
+				 .version = EVD_STATS_VERSION,
 				 .head_size = sizeof file.head,
 				 .row_size = sizeof file.rows[0],
 				 .pid = 1,
@@ -132,7 +132,7 @@ damaged_pages(void)
 	file = good();
 	file.head.count = 5;
 	expect("one row too many", file, PAGE_BROKEN);
-	file.head.count = DAPL_STATS_ROWS_MAX + 1;
+	file.head.count = EVD_STATS_ROWS_MAX + 1;
 	expect("more rows than a page may have", file, PAGE_BROKEN);
 	file.head.count = UINT64_MAX;
 	expect("as many rows as can be", file, PAGE_BROKEN);
@@ -164,8 +164,7 @@ texts(void)
 	snprintf(file.rows[1].adapter, sizeof file.rows[1].adapter, "a\033[2Jb\200c");
 	fd = put(&file, sizeof file);
 	CHECK("texts", page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ);
-	CHECK(
-	    "a text without an end gets one", strlen(page.rows[0].adapter) == DAPL_STATS_NAME - 1);
+	CHECK("a text without an end gets one", strlen(page.rows[0].adapter) == EVD_STATS_NAME - 1);
 	CHECK("a text has nothing for the terminal", strcmp(page.rows[1].adapter, "a?[2Jb?c") == 0);
 	page_free(&page);
 	close(fd);
@@ -239,15 +238,15 @@ shrinking_page(void)
 static void *
 write_often(void *arg)
 {
-	static struct dapl_stats_row rows[ROWS_MOST];
-	struct dapl_stats_page *page = arg;
+	static struct evd_stats_row rows[ROWS_MOST];
+	struct evd_stats_page *page = arg;
 
 	for (uint64_t n = 1; !over; n++) {
 		for (uint64_t i = 0; i < n % ROWS_MOST; i++) {
 			rows[i].evd = i;
 			rows[i].serial = rows[i].arms = rows[i].slow_upcalls = n;
 		}
-		dapl_stats_page_write(page, rows, n % ROWS_MOST, 0, n);
+		evd_stats_page_write(page, rows, n % ROWS_MOST, 0, n);
 		usleep(20);
 	}
 	return NULL;
@@ -270,9 +269,9 @@ is_whole(const struct page *page)
 static void
 short_files(void)
 {
-	static struct dapl_stats_row rows[ROWS_MOST];
-	struct dapl_stats_page page;
-	struct dapl_stats_head *head;
+	static struct evd_stats_row rows[ROWS_MOST];
+	struct evd_stats_page page;
+	struct evd_stats_head *head;
 	struct rlimit was, limit;
 	struct stat st;
 
@@ -281,33 +280,33 @@ short_files(void)
 	limit.rlim_cur = 100;
 	setrlimit(RLIMIT_FSIZE, &limit);
 	CHECK("a page that may not be so long is not made",
-	    dapl_stats_page_open(&page, 100) == -EFBIG && page.fd < 0 && stat(page.path, &st) != 0);
+	    evd_stats_page_open(&page, 100) == -EFBIG && page.fd < 0 && stat(page.path, &st) != 0);
 	setrlimit(RLIMIT_FSIZE, &was);
-	if (dapl_stats_page_open(&page, 100)) {
-		perror(DAPL_STATS_FOLDER);
+	if (evd_stats_page_open(&page, 100)) {
+		perror(EVD_STATS_FOLDER);
 		exit(99);
 	}
 	limit.rlim_cur = page.size;
 	setrlimit(RLIMIT_FSIZE, &limit);
-	dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
+	evd_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
 	head = page.map;
 	CHECK("a page that may not grow counts the rows that are missing",
 	    head->count < ROWS_MOST && head->count + head->missing == ROWS_MOST);
 	setrlimit(RLIMIT_FSIZE, &was);
-	dapl_stats_page_close(&page);
+	evd_stats_page_close(&page);
 }
 
 static void
 growing_page(void)
 {
-	struct dapl_stats_page writer;
+	struct evd_stats_page writer;
 	int read = 0, torn = 0, fd;
 	struct page page;
 	struct stat st;
 	pthread_t thread;
 
-	if (dapl_stats_page_open(&writer, 100)) {
-		perror(DAPL_STATS_FOLDER);
+	if (evd_stats_page_open(&writer, 100)) {
+		perror(EVD_STATS_FOLDER);
 		exit(99);
 	}
 	CHECK("only the owner reads the page",
@@ -331,7 +330,7 @@ growing_page(void)
 	    page_read(fd, &page, &(int){ PAGE_PATIENCE }) == PAGE_READ &&
 		page.head.pid == (uint64_t)getpid() && page.head.started != 0);
 	page_free(&page);
-	dapl_stats_page_close(&writer);
+	evd_stats_page_close(&writer);
 	CHECK("the closed page has no file", fstat(fd, &st) == 0 && st.st_nlink == 0);
 	close(fd);
 }
@@ -359,13 +358,13 @@ holder_elsewhere(int fd)
 static void
 holders(void)
 {
-	struct dapl_stats_page page, other;
+	struct evd_stats_page page, other;
 	struct stat st;
 	int fd, moved, status = 0;
 	pid_t child;
 
-	if (dapl_stats_page_open(&page, 100)) {
-		perror(DAPL_STATS_FOLDER);
+	if (evd_stats_page_open(&page, 100)) {
+		perror(EVD_STATS_FOLDER);
 		exit(99);
 	}
 	fd = page_open(AT_FDCWD, page.path);
@@ -373,8 +372,8 @@ holders(void)
 	child = fork();
 	if (child == 0) {
 		page.pid = getpid(); /* as it is in a namespace */
-		dapl_stats_page_abandon(&page);
-		dapl_stats_page_close(&page);
+		evd_stats_page_abandon(&page);
+		evd_stats_page_close(&page);
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
@@ -382,14 +381,14 @@ holders(void)
 	CHECK("a page has no holes", page_is_whole(fd));
 	CHECK("the page names its namespace",
 	    stat("/proc/self/ns/pid", &st) == 0 &&
-		((struct dapl_stats_head *)page.map)->pid_namespace == st.st_ino);
+		((struct evd_stats_head *)page.map)->pid_namespace == st.st_ino);
 
 	/* Another file has come under its name. */
 	other = page;
 	unlink(page.path);
 	moved = open(page.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	CHECK("another file is made", moved >= 0);
-	dapl_stats_page_close(&page);
+	evd_stats_page_close(&page);
 	CHECK("a close leaves a file that is not the page", stat(other.path, &st) == 0);
 	CHECK("without its owner the lock is gone", holder_elsewhere(fd) == -1);
 	unlink(other.path);
@@ -431,16 +430,16 @@ static void
 lost_descriptor(void)
 {
 	enum { SAME_DEVICE, OTHER_DEVICE, SAME_INODE, NONE, KINDS };
-	static struct dapl_stats_row rows[ROWS_MOST];
-	struct dapl_stats_page page;
+	static struct evd_stats_row rows[ROWS_MOST];
+	struct evd_stats_page page;
 	char own_path[64], page_path[sizeof page.path];
 	struct stat st;
 	int own, number;
 
-	snprintf(own_path, sizeof own_path, DAPL_STATS_FOLDER "/test-page-%ld", (long)getpid());
+	snprintf(own_path, sizeof own_path, EVD_STATS_FOLDER "/test-page-%ld", (long)getpid());
 	for (int kind = 0; kind < KINDS; kind++) {
-		if (dapl_stats_page_open(&page, 100)) {
-			perror(DAPL_STATS_FOLDER);
+		if (evd_stats_page_open(&page, 100)) {
+			perror(EVD_STATS_FOLDER);
 			exit(99);
 		}
 		snprintf(page_path, sizeof page_path, "%s", page.path);
@@ -455,16 +454,16 @@ lost_descriptor(void)
 			close(number);
 		else
 			dup2(own, number);
-		dapl_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
+		evd_stats_page_write(&page, rows, ROWS_MOST, 0, 1);
 		CHECK("rows that have no room are missing",
-		    ((struct dapl_stats_head *)page.map)->count < ROWS_MOST &&
-			((struct dapl_stats_head *)page.map)->count +
-				((struct dapl_stats_head *)page.map)->missing ==
+		    ((struct evd_stats_head *)page.map)->count < ROWS_MOST &&
+			((struct evd_stats_head *)page.map)->count +
+				((struct evd_stats_head *)page.map)->missing ==
 			    ROWS_MOST);
 		CHECK("a file of the program is not written to", is_unharmed(own));
-		dapl_stats_page_abandon(&page);
+		evd_stats_page_abandon(&page);
 		CHECK("... nor when the process ends", is_unharmed(own));
-		dapl_stats_page_close(&page);
+		evd_stats_page_close(&page);
 		CHECK("... nor at the close", is_unharmed(own));
 		CHECK("a descriptor of the program is not closed",
 		    (fstat(number, &st) == 0) == (kind != NONE));
@@ -498,12 +497,12 @@ patience(void)
 		enum page_state state;
 		bool waits;
 	} cases[] = {
-		{ "a good page", DAPL_STATS_MAGIC, 7, 7, PAGE_READ, false },
+		{ "a good page", EVD_STATS_MAGIC, 7, 7, PAGE_READ, false },
 		{ "a page that is being made", 0, 0, 0, PAGE_EMPTY, true },
-		{ "no snapshot yet", DAPL_STATS_MAGIC, 0, 0, PAGE_EMPTY, true },
-		{ "a first snapshot that is being written", DAPL_STATS_MAGIC, 1, 0, PAGE_EMPTY,
+		{ "no snapshot yet", EVD_STATS_MAGIC, 0, 0, PAGE_EMPTY, true },
+		{ "a first snapshot that is being written", EVD_STATS_MAGIC, 1, 0, PAGE_EMPTY,
 		    true },
-		{ "a snapshot that is being written", DAPL_STATS_MAGIC, 8, 7, PAGE_BUSY, true },
+		{ "a snapshot that is being written", EVD_STATS_MAGIC, 8, 7, PAGE_BUSY, true },
 		{ "no page", 1, 7, 7, PAGE_FOREIGN, false },
 	};
 	struct file file = good();
@@ -556,8 +555,8 @@ waiting(void)
 	} cases[] = {
 		{ "an empty file becomes a page", 0, 0, 0, 0 },
 		{ "a page is made", sizeof(struct file), 0, 0, 0 },
-		{ "a first snapshot comes", sizeof(struct file), DAPL_STATS_MAGIC, 0, 0 },
-		{ "a snapshot is finished", sizeof(struct file), DAPL_STATS_MAGIC, 8, 7 },
+		{ "a first snapshot comes", sizeof(struct file), EVD_STATS_MAGIC, 0, 0 },
+		{ "a snapshot is finished", sizeof(struct file), EVD_STATS_MAGIC, 8, 7 },
 	};
 	struct becoming becoming;
 	struct page page;

@@ -237,7 +237,7 @@ explain_missing(pid_t pid)
 		if (count != 0 && files[0].state == PAGE_HIDDEN)
 			errx(1,
 			    "there is no process %ld here; one that lives in another PID "
-			    "namespace has " DAPL_STATS_FOLDER "/%s: run dat_top there",
+			    "namespace has " EVD_STATS_FOLDER "/%s: run dat_top there",
 			    (long)pid, files[0].name);
 	}
 	errx(1, "there is no process %ld", (long)pid);
@@ -245,8 +245,8 @@ explain_missing(pid_t pid)
 
 /* All pages that the process has now. */
 static int
-read_all(pid_t pid, struct page pages[DAPL_STATS_PAGES], enum page_state *state,
-    struct page *failed, char *path, size_t size)
+read_all(pid_t pid, struct page pages[EVD_STATS_PAGES], enum page_state *state, struct page *failed,
+    char *path, size_t size)
 {
 	int found, error, patience = PAGE_PATIENCE;
 	const struct page_file *files;
@@ -254,7 +254,7 @@ read_all(pid_t pid, struct page pages[DAPL_STATS_PAGES], enum page_state *state,
 	size_t count;
 
 	if (!page_folder_read(&folder))
-		err(1, "%s", DAPL_STATS_FOLDER);
+		err(1, "%s", EVD_STATS_FOLDER);
 	files = page_folder_of(&folder, pid, &count);
 	found = process_read(files, count, pages, state, failed, path, size, &patience);
 	error = errno;
@@ -266,7 +266,7 @@ read_all(pid_t pid, struct page pages[DAPL_STATS_PAGES], enum page_state *state,
 static int
 watch(struct request *request)
 {
-	struct page pages[DAPL_STATS_PAGES], failed;
+	struct page pages[EVD_STATS_PAGES], failed;
 	struct view view, before = { .rows = NULL };
 	enum page_state state;
 	struct process process;
@@ -301,7 +301,7 @@ watch(struct request *request)
 static int
 list(struct request *request)
 {
-	struct page pages[DAPL_STATS_PAGES], failed;
+	struct page pages[EVD_STATS_PAGES], failed;
 	int found, patience = PAGE_PATIENCE;
 	struct page_folder folder;
 	struct process *processes;
@@ -312,7 +312,7 @@ list(struct request *request)
 	char path[64], why[256];
 
 	if (!page_folder_read(&folder))
-		err(1, "%s", DAPL_STATS_FOLDER);
+		err(1, "%s", EVD_STATS_FOLDER);
 	views = calloc(folder.count + 1, sizeof *views);
 	processes = calloc(folder.count + 1, sizeof *processes);
 	if (views == NULL || processes == NULL)

@@ -66,17 +66,17 @@ read_at(int fd, void *to, size_t size, off_t at)
 }
 
 static enum page_state
-check_head(const struct dapl_stats_head *head, uint64_t size)
+check_head(const struct evd_stats_head *head, uint64_t size)
 {
 	if (head->magic == 0)
 		return PAGE_EMPTY; /* it is being made */
-	if (head->magic != DAPL_STATS_MAGIC)
+	if (head->magic != EVD_STATS_MAGIC)
 		return PAGE_FOREIGN;
-	if (head->version != DAPL_STATS_VERSION)
+	if (head->version != EVD_STATS_VERSION)
 		return PAGE_OTHER;
-	if (head->head_size != sizeof *head || head->row_size != sizeof(struct dapl_stats_row) ||
-	    head->count > DAPL_STATS_ROWS_MAX ||
-	    head->count > (size - sizeof *head) / sizeof(struct dapl_stats_row))
+	if (head->head_size != sizeof *head || head->row_size != sizeof(struct evd_stats_row) ||
+	    head->count > EVD_STATS_ROWS_MAX ||
+	    head->count > (size - sizeof *head) / sizeof(struct evd_stats_row))
 		return PAGE_BROKEN;
 	return PAGE_READ;
 }
@@ -91,7 +91,7 @@ make_printable(char *text, size_t size)
 }
 
 enum page_state
-page_read_head(int fd, struct dapl_stats_head *head)
+page_read_head(int fd, struct evd_stats_head *head)
 {
 	struct stat st;
 
@@ -105,13 +105,13 @@ page_read_head(int fd, struct dapl_stats_head *head)
 }
 
 /*
- * One attempt: see dapl/stats/layout.h.  The page may change meanwhile, so that the count of one
+ * One attempt: see evd/stats/layout.h.  The page may change meanwhile, so that the count of one
  * reading says nothing about the next.
  */
 static enum page_state
 try_read(int fd, struct page *page)
 {
-	struct dapl_stats_head before, after;
+	struct evd_stats_head before, after;
 	enum page_state state = page_read_head(fd, &before);
 	size_t size;
 
@@ -183,7 +183,7 @@ page_explain(enum page_state state, const struct page *page, char *buffer, size_
 		snprintf(buffer, size,
 		    "is of version %u, and this dat_top reads version %u: use the dat_top of the "
 		    "same Rearm",
-		    page->head.version, DAPL_STATS_VERSION);
+		    page->head.version, EVD_STATS_VERSION);
 		return buffer;
 	case PAGE_BROKEN:
 		return "is damaged";

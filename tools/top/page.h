@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "dapl/stats/layout.h"
+#include "evd/stats/layout.h"
 
 /* What a reading found. */
 enum page_state {
@@ -28,8 +28,8 @@ enum page_state {
 
 /* A snapshot.  Texts in the rows are printable and end. */
 struct page {
-	struct dapl_stats_head head;
-	struct dapl_stats_row *rows; /* head.count */
+	struct evd_stats_head head;
+	struct evd_stats_row *rows; /* head.count */
 };
 
 /*
@@ -41,7 +41,7 @@ void page_free(struct page *page);
 #define PAGE_PATIENCE 100
 
 /* The head alone: of any owner, and with or without a snapshot. */
-enum page_state page_read_head(int fd, struct dapl_stats_head *head);
+enum page_state page_read_head(int fd, struct evd_stats_head *head);
 
 /*
  * A file that may be a page, or -1 with errno: no link, and of a type that can be read without

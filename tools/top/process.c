@@ -135,7 +135,7 @@ may_speak_for(uid_t user, const struct process *process)
 static enum owner
 find_owner_without_lock(int fd, pid_t named, struct process *process)
 {
-	struct dapl_stats_head head;
+	struct evd_stats_head head;
 	const enum page_state state = page_read_head(fd, &head);
 	const bool lives = process_find(named, process);
 
@@ -181,10 +181,10 @@ pid_of_name(const char *name)
 	long pid;
 	int n;
 
-	if (sscanf(name, DAPL_STATS_PREFIX "-%ld-%d", &pid, &n) != 2 || pid <= 0 || pid > INT_MAX ||
-	    n < 0 || n >= DAPL_STATS_PAGES)
+	if (sscanf(name, EVD_STATS_PREFIX "-%ld-%d", &pid, &n) != 2 || pid <= 0 || pid > INT_MAX ||
+	    n < 0 || n >= EVD_STATS_PAGES)
 		return 0;
-	snprintf(again, sizeof again, DAPL_STATS_PREFIX "-%ld-%d", pid, n);
+	snprintf(again, sizeof again, EVD_STATS_PREFIX "-%ld-%d", pid, n);
 	return strcmp(name, again) == 0 ? (pid_t)pid : 0;
 }
 
@@ -257,7 +257,7 @@ examine(int folder, const char *name, pid_t named, struct page_file *file)
 bool
 page_folder_read(struct page_folder *folder)
 {
-	DIR *directory = opendir(DAPL_STATS_FOLDER);
+	DIR *directory = opendir(EVD_STATS_FOLDER);
 	struct page_file file;
 	const char *name;
 	size_t room = 0;
@@ -336,18 +336,18 @@ read_file(const struct page_file *file, struct page *page, const char *path, int
 }
 
 int
-process_read(const struct page_file *files, size_t count, struct page pages[DAPL_STATS_PAGES],
+process_read(const struct page_file *files, size_t count, struct page pages[EVD_STATS_PAGES],
     enum page_state *state, struct page *failed, char *path, size_t size, int *patience)
 {
-	char full[sizeof DAPL_STATS_FOLDER + sizeof files->name];
+	char full[sizeof EVD_STATS_FOLDER + sizeof files->name];
 	enum page_state now;
 	struct page page;
 	int found = 0, error = 0;
 
 	path[0] = '\0';
 	*state = PAGE_FAILED;
-	for (size_t i = 0; i < count && found < DAPL_STATS_PAGES; i++) {
-		snprintf(full, sizeof full, DAPL_STATS_FOLDER "/%s", files[i].name);
+	for (size_t i = 0; i < count && found < EVD_STATS_PAGES; i++) {
+		snprintf(full, sizeof full, EVD_STATS_FOLDER "/%s", files[i].name);
 		now = read_file(&files[i], &page, full, patience);
 		if (now == PAGE_READ) {
 			pages[found++] = page;

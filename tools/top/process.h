@@ -2,7 +2,7 @@
 /*
  * process -- a process, and the pages of statistics that it has
  *
- * Whose a page is: dapl/stats/layout.h.  The number in its name decides nothing.
+ * Whose a page is: evd/stats/layout.h.  The number in its name decides nothing.
  */
 #ifndef TOP_PROCESS_H
 #define TOP_PROCESS_H
@@ -55,10 +55,10 @@ const struct page_file *page_folder_of(const struct page_folder *folder, pid_t p
 
 /*
  * Reads the pages of one process, with the patience of page_read().  Returns how many there are in
- * pages[], up to DAPL_STATS_PAGES.  0: none; *state and *failed are then those of one that is not
+ * pages[], up to EVD_STATS_PAGES.  0: none; *state and *failed are then those of one that is not
  * read, with *path its name and errno; or *path is empty.
  */
-int process_read(const struct page_file *files, size_t count, struct page pages[DAPL_STATS_PAGES],
+int process_read(const struct page_file *files, size_t count, struct page pages[EVD_STATS_PAGES],
     enum page_state *state, struct page *failed, char *path, size_t size, int *patience);
 
 #endif

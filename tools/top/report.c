@@ -18,7 +18,7 @@ struct field {
 
 #define FIELD(member) \
 	{ \
-#member, offsetof(struct dapl_stats_row, member) \
+#member, offsetof(struct evd_stats_row, member) \
 	}
 
 static const struct field fields[] = { FIELD(serial), FIELD(flags), FIELD(length), FIELD(depth),
@@ -31,7 +31,7 @@ static const struct field fields[] = { FIELD(serial), FIELD(flags), FIELD(length
 enum { FIELDS = sizeof fields / sizeof fields[0] };
 
 static uint64_t
-field_value(const struct dapl_stats_row *stats, const struct field *field)
+field_value(const struct evd_stats_row *stats, const struct field *field)
 {
 	uint64_t value;
 
@@ -68,7 +68,7 @@ json_process(const struct process *process, const struct view *view)
 	json_object_set_new(object, "interval_ms", json_count(view->interval_ms));
 	json_object_set_new(object, "missing", json_count(view->missing));
 	for (size_t i = 0; i < view->count; i++) {
-		const struct dapl_stats_row *stats = &view->rows[i].stats;
+		const struct evd_stats_row *stats = &view->rows[i].stats;
 
 		evd = json_object();
 		json_object_set_new(evd, "evd", json_handle(stats->evd));
@@ -107,7 +107,7 @@ csv_print(struct report *report, const struct process *process, const struct vie
 		report->begun = true;
 	}
 	for (size_t i = 0; i < view->count; i++) {
-		const struct dapl_stats_row *stats = &view->rows[i].stats;
+		const struct evd_stats_row *stats = &view->rows[i].stats;
 
 		printf("%ld,%" PRIu64 ",0x%" PRIx64 ",0x%" PRIx64 ",\"", (long)process->pid,
 		    view->time_ns, stats->evd, stats->ia);
@@ -170,7 +170,7 @@ format_row(const struct report *report, const struct view *view, const struct vi
 
 	for (int i = 0; i < VIEW_COLUMNS && n > 0 && (size_t)n < size; i++) {
 		if ((i == VIEW_SLOW && row->stats.slow_us == 0) ||
-		    (i == VIEW_STALLS && row->stats.rnr_stalls == DAPL_STATS_UNKNOWN))
+		    (i == VIEW_STALLS && row->stats.rnr_stalls == EVD_STATS_UNKNOWN))
 			snprintf(number, sizeof number, "-");
 		else
 			format_number(number, sizeof number,

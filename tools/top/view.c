@@ -36,7 +36,7 @@ view_column(const char *name)
 }
 
 const char *
-view_sink(const struct dapl_stats_row *stats)
+view_sink(const struct evd_stats_row *stats)
 {
 	switch (stats->policy) {
 	case DAT_UPCALL_SINGLE_INSTANCE:
@@ -53,7 +53,7 @@ view_sink(const struct dapl_stats_row *stats)
 static void
 fill_values(struct view_row *row)
 {
-	const struct dapl_stats_row *s = &row->stats;
+	const struct evd_stats_row *s = &row->stats;
 
 	row->value[VIEW_DEPTH] = s->depth;
 	row->value[VIEW_EVENTS] = s->dto_events + s->connection_events + s->cr_events +
@@ -63,7 +63,7 @@ fill_values(struct view_row *row)
 	row->value[VIEW_ARMS] = s->arms;
 	row->value[VIEW_SPURIOUS] = s->spurious;
 	row->value[VIEW_RACES] = s->races;
-	row->value[VIEW_STALLS] = s->rnr_stalls != DAPL_STATS_UNKNOWN ? s->rnr_stalls : 0;
+	row->value[VIEW_STALLS] = s->rnr_stalls != EVD_STATS_UNKNOWN ? s->rnr_stalls : 0;
 	row->value[VIEW_SLOW] = s->slow_upcalls;
 }
 
@@ -82,8 +82,8 @@ fill_rates(struct view_row *row, const struct view_row *before, double seconds)
 static int
 compare_identity(const void *a, const void *b)
 {
-	const struct dapl_stats_row *x = &((const struct view_row *)a)->stats;
-	const struct dapl_stats_row *y = &((const struct view_row *)b)->stats;
+	const struct evd_stats_row *x = &((const struct view_row *)a)->stats;
+	const struct evd_stats_row *y = &((const struct view_row *)b)->stats;
 
 	if (x->evd != y->evd)
 		return x->evd < y->evd ? -1 : 1;

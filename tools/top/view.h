@@ -26,7 +26,7 @@ enum view_column {
 };
 
 struct view_row {
-	struct dapl_stats_row stats;
+	struct evd_stats_row stats;
 	uint64_t value[VIEW_COLUMNS]; /* since the EVD was created; the depth is what it is now */
 	/* a second, since the view before; the depth is what it is now */
 	double rate[VIEW_COLUMNS];
@@ -52,6 +52,6 @@ void view_free(struct view *view);
 void view_sort(struct view *view, int column, bool totals);
 
 /* What takes the events: a policy, "CNO", or "" for threads. */
-const char *view_sink(const struct dapl_stats_row *stats);
+const char *view_sink(const struct evd_stats_row *stats);
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <dat2/dat_ib_extensions.h>
 
-#include "dapl/stats/layout.h"
+#include "evd/stats/layout.h"
 
 /* The device has a test of its own for this: neighbour.c. */
 DT_CASE("page:standard");
@@ -55,8 +55,8 @@ TEST(standard_output_is_closed__no_descriptor_of_the_provider_takes_its_place)
 #define ROWS_MAX (MANY + 20)
 
 static struct {
-	struct dapl_stats_head head;
-	struct dapl_stats_row rows[ROWS_MAX];
+	struct evd_stats_head head;
+	struct evd_stats_row rows[ROWS_MAX];
 } page;
 
 static int
@@ -65,8 +65,8 @@ page_open(void)
 	char path[64];
 	int fd = -1;
 
-	for (int n = 0; n < DAPL_STATS_PAGES && fd < 0; n++) {
-		snprintf(path, sizeof path, DAPL_STATS_FOLDER "/" DAPL_STATS_PREFIX "-%ld-%d",
+	for (int n = 0; n < EVD_STATS_PAGES && fd < 0; n++) {
+		snprintf(path, sizeof path, EVD_STATS_FOLDER "/" EVD_STATS_PREFIX "-%ld-%d",
 		    (long)getpid(), n);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 	}
@@ -78,7 +78,7 @@ page_open(void)
 static void
 page_read(void)
 {
-	struct dapl_stats_head now, end;
+	struct evd_stats_head now, end;
 	int fd = page_open();
 
 	ck_assert_int_eq(pread(fd, &now, sizeof now, 0), sizeof now);
@@ -92,10 +92,10 @@ page_read(void)
 	ck_assert_uint_le(page.head.count, ROWS_MAX);
 }
 
-static const struct dapl_stats_row *
+static const struct evd_stats_row *
 row_of(DAT_EVD_HANDLE evd)
 {
-	const struct dapl_stats_row *found = NULL;
+	const struct evd_stats_row *found = NULL;
 
 	for (uint64_t i = 0; i < page.head.count; i++)
 		if (page.rows[i].evd == (uintptr_t)evd) {
@@ -109,12 +109,12 @@ row_of(DAT_EVD_HANDLE evd)
 /* A figure of the page, and where the calls have it. */
 #define COUNTER(column, member) \
 	{ \
-#column, offsetof(struct dapl_stats_row, column), \
+#column, offsetof(struct evd_stats_row, column), \
 		    offsetof(struct dat_rearm_evd_counters, member), -1 \
 	}
 #define CALLS(column, which) \
 	{ \
-#column, offsetof(struct dapl_stats_row, column), 0, which \
+#column, offsetof(struct evd_stats_row, column), 0, which \
 	}
 static const struct {
 	const char *name;
@@ -147,7 +147,7 @@ first_difference(DAT_EVD_HANDLE evd)
 {
 	DAT_UINT64 calls[DCNT_EVD_ALL_COUNTERS], want;
 	struct dat_rearm_evd_counters counters;
-	const struct dapl_stats_row *row;
+	const struct evd_stats_row *row;
 
 	page_read();
 	row = row_of(evd);
@@ -169,7 +169,7 @@ first_difference(DAT_EVD_HANDLE evd)
 static void
 assert_figures(DAT_EVD_HANDLE evd, const char *adapter, DAT_UPCALL_POLICY policy, DAT_COUNT depth)
 {
-	const struct dapl_stats_row *row;
+	const struct evd_stats_row *row;
 	const char *different;
 	DAT_EVD_PARAM param;
 
@@ -198,8 +198,8 @@ TEST(page__umask_takes_bits_of_the_owner__can_be_opened)
 	mode_t before;
 	int fd;
 
-	if (access(DAPL_STATS_FOLDER, W_OK)) {
-		runner_skip("needs " DAPL_STATS_FOLDER);
+	if (access(EVD_STATS_FOLDER, W_OK)) {
+		runner_skip("needs " EVD_STATS_FOLDER);
 		return;
 	}
 	setenv("DAPL_STATS", "10", 1);
@@ -225,8 +225,8 @@ TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
 	DAT_EVENT event;
 	DAT_COUNT more;
 
-	if (access(DAPL_STATS_FOLDER, W_OK)) {
-		runner_skip("needs " DAPL_STATS_FOLDER);
+	if (access(EVD_STATS_FOLDER, W_OK)) {
+		runner_skip("needs " EVD_STATS_FOLDER);
 		return;
 	}
 	setenv("DAPL_STATS", "10", 1);
@@ -258,8 +258,7 @@ TEST(page__each_figure_of_each_evd__is_that_of_the_calls)
 	ck_assert_uint_gt(row_of(pair.b.recv)->polls_found, 0);
 	ck_assert_uint_ge(row_of(pair.b.recv)->polls, row_of(pair.b.recv)->polls_found);
 	assert_figures(pair.a.request, "soft", DAT_UPCALL_DISABLE, 0);
-	ck_assert_uint_eq(
-	    row_of(pair.a.request)->rnr_stalls, dt_is_soft() ? 0 : DAPL_STATS_UNKNOWN);
+	ck_assert_uint_eq(row_of(pair.a.request)->rnr_stalls, dt_is_soft() ? 0 : EVD_STATS_UNKNOWN);
 	assert_figures(pair.a.connect, "soft", DAT_UPCALL_DISABLE, 0);
 	assert_figures(pair.b.cr, "soft", DAT_UPCALL_DISABLE, 0);
 	assert_figures(pair.a.async, "soft", DAT_UPCALL_DISABLE, 0);

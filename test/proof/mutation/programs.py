@@ -104,7 +104,7 @@ class Programs:
         rel = lambda pattern: sorted(os.path.relpath(p, top) for p in glob.glob(f"{top}/{pattern}"))
         check = rel("softverbs/check/*.c")
         soft = [p for p in rel("softverbs/*/*.c") if not p.startswith(("softverbs/run/", "softverbs/test/")) and p not in check]
-        provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("cno/*.c") + ["dat/debug.c", "dat/pin.c"]
+        provider = rel("dapl/*/*.c") + rel("evd/*.c") + rel("evd/*/*.c") + rel("cno/*.c") + ["dat/debug.c", "dat/pin.c"]
         provider = [p for p in provider if p != "dapl/ia/cq_arm_verbs.c"]
         self.names = [n for n in AREAS[area] if not only or n in only]
         whole = {"soft": soft, "checker": soft + check}
