@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cq -- the completion queue of a queue: created or adopted, polled, armed; its channel */
-#include <pthread.h>
-
 #include "rearm/internal.h"
 
 /* ---- a completion in the queue of the dispatcher ---- */
@@ -137,29 +135,13 @@ cq_ack(void *source, unsigned int n)
 	ibv_ack_cq_events(queue->cq, n);
 }
 
-/* The thread may be the program's: a cancellation does not end it here. */
-int
-rearm_cq_read(struct ibv_comp_channel *channel, struct ibv_cq **cq)
-{
-	void *context;
-	int r, state;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	errno = 0;
-	r = ibv_get_cq_event(channel, cq, &context) ? -errno : 1;
-	pthread_setcancelstate(state, NULL);
-	if (r == -EIO || r == -ENODEV || r == -EBADF)
-		return r;
-	return r == 1; /* other errors may be over at the next read */
-}
-
 static int
 cq_read(void *source)
 {
 	const struct rearm_queue *queue = source;
 	struct ibv_cq *cq;
 
-	return rearm_cq_read(queue->channel, &cq);
+	return rearm_channel_read(queue->channel, &cq);
 }
 
 const struct evd_source_ops rearm_cq_ops = {

@@ -12,7 +12,6 @@
  * an epoll of its own; what has been reported once is not reported again before the next arm.
  */
 #include <poll.h>
-#include <pthread.h>
 
 #include <rdma/rdma_cma.h>
 
@@ -122,16 +121,15 @@ event_convert(void *source, const struct evd_record *record, void *event, struct
 static int
 event_read(const struct rearm_queue *queue, union rearm_event *event)
 {
-	int r, state;
+	REARM_UNCANCELLED;
+	int r;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	do {
 		errno = 0;
 		r = queue->cm ? rdma_get_cm_event(queue->cm, &event->cm) :
 				ibv_get_async_event(queue->context, &event->async);
 	} while (r && errno == EINTR);
 	r = r ? -errno : 1;
-	pthread_setcancelstate(state, NULL);
 	return r == -EAGAIN ? 0 : r;
 }
 

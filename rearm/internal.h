@@ -3,15 +3,39 @@
 #ifndef REARM_REARM_INTERNAL_H
 #define REARM_REARM_INTERNAL_H
 
+#include <pthread.h>
+
 #include <rearm/rearm.h>
 
 #include "evd/evd.h"
+#include "evd/stats/publisher.h"
 
 /* The calls of the library: everything else is hidden. */
 #define REARM_API __attribute__((visibility("default")))
 
+#define REARM_STATS_VARIABLE "REARM_STATS"
+
 /* The threads of a pool, for callbacks of MANY. */
 #define REARM_POOL 4
+
+/* The first word of a call that may meet a cancellation point: no thread ends inside of it. */
+#define REARM_UNCANCELLED \
+	int cancel_state __attribute__((cleanup(rearm_cancel_restore))) = rearm_cancel_disable()
+
+static inline int
+rearm_cancel_disable(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	return state;
+}
+
+static inline void
+rearm_cancel_restore(const int *state)
+{
+	pthread_setcancelstate(*state, NULL);
+}
 
 struct rearm_loop {
 	struct os_mutex lock;
@@ -43,8 +67,10 @@ struct rearm_events {
  */
 struct rearm_queue {
 	struct evd core;
-	struct rearm_queue *next; /* of the free ones */
-	uint64_t serial;	  /* constant while it is open, as is what follows */
+	struct rearm_queue *next_slot; /* constant: of all slots */
+	struct rearm_queue *next;      /* of the free ones */
+	bool open;		       /* it has statistics: guarded by the lock of the slots */
+	uint64_t serial;	       /* constant while it is open, as is what follows */
 	struct rearm_loop *loop;
 	/* What it takes events from: one of these three.  The others are NULL. */
 	struct ibv_cq *cq;
@@ -67,9 +93,11 @@ rearm_queue_ref(struct rearm_queue *queue)
 	return (struct evd_ref){ &queue->core, queue->serial };
 }
 
-/* queue.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
+/* channel.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
 int rearm_fd_prepare(int fd, int *flags);
 void rearm_fd_restore(int fd, int flags);
+/* Reads a notification: 1, 0, or -errno if the channel can never be read again. */
+int rearm_channel_read(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 
 /* loop.c: a loop for one more queue, and for callbacks of MANY (-errno: there is no thread). */
 struct loop *rearm_loop_enter(struct rearm_loop *loop);
@@ -79,6 +107,17 @@ int rearm_loop_pool(struct rearm_loop *loop, struct loop **pool);
 void rearm_loop_freed(struct rearm_loop *loop);
 void rearm_loop_leave(struct rearm_loop *loop);
 
+/* slot.c: memory for a queue, which has a serial number; NULL without memory. */
+struct rearm_queue *rearm_slot_get(void);
+void rearm_slot_put(struct rearm_queue *queue);
+/* Whether it has a row, as evd_stats_sample has it. */
+void rearm_slot_set_open(struct rearm_queue *queue, bool open);
+int rearm_slot_sample(uint32_t index, struct evd_stats_row *row);
+
+/* stats.c: a loop is created, freed: its queues have statistics if the environment asks for it. */
+void rearm_stats_start(void);
+void rearm_stats_stop(void);
+
 /* cq.c: the source of a queue, which is its argument. */
 extern const struct evd_source_ops rearm_cq_ops;
 
@@ -87,8 +126,6 @@ int rearm_cq_create(
     struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr);
 int rearm_cq_adopt(struct rearm_queue *queue, struct rearm_loop *loop, struct ibv_cq *cq,
     const struct rearm_queue_attr *attr);
-/* Reads a notification: 1, 0, or -errno if the channel can never be read again. */
-int rearm_cq_read(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 int rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 void rearm_cq_close(struct rearm_queue *queue);
 

@@ -61,6 +61,7 @@ loop_release(struct rearm_loop *loop)
 REARM_API int
 rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **out)
 {
+	REARM_UNCANCELLED;
 	static const struct rearm_loop_attr usual = { .threads = 1 };
 	struct rearm_loop *loop;
 	int r;
@@ -90,10 +91,12 @@ rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **out)
 		r = loop_create(LOOP_STEPPED, 0, &loop->loops[0]);
 	for (int i = 0; i < attr->threads && !r; i++)
 		r = loop_create_on(loop, LOOP_THREAD, 1, i, attr->n_cpus ? 1 : 0, &loop->loops[i]);
-	if (r)
+	if (r) {
 		loop_release(loop);
-	else
+	} else {
+		rearm_stats_start();
 		*out = loop;
+	}
 	return r;
 }
 
@@ -118,6 +121,7 @@ loop_is_left(void *arg)
 REARM_API int
 rearm_loop_free(struct rearm_loop *loop)
 {
+	REARM_UNCANCELLED;
 	int r = 0;
 
 	if (!loop)
@@ -134,6 +138,7 @@ rearm_loop_free(struct rearm_loop *loop)
 		return r;
 	if (loop->asleep)
 		loop_sleep_end(loop->loops[0]);
+	rearm_stats_stop();
 	loop_release(loop);
 	return 0;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* queue -- the calls of a queue: created, freed, enabled, taken from */
-#include <fcntl.h>
-#include <pthread.h>
-
 #include <rdma/rdma_cma.h>
 
 #include "rearm/internal.h"
@@ -18,57 +15,6 @@ SAME(REARM_BATCH, EVD_BATCH);
 
 /* More than the one token of a queue of events, so that it is never full. */
 #define EVENT_QLEN 2
-
-/* ---- the memory of queues ---- */
-
-static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct rearm_queue *slots_free;
-static uint64_t slots_serial;
-
-static struct rearm_queue *
-slot_get(void)
-{
-	struct rearm_queue *queue;
-	uint64_t serial;
-
-	pthread_mutex_lock(&slots_lock);
-	queue = slots_free;
-	if (queue)
-		slots_free = queue->next;
-	serial = ++slots_serial;
-	pthread_mutex_unlock(&slots_lock);
-	if (!queue) {
-		queue = os_alloc(1, sizeof *queue);
-		if (!queue)
-			return NULL;
-		evd_slot_init(&queue->core);
-	}
-	os_clear_from(queue, next);
-	queue->serial = serial;
-	return queue;
-}
-
-static void
-slot_put(struct rearm_queue *queue)
-{
-	pthread_mutex_lock(&slots_lock);
-	queue->next = slots_free;
-	slots_free = queue;
-	pthread_mutex_unlock(&slots_lock);
-}
-
-int
-rearm_fd_prepare(int fd, int *flags)
-{
-	*flags = fcntl(fd, F_GETFL);
-	return *flags < 0 || fcntl(fd, F_SETFL, *flags | O_NONBLOCK) < 0 ? -errno : 0;
-}
-
-void
-rearm_fd_restore(int fd, int flags)
-{
-	(void)fcntl(fd, F_SETFL, flags);
-}
 
 /* ---- what the dispatcher calls ---- */
 
@@ -118,8 +64,9 @@ queue_destroyed(struct evd *evd)
 	struct rearm_queue *queue = (struct rearm_queue *)evd->cfg.handle;
 	struct rearm_loop *loop = queue->loop;
 
+	rearm_slot_set_open(queue, false);
 	queue_close(queue);
-	slot_put(queue);
+	rearm_slot_put(queue);
 	rearm_loop_leave(loop);
 }
 
@@ -199,10 +146,12 @@ queue_begin(struct rearm_loop *loop, struct rearm_queue *queue, int r,
 		if (r)
 			queue_close(queue);
 	}
-	if (r)
-		slot_put(queue);
-	else
+	if (r) {
+		rearm_slot_put(queue);
+	} else {
+		rearm_slot_set_open(queue, true);
 		*out = queue;
+	}
 	return r;
 }
 
@@ -210,11 +159,12 @@ REARM_API int
 rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
+	REARM_UNCANCELLED;
 	struct rearm_queue *queue;
 
 	if (!context || !attr || queue_check(loop, attr, REARM_SOLICITED, out) || attr->cqe < 1)
 		return -EINVAL;
-	queue = slot_get();
+	queue = rearm_slot_get();
 	if (!queue)
 		return -ENOMEM;
 	return queue_begin(loop, queue, rearm_cq_create(queue, context, attr), attr, out);
@@ -224,6 +174,7 @@ REARM_API int
 rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm_queue_attr *attr,
     struct rearm_queue **out)
 {
+	REARM_UNCANCELLED;
 	struct rearm_queue *queue;
 
 	if (!attr)
@@ -231,7 +182,7 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 	if (!cq || !cq->channel ||
 	    queue_check(loop, attr, REARM_SOLICITED | REARM_SHARED_CHANNEL, out))
 		return -EINVAL;
-	queue = slot_get();
+	queue = rearm_slot_get();
 	if (!queue)
 		return -ENOMEM;
 	return queue_begin(loop, queue, rearm_cq_adopt(queue, loop, cq, attr), attr, out);
@@ -241,13 +192,14 @@ static int
 adopt_events(struct rearm_loop *loop, int fd, struct ibv_context *context,
     struct rdma_event_channel *cm, const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
+	REARM_UNCANCELLED;
 	struct rearm_queue *queue;
 
 	if (!attr)
 		attr = &none;
 	if (queue_check(loop, attr, 0, out))
 		return -EINVAL;
-	queue = slot_get();
+	queue = rearm_slot_get();
 	if (!queue)
 		return -ENOMEM;
 	queue->fd = fd;
@@ -295,6 +247,7 @@ rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int
 REARM_API int
 rearm_queue_free(struct rearm_queue *queue)
 {
+	REARM_UNCANCELLED;
 	struct rearm_loop *loop;
 	int r;
 

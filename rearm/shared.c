@@ -9,8 +9,6 @@
  *
  * Lock order: `list_lock`, the lock of the object, the trigger lock.
  */
-#include <pthread.h>
-
 #include "rearm/internal.h"
 
 #define BUCKETS 64
@@ -57,7 +55,7 @@ shared_read_one(void *arg)
 	struct rearm_shared *shared = arg;
 	struct rearm_queue *queue;
 	struct ibv_cq *cq;
-	const int r = rearm_cq_read(shared->channel, &cq);
+	const int r = rearm_channel_read(shared->channel, &cq);
 
 	if (r != 1)
 		return r;

@@ -5,6 +5,11 @@
 #include "dapl/ia/ia.h"
 #include "evd/stats/publisher.h"
 
+_Static_assert((int)EVD_STATS_COMPLETIONS == (int)DAT_EVD_DTO_FLAG &&
+		   (int)EVD_STATS_CONNECTIONS == (int)DAT_EVD_CONNECTION_FLAG &&
+		   (int)EVD_STATS_ASYNC == (int)DAT_EVD_ASYNC_FLAG,
+    "flags of rows");
+
 /* The lock of the object keeps its handle and its adapter. */
 static bool
 sample_take(struct dapl_evd *evd, struct evd_stats_row *row) REQUIRES(dapl_locks.object)

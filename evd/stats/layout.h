@@ -49,12 +49,19 @@ struct evd_stats_head {
 	uint64_t missing; /* EVDs for which there was no room */
 };
 
-/* Counts are since the EVD was created. */
+/* What a queue of librearm gets; as DAT_EVD_FLAGS have it. */
+enum evd_stats_flag {
+	EVD_STATS_COMPLETIONS = 0x020,
+	EVD_STATS_CONNECTIONS = 0x040,
+	EVD_STATS_ASYNC = 0x100
+};
+
+/* Counts are since the EVD was created.  The queue of a program on librearm is one, too. */
 struct evd_stats_row {
 	uint64_t evd, serial,
 	    ia; /* handles; an EVD with the same handle and another number is another EVD */
 	char adapter[EVD_STATS_NAME]; /* its name in dat.conf, with a zero at the end */
-	uint64_t flags;		      /* DAT_EVD_FLAGS */
+	uint64_t flags;		      /* DAT_EVD_FLAGS, or enum evd_stats_flag */
 	uint64_t policy;	      /* DAT_UPCALL_POLICY */
 	uint64_t has_cno;
 	uint64_t length;	   /* events that the queue holds */

@@ -16,6 +16,9 @@
  * ibv_poll_cq(), ibv_req_notify_cq(), ibv_get_cq_event() and ibv_ack_cq_events() for them.  A queue
  * may also have the asynchronous events of a device, or the events of a connection manager.
  *
+ * With REARM_STATS=MILLISECONDS in the environment, from 10 to 60000, the library writes the
+ * counters of all queues to a page so often while there is a loop; dat_top shows them.
+ *
  * A thread that is cancelled ends inside rearm_queue_wait() or rearm_queue_wait_event(), and in no
  * other call.  A thread that has waited in a call keeps one descriptor until it ends.
  */
