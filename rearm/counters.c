@@ -5,32 +5,29 @@
 REARM_API int
 rearm_queue_counters(struct rearm_queue *queue, struct rearm_counters *counters, size_t size)
 {
-	const struct evd_ref ref = rearm_queue_ref(queue);
 	struct rearm_counters all;
-	struct evd_status status;
-	struct evd_counters c;
-	struct evd_calls calls;
+	struct evd_stats_row row;
 
 	if (!counters)
 		return -EINVAL;
-	if (evd_query(ref, &status) || evd_query_counters(ref, &c) || evd_query_calls(ref, &calls))
+	if (evd_stats_fill(rearm_queue_ref(queue), &row))
 		return -ENODEV;
 	all = (struct rearm_counters){
-		.events = c.completions,
-		.callbacks = c.upcalls,
-		.notifications = c.notifications,
-		.spurious = c.spurious_notifications,
-		.arms = c.arms,
-		.arm_failures = c.arm_failures,
-		.races = c.races_closed,
-		.polls = calls.polls,
-		.polls_found = calls.polls_found,
-		.waits = calls.waits,
-		.sleeps = calls.sleeps,
-		.takes = calls.dequeues,
-		.takes_found = calls.dequeued,
-		.depth = (uint64_t)status.queued,
-		.max_depth = c.max_depth,
+		.events = row.dto_events,
+		.callbacks = row.upcalls,
+		.notifications = row.notifications,
+		.spurious = row.spurious,
+		.arms = row.arms,
+		.arm_failures = row.arm_failures,
+		.races = row.races,
+		.polls = row.polls,
+		.polls_found = row.polls_found,
+		.waits = row.waits,
+		.sleeps = row.sleeps,
+		.takes = row.dequeues,
+		.takes_found = row.dequeued,
+		.depth = row.depth,
+		.max_depth = row.max_depth,
 	};
 	memset(counters, 0, size);
 	memcpy(counters, &all, size < sizeof all ? size : sizeof all);

@@ -29,18 +29,6 @@ struct taken {
 _Static_assert(sizeof(struct taken) == REARM_EVENT_SIZE && sizeof(struct taken) % 8 == 0,
     "as the configuration of the queue has it");
 
-static void
-event_lock(struct rearm_queue *queue)
-{
-	os_lock(&queue->events.lock);
-}
-
-static void
-event_unlock(struct rearm_queue *queue)
-{
-	os_unlock(&queue->events.lock);
-}
-
 static int
 event_watch(const struct rearm_queue *queue)
 {
@@ -64,7 +52,7 @@ event_poll(void *source, struct evd_batch *batch)
 	struct rearm_events *events = &queue->events;
 	int n = 0;
 
-	event_lock(queue);
+	os_lock(&queue->events.lock);
 	if (os_clock_ns() < events->failed_until) {
 		n = -EIO;
 	} else if (!events->token && event_is_there(queue)) {
@@ -73,7 +61,7 @@ event_poll(void *source, struct evd_batch *batch)
 		evd_batch_queue(batch);
 		n = 1;
 	}
-	event_unlock(queue);
+	os_unlock(&queue->events.lock);
 	return (struct evd_device_result){ n };
 }
 
@@ -84,11 +72,11 @@ event_arm(void *source, bool solicited_only)
 	int r = 0;
 
 	(void)solicited_only;
-	event_lock(queue);
+	os_lock(&queue->events.lock);
 	queue->events.arm_later = queue->events.token;
 	if (!queue->events.token)
 		r = event_watch(queue);
-	event_unlock(queue);
+	os_unlock(&queue->events.lock);
 	return (struct evd_device_result){ r };
 }
 
@@ -142,14 +130,14 @@ event_effect(void *source, const struct evd_effect *effect)
 	struct taken *taken = effect->object;
 
 	taken->result = event_read(queue, &taken->event);
-	event_lock(queue);
+	os_lock(&queue->events.lock);
 	events->token = false;
 	if (taken->result < 0)
 		events->failed_until = os_clock_ns() + ERROR_NS;
 	if (events->arm_later)
 		(void)event_watch(queue);
 	events->arm_later = false;
-	event_unlock(queue);
+	os_unlock(&queue->events.lock);
 	if (taken->result < 0)
 		taken->result = -EIO;
 }

@@ -314,34 +314,26 @@ REARM_API int
 rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
     const struct rearm_upcall *upcall, enum rearm_pending pending)
 {
-	struct evd_upcall own;
-
 	if (!queue->cq || (upcall && !upcall_is_valid(upcall, policy)))
 		return -EINVAL;
-	if (upcall)
-		own = (struct evd_upcall){
-			.instance = upcall->arg,
-			.function = (void (*)(void))upcall->function,
-			.most = (unsigned int)upcall->batch,
-		};
-	return queue_enable(queue, policy, upcall ? &own : NULL, pending);
+	if (!upcall)
+		return queue_enable(queue, policy, NULL, pending);
+	return queue_enable(queue, policy,
+	    &(struct evd_upcall){
+		upcall->arg, (void (*)(void))upcall->function, (unsigned int)upcall->batch },
+	    pending);
 }
 
 REARM_API int
 rearm_queue_enable_events(struct rearm_queue *queue, enum rearm_policy policy,
     const struct rearm_event_upcall *upcall, enum rearm_pending pending)
 {
-	struct evd_upcall own;
-
 	if (queue->cq || (upcall && !upcall->function))
 		return -EINVAL;
-	if (upcall)
-		own = (struct evd_upcall){
-			.instance = upcall->arg,
-			.function = (void (*)(void))upcall->function,
-			.most = 1,
-		};
-	return queue_enable(queue, policy, upcall ? &own : NULL, pending);
+	if (!upcall)
+		return queue_enable(queue, policy, NULL, pending);
+	return queue_enable(queue, policy,
+	    &(struct evd_upcall){ upcall->arg, (void (*)(void))upcall->function, 1 }, pending);
 }
 
 REARM_API int
