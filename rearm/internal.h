@@ -7,6 +7,7 @@
 
 #include <rearm/rearm.h>
 
+#include "evd/descriptor.h"
 #include "evd/evd.h"
 #include "evd/stats/publisher.h"
 
@@ -50,16 +51,8 @@ struct rearm_loop {
 	bool asleep;		/* without threads: rearm_loop_trywait() has said "sleep" */
 };
 
-/* A queue of events that are no completions: see event.c. */
-struct rearm_events {
-	int epfd;
-	struct os_mutex lock;
-	bool token, arm_later; /* guarded by lock, as is what follows */
-	uint64_t failed_until;
-};
-
-/* With what the dispatcher has of an event, and whether there is one. */
-#define REARM_EVENT_SIZE (sizeof(union rearm_event) + sizeof(int64_t))
+/* An event, as the dispatcher gives it out. */
+#define REARM_EVENT_SIZE (sizeof(struct evd_descriptor_result) + sizeof(union rearm_event))
 
 /*
  * The memory is used for one queue after the other and never released: a handler of a loop may
@@ -82,7 +75,7 @@ struct rearm_queue {
 	int flags;			  /* that it had */
 	struct rearm_shared *shared;	  /* NULL: it has the channel for itself */
 	struct rearm_queue *shared_next;  /* guarded by the lock of that */
-	struct rearm_events events;	  /* not for a cq */
+	struct evd_descriptor events;	  /* not for a cq */
 	void (*failed)(void *arg, int error);
 	void *arg;
 };
@@ -137,8 +130,7 @@ int rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop);
 void rearm_shared_add(struct rearm_queue *queue);
 void rearm_shared_leave(struct rearm_queue *queue);
 
-/* event.c: the source of a queue with `fd` and with `cm` or `context`, which is its argument. */
-extern const struct evd_source_ops rearm_event_ops;
+/* event.c: the descriptor of a queue with `fd` and with `cm` or `context`. */
 int rearm_event_open(struct rearm_queue *queue);
 void rearm_event_close(struct rearm_queue *queue);
 /* What the dispatcher gave out: 1; 0, it has gone meanwhile; or -EIO. */

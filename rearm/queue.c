@@ -13,9 +13,6 @@ SAME(REARM_NEW, EVD_PENDING_REFUSE);
 SAME(REARM_ANY, EVD_PENDING_CALL);
 SAME(REARM_BATCH, EVD_BATCH);
 
-/* More than the one token of a queue of events, so that it is never full. */
-#define EVENT_QLEN 2
-
 /* ---- what the dispatcher calls ---- */
 
 static void
@@ -104,9 +101,9 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.serial = queue->serial,
 		.handle = queue,
 		.event_size = events ? REARM_EVENT_SIZE : sizeof(struct ibv_wc),
-		.qlen = events ? EVENT_QLEN : queue->cq->cqe,
-		.ops = events ? &rearm_event_ops : &rearm_cq_ops,
-		.source = queue,
+		.qlen = events ? EVD_TOKENS : queue->cq->cqe,
+		.ops = events ? &evd_descriptor_ops : &rearm_cq_ops,
+		.source = events ? (void *)&queue->events : queue,
 		.channel_fd = queue_channel_fd(queue),
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
