@@ -194,19 +194,6 @@ function code_item(term,   type, n, i, word, all) {
 
 # ---- the pages ----
 
-# The first sentence without its end, as a command: "Creates an EVD." is "create an EVD".
-function name_line(comment,   first) {
-  sub(/\n\n.*/, "", comment); gsub(/\n/, " ", comment); sub(/^ +/, "", comment)
-  if (match(comment, /[.:;]( |$)/)) comment = substr(comment, 1, RSTART - 1)
-  gsub(/`/, "", comment)
-  first = comment; sub(/ .*/, "", first)
-  comment = substr(comment, length(first) + 1)
-  if (first ~ /(ss|sh|ch)es$/) sub(/es$/, "", first)
-  else if (first ~ /ies$/) sub(/ies$/, "y", first)
-  else if (first != "As") sub(/s$/, "", first)
-  return tolower(first) comment
-}
-
 function synopsis(name,   text, n, i, a, type) {
   if (name in macro_takes) {
     put(".Fo " name)
@@ -346,11 +333,6 @@ function call_page(name,   n, i, a, names, text) {
 function library() {
   put(".Sh LIBRARY")
   put("DAT 2.0 registry (libdat2, \\-ldat2)")
-}
-
-# A page under another name.
-function link(name, to) {
-  system("ln -sf " to ".3 " out "/" name ".3")
 }
 
 function head_page(file,   title, text, n, i, name) {

@@ -29,8 +29,10 @@ function macro(word, code,   name, section) {
     return "Xr " name " " xref[name]
   if (word ~ /^[a-z_0-9]+\(\)$/)
     return "Fn " name
-  if (word ~ /^(DAT|DCNT)_[A-Z0-9_]+$/ || word == "NULL")
+  if (word ~ /^(DAT|DCNT|REARM|IBV)_[A-Z0-9_]+$/ || word == "NULL")
     return "Dv " word
+  if (word ~ /^-E[A-Z0-9]+$/)
+    return "Er " word
   if (!code)
     return ""
   if (word ~ /^[a-z0-9_]+\/[a-z0-9_.\/]+$/)
@@ -117,6 +119,24 @@ function end_page(name, section,   file) {
   file = out "/" name "." section
   printf "%s", page > file
   close(file)
+}
+
+# A page under another name.
+function link(name, to) {
+  system("ln -sf " to ".3 " out "/" name ".3")
+}
+
+# The first sentence without its end, as a command: "Creates an EVD." is "create an EVD".
+function name_line(comment,   first) {
+  sub(/\n\n.*/, "", comment); gsub(/\n/, " ", comment); sub(/^ +/, "", comment)
+  if (match(comment, /[.:;]( |$)/)) comment = substr(comment, 1, RSTART - 1)
+  gsub(/`/, "", comment)
+  first = comment; sub(/ .*/, "", first)
+  comment = substr(comment, length(first) + 1)
+  if (first ~ /(ss|sh|ch)es$/) sub(/es$/, "", first)
+  else if (first ~ /ies$/) sub(/ies$/, "y", first)
+  else if (first != "As") sub(/s$/, "", first)
+  return tolower(first) comment
 }
 
 # References of the page that is written, sorted by section and name, without itself.

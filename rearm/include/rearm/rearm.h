@@ -21,6 +21,9 @@
  *
  * A thread that is cancelled ends inside rearm_queue_wait() or rearm_queue_wait_event(), and in no
  * other call.  A thread that has waited in a call keeps one descriptor until it ends.
+ *
+ *	`loop`	the loop
+ *	`queue`	the queue
  */
 #ifndef REARM_REARM_H
 #define REARM_REARM_H
@@ -317,9 +320,10 @@ int rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
 int rearm_queue_disable(struct rearm_queue *queue);
 
 /*
- * The same, and waits: after the return no callback of the queue runs, except the one that the
- * caller is inside, and others that call this function or rearm_queue_free() themselves.  Two
- * callbacks that each call it for the queue of the other wait without end.
+ * Ends callbacks and waits for those that run: after the return no callback of the queue runs,
+ * except the one that the caller is inside, and others that call this function or
+ * rearm_queue_free() themselves.  Two callbacks that each call it for the queue of the other wait
+ * without end.
  *
  *	0, -ENODEV	as rearm_queue_enable()
  */
