@@ -17,7 +17,7 @@ $(programs): %: %.c $$(wildcard $$(@D)/common.c)
 	$(compile)
 
 lessons/port_before: packages += libibverbs
-echo/echo $(filter ports/%,$(programs)): packages = rearm librdmacm libibverbs
+$(filter echo/% ports/%,$(programs)): packages = rearm librdmacm libibverbs
 
 clean:
 	rm -f $(programs)
