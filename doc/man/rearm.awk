@@ -7,8 +7,8 @@
 # comment consists of
 #
 #	text				paragraphs; the first sentence is the line of NAME
-#	`NAME`, `NAME`	text		arguments; those of the comment at the head count for each call, unless the
-#					call has its own
+#	`NAME`, `NAME`	text		arguments; for one that a call does not describe, the comment at the head counts,
+#					or else that of a type or of the nearest call before it
 #	VALUE, VALUE	text		what it returns
 #
 # A page shows the types that its call takes, and the parts of the example that make the call.
@@ -148,6 +148,8 @@ function synopsis(name,   text, n, i, a, type) {
 
 function write_arguments(name,   text, n, i, a, key) {
   for (key in arg_text) delete arg_text[key]
+  for (i = 1; i <= n_types; i++) parts(type_said[types[i]], 0)
+  for (i = 1; i <= calls && call[i] != name; i++) parts(said[call[i]], 0)
   parts(head, 0); parts(said[name], 0)
   text = prototype[name]; sub(/^[^(]*\(/, "", text); sub(/\) *$/, "", text)
   n = split(text, a, /, */)

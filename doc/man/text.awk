@@ -133,7 +133,8 @@ function name_line(comment,   first) {
   gsub(/`/, "", comment)
   first = comment; sub(/ .*/, "", first)
   comment = substr(comment, length(first) + 1)
-  if (first ~ /(ss|sh|ch)es$/) sub(/es$/, "", first)
+  if (first == "Has") first = "have"
+  else if (first ~ /(ss|sh|ch)es$/) sub(/es$/, "", first)
   else if (first ~ /ies$/) sub(/ies$/, "y", first)
   else if (first != "As") sub(/s$/, "", first)
   return tolower(first) comment

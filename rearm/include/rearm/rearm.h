@@ -8,6 +8,9 @@
  * completion is lost, taken twice, or taken out of order, whatever the order in which the device
  * and threads act.
  *
+ *	`loop`	the loop
+ *	`queue`	the queue
+ *
  * Any thread may call any function here at any time, inside callbacks too, unless its comment says
  * otherwise.  A loop or a queue that was freed must not be used any more.  Functions return 0 or a
  * count, or a negative errno; then nothing has changed.  Nothing is printed.
@@ -21,9 +24,6 @@
  *
  * A thread that is cancelled ends inside rearm_queue_wait() or rearm_queue_wait_event(), and in no
  * other call.  A thread that has waited in a call keeps one descriptor until it ends.
- *
- *	`loop`	the loop
- *	`queue`	the queue
  */
 #ifndef REARM_REARM_H
 #define REARM_REARM_H
