@@ -234,7 +234,7 @@ function write_threads(name,   text) {
 # The parts of the example that make the call, behind the structures that they use.
 function write_example(name,   i, k, all, used, key) {
   for (i = 1; i <= chunks; i++)
-    if (chunk[i] ~ ("[^a-z_]" name "\\(")) used[i] = 1
+    if (chunk[i] ~ ("[^a-z_]" name "[^a-z_]")) used[i] = 1
   for (i = 1; i <= chunks; i++)
     if (i in used)
       for (k = 1; k <= chunks; k++)
