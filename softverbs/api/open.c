@@ -13,15 +13,16 @@ struct ibv_context *
 soft_ibv_open_device(struct ibv_device *device)
 {
 	SOFT_UNCANCELLED;
+	const struct soft_device *own = soft_device_find(device);
 	struct soft_context *ctx;
 	int r;
 
-	if (device != soft_device()) {
+	if (!own) {
 		errno = ENODEV;
 		return NULL;
 	}
 	soft_compose();
-	ctx = soft_context_create(false);
+	ctx = soft_context_create((unsigned int)(own - soft_topology()->devices), false);
 	if (!ctx)
 		return NULL;
 	r = soft_context_get(ctx);
@@ -48,23 +49,23 @@ struct ibv_context **
 soft_rdma_get_devices(int *num_devices)
 {
 	SOFT_UNCANCELLED;
+	const unsigned int count = soft_topology()->count;
 	struct ibv_context **list;
-	struct soft_context *ctx;
 
 	soft_compose();
-	ctx = soft_cm_device_get();
 	if (num_devices)
 		*num_devices = 0;
-	if (!ctx)
+	if (!soft_cm_device_get())
 		return NULL;
-	list = calloc(2, sizeof *list);
+	list = calloc(count + 1, sizeof *list);
 	if (!list) {
 		soft_cm_device_put();
 		return NULL;
 	}
-	list[0] = &ctx->verbs.context;
+	for (unsigned int i = 0; i < count; i++)
+		list[i] = &soft_cm_context(i)->verbs.context;
 	if (num_devices)
-		*num_devices = 1;
+		*num_devices = (int)count;
 	return list;
 }
 

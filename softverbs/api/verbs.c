@@ -15,8 +15,7 @@ static int
 verbs_query_port(
     struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t length)
 {
-	(void)context;
-	return soft_port_query(port, attr, length);
+	return soft_port_query(context, port, attr, length);
 }
 
 static int
@@ -25,10 +24,9 @@ verbs_query_device_ex(struct ibv_context *context, const struct ibv_query_device
 {
 	struct ibv_device_attr_ex attr;
 
-	(void)context;
 	if (input && input->comp_mask)
 		return EINVAL;
-	soft_device_query_ex(&attr);
+	soft_device_query_ex(context, &attr);
 	memcpy(out, &attr, size < sizeof attr ? size : sizeof attr);
 	return 0;
 }

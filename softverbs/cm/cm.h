@@ -12,6 +12,7 @@
 
 #include "served.h"
 #include "softverbs/device/context.h"
+#include "softverbs/device/topology.h"
 
 #include <rdma/rdma_cma.h>
 
@@ -109,7 +110,12 @@ struct soft_id {
 	unsigned int generation; /* of the process */
 	enum soft_id_state state GUARDED_BY(soft_locks.cm);
 	uint32_t number;
-	struct soft_context *context; /* a reference, once the id is bound to the device */
+	bool attached; /* has a reference to the devices, once it is bound */
+	/*
+	 * The port that it is bound to, and that of its peer; the first one until addresses have
+	 * chosen.
+	 */
+	const struct soft_device_port *port, *peer_port;
 	struct soft_service *service GUARDED_BY(soft_locks.cm);
 	LIST_ENTRY(soft_id) service_link;
 	int backlog GUARDED_BY(soft_locks.cm); /* requests that may wait */
@@ -180,6 +186,13 @@ static inline bool
 soft_id_is_orphan(const struct soft_id *id)
 {
 	return !id->public.channel;
+}
+
+/* Of the device that the id is bound to. */
+static inline const struct ibv_device_attr *
+soft_id_limits(const struct soft_id *id)
+{
+	return &soft_topology()->devices[id->port->device].attr;
 }
 
 /* Sets errno to r and returns -1, or returns 0. */

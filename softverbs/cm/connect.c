@@ -67,6 +67,8 @@ connect_limit(uint8_t wish, uint8_t any, uint8_t limit)
 static int
 connect_check_param(const struct soft_id *id, const struct rdma_conn_param *param, uint8_t data_max)
 {
+	const struct ibv_device_attr *limits = soft_id_limits(id);
+
 	if (!param) {
 		/* The message would name no queue pair. */
 		if (!id->public.qp && id->public.ps == RDMA_PS_TCP)
@@ -77,9 +79,9 @@ connect_check_param(const struct soft_id *id, const struct rdma_conn_param *para
 	    (param->private_data_len && !param->private_data))
 		return -EINVAL;
 	if ((param->responder_resources != RDMA_MAX_RESP_RES &&
-		param->responder_resources > SOFT_MAX_RD_ATOM) ||
+		param->responder_resources > limits->max_qp_rd_atom) ||
 	    (param->initiator_depth != RDMA_MAX_INIT_DEPTH &&
-		param->initiator_depth > SOFT_MAX_RD_ATOM))
+		param->initiator_depth > limits->max_qp_init_rd_atom))
 		return -EINVAL;
 	return 0;
 }
@@ -132,10 +134,10 @@ soft_rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT
 	if (r)
 		return soft_cm_result(r);
 	connect_fill_message(&message, id, param);
-	message.responder_resources =
-	    connect_limit(message.responder_resources, RDMA_MAX_RESP_RES, SOFT_MAX_RD_ATOM);
-	message.initiator_depth =
-	    connect_limit(message.initiator_depth, RDMA_MAX_INIT_DEPTH, SOFT_MAX_RD_ATOM);
+	message.responder_resources = connect_limit(message.responder_resources, RDMA_MAX_RESP_RES,
+	    (uint8_t)soft_id_limits(id)->max_qp_rd_atom);
+	message.initiator_depth = connect_limit(message.initiator_depth, RDMA_MAX_INIT_DEPTH,
+	    (uint8_t)soft_id_limits(id)->max_qp_init_rd_atom);
 	soft_cm_lock();
 	if (id->state != SOFT_ID_ROUTE_RESOLVED) {
 		r = -EINVAL;

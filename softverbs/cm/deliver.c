@@ -38,6 +38,12 @@ deliver_event_fill(struct soft_event *event, const struct soft_cm_message *messa
 	};
 }
 
+static uint8_t
+deliver_limit(uint8_t offer, int limit)
+{
+	return offer < limit ? offer : (uint8_t)limit;
+}
+
 /* The offers and limits of the peer, from which the queue pair is set up. */
 static void
 deliver_id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
@@ -48,8 +54,10 @@ deliver_id_set_peer(struct soft_id *id, const struct soft_cm_message *message)
 	id->peer_qpn = message->qpn;
 	id->peer_psn = message->psn;
 	id->peer_srq = message->srq;
-	id->responder_resources = message->initiator_depth;
-	id->initiator_depth = message->responder_resources;
+	id->responder_resources =
+	    deliver_limit(message->initiator_depth, soft_id_limits(id)->max_qp_rd_atom);
+	id->initiator_depth =
+	    deliver_limit(message->responder_resources, soft_id_limits(id)->max_qp_init_rd_atom);
 	id->rnr_retry_count = message->rnr_retry_count;
 }
 
@@ -65,13 +73,18 @@ deliver_no_listener(const struct soft_cm_message *message) REQUIRES(soft_locks.c
 static void
 deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
+	const struct soft_device_port *port = soft_topology_find_ip(
+					  (const struct sockaddr *)&message->target),
+				      *peer = soft_topology_find_ip(
+					  (const struct sockaddr *)&message->source);
 	struct soft_id *listener, *child = NULL;
 	struct ibv_sa_path_rec *path = NULL;
 	struct soft_event *event = NULL;
 
 	listener = soft_service_find(
 	    message->port_space, message->port, (const struct sockaddr *)&message->target);
-	if (!listener) {
+	/* The peer may have another topology, with other ports. */
+	if (!listener || !port || !peer) {
 		deliver_no_listener(message);
 		return;
 	}
@@ -80,21 +93,26 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	event = soft_event_create();
 	child =
 	    soft_id_create(listener->public.channel, listener->public.context, listener->public.ps);
-	path = soft_path_create();
-	if (!event || !child || !path)
+	if (!event || !child)
+		goto reject;
+	child->port = port;
+	child->peer_port = peer;
+	child->public.route.addr.src_storage = message->target;
+	child->public.route.addr.dst_storage = message->source;
+	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
+	path = soft_path_create(child);
+	if (!path)
 		goto reject;
 	soft_id_inherit_device(child);
 	child->state = SOFT_ID_REQUESTED;
 	child->incoming = true;
-	child->public.route.addr.src_storage = message->target;
-	child->public.route.addr.dst_storage = message->source;
-	soft_address_set_port(&child->public.route.addr.src_addr, message->port);
-	child->public.route.addr.addr.ibaddr.dgid = soft_path_gid();
+	child->public.route.addr.addr.ibaddr.dgid =
+	    soft_path_gid(peer, &child->public.route.addr.dst_addr);
 	soft_path_give(child, path);
 	deliver_id_set_peer(child, message);
 	child->retry_count = message->retry_count;
 	if (soft_id_is_datagram(listener))
-		soft_lookup_fill_event(event, message, false);
+		soft_lookup_fill_event(child, event, message, false);
 	else
 		deliver_event_fill(event, message, soft_cm_request_data(listener->public.ps));
 	event->child = child;

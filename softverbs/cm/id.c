@@ -59,10 +59,13 @@ found:
 static void
 id_set_device(struct soft_id *id)
 {
-	id->public.verbs = &id->context->verbs.context;
-	id->public.port_num = SOFT_PORT;
-	id->public.pd = soft_cm_device_pd();
-	id->public.route.addr.addr.ibaddr.sgid = soft_path_gid();
+	const struct soft_device_port *port = id->port;
+
+	id->public.verbs = &soft_cm_context(port->device)->verbs.context;
+	id->public.port_num = port->port;
+	id->public.pd = soft_cm_pd(port->device);
+	id->public.route.addr.addr.ibaddr.sgid =
+	    soft_path_gid(port, &id->public.route.addr.src_addr);
 	id->public.route.addr.addr.ibaddr.pkey = htobe16(SOFT_PKEY);
 }
 
@@ -109,6 +112,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->generation = soft_runtime_generation();
 	id->psn = soft_random32() & SOFT_PSN_MASK;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;
+	id->port = id->peer_port = soft_topology_port(1);
 	if (id_assign_number(id)) {
 		free(id);
 		return NULL;
@@ -156,20 +160,18 @@ soft_ids_reset(void) UNCHECKED
 int
 soft_id_attach_device(struct soft_id *id)
 {
-	struct soft_context *ctx;
 	int r;
 
-	if (id->context)
+	if (id->attached)
 		return 0;
-	ctx = soft_cm_device_get();
-	if (!ctx)
+	if (!soft_cm_device_get())
 		return -errno;
 	r = soft_runtime_start();
 	if (r) {
 		soft_cm_device_put();
 		return r;
 	}
-	id->context = ctx;
+	id->attached = true;
 	return 0;
 }
 
@@ -186,6 +188,7 @@ soft_id_show_device(struct soft_id *id)
 void
 soft_id_inherit_device(struct soft_id *child)
 {
-	child->context = soft_cm_device_get_more();
+	soft_cm_device_get_more();
+	child->attached = true;
 	id_set_device(child);
 }

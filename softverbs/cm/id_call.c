@@ -50,7 +50,7 @@ soft_rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 	struct rdma_event_channel *own = id->sync ? public->channel : NULL;
-	struct soft_context *ctx = id->context;
+	const bool attached = id->attached;
 
 	if (id->generation != soft_runtime_generation())
 		return 0; /* the parent's */
@@ -72,7 +72,7 @@ soft_rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	soft_cm_unlock();
 	if (own)
 		soft_rdma_destroy_event_channel(own);
-	if (ctx)
+	if (attached)
 		soft_cm_device_put();
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "id_qp.h"
 #include "lookup.h"
+#include "path.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/qp/qp_ex.h"
 
@@ -16,7 +17,7 @@ static void
 id_qp_init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
 	attr->pkey_index = 0;
-	attr->port_num = SOFT_PORT;
+	attr->port_num = id->port->port;
 	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	if (id->responder_resources)
 		attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -26,8 +27,8 @@ id_qp_init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 static void
 id_qp_rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-	attr->ah_attr = (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
-	attr->path_mtu = IBV_MTU_4096;
+	attr->ah_attr = soft_path_address(id);
+	attr->path_mtu = soft_path_mtu(id);
 	attr->dest_qp_num = id->peer_qpn;
 	attr->rq_psn = id->peer_psn;
 	attr->max_dest_rd_atomic = id->responder_resources;
@@ -56,7 +57,7 @@ id_qp_datagram_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mas
 	switch (attr->qp_state) {
 	case IBV_QPS_INIT:
 		attr->pkey_index = 0;
-		attr->port_num = SOFT_PORT;
+		attr->port_num = id->port->port;
 		attr->qkey = RDMA_UDP_QKEY;
 		*mask |= IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
 		return 0;
@@ -150,7 +151,7 @@ soft_rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int 
 
 	if (soft_id_is_orphan(id))
 		return soft_cm_result(EBADF);
-	if (!id->context)
+	if (!id->attached)
 		return soft_cm_result(EINVAL);
 	if (soft_id_is_datagram(id))
 		return soft_cm_result(id_qp_datagram_attr(id, attr, mask));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lookup.h"
 #include "event.h"
+#include "path.h"
 
 #include <string.h>
 
 void
-soft_lookup_fill_event(struct soft_event *event, const struct soft_cm_message *message, bool answer)
+soft_lookup_fill_event(const struct soft_id *id, struct soft_event *event,
+    const struct soft_cm_message *message, bool answer)
 {
 	memcpy(event->data, message->data, sizeof event->data);
 	event->public.param.ud = (struct rdma_ud_param){
@@ -16,15 +18,14 @@ soft_lookup_fill_event(struct soft_event *event, const struct soft_cm_message *m
 		return;
 	event->public.param.ud.qp_num = message->qpn;
 	event->public.param.ud.qkey = RDMA_UDP_QKEY;
-	event->public.param.ud.ah_attr =
-	    (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
+	event->public.param.ud.ah_attr = soft_path_address(id);
 }
 
 void
 soft_lookup_found(struct soft_id *id, const struct soft_cm_message *reply)
 {
 	id->state = SOFT_ID_DISCONNECTED;
-	soft_lookup_fill_event(&id->answer, reply, true);
+	soft_lookup_fill_event(id, &id->answer, reply, true);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_ESTABLISHED, 0);
 }
 
@@ -35,6 +36,6 @@ soft_lookup_refused(struct soft_id *id, const struct soft_cm_message *rejection)
 									 SOFT_CM_LOOKUP_REFUSED;
 
 	id->state = SOFT_ID_DISCONNECTED;
-	soft_lookup_fill_event(&id->answer, rejection, true);
+	soft_lookup_fill_event(id, &id->answer, rejection, true);
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_UNREACHABLE, status);
 }

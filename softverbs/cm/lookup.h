@@ -34,8 +34,8 @@ soft_cm_request_data(unsigned int port_space)
 }
 
 /* The parameters of an event.  `answer`: of a message that answers a request. */
-void soft_lookup_fill_event(
-    struct soft_event *event, const struct soft_cm_message *message, bool answer);
+void soft_lookup_fill_event(const struct soft_id *id, struct soft_event *event,
+    const struct soft_cm_message *message, bool answer);
 
 /* The answer to a request came. */
 void soft_lookup_found(struct soft_id *id, const struct soft_cm_message *reply)

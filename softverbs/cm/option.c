@@ -102,7 +102,7 @@ option_set_path(
 
 	if (length % sizeof *paths || !given)
 		return -EINVAL;
-	return soft_path_resolve(id, soft_path_copy(given));
+	return soft_path_resolve(id, soft_path_copy(id, given));
 }
 
 int

@@ -10,19 +10,24 @@
 
 #include <stdlib.h>
 
-/* Gives the id its source address and a port. */
+/* Gives the id its source address, a port, and the device that has the address. */
 static int
 resolve_bind_source(struct soft_id *id, const struct sockaddr *address) REQUIRES(soft_locks.cm)
 {
+	const bool wild = soft_address_wild(address);
+	const struct soft_device_port *from = wild ? id->port : soft_topology_find_ip(address);
 	struct rdma_addr *addr = &id->public.route.addr;
 	uint16_t port = soft_address_port(address);
 	int r;
 
+	if (!from)
+		return -ENODEV;
 	r = soft_service_attach(id, address, &port);
 	if (r)
 		return r;
 	soft_address_copy(&addr->src_storage, address);
 	soft_address_set_port(&addr->src_addr, port);
+	id->port = from;
 	id->state = SOFT_ID_BOUND;
 	return 0;
 }
@@ -44,9 +49,12 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
     const struct sockaddr_storage *target, bool reachable, struct soft_event *event)
     REQUIRES(soft_locks.cm)
 {
+	const struct soft_device_port *peer =
+	    soft_topology_find_ip((const struct sockaddr *)target);
 	struct rdma_addr *addr = &id->public.route.addr;
 	struct sockaddr_storage any = { .ss_family = target->ss_family };
 	uint16_t port;
+	bool wild;
 	int r;
 
 	if (id->state == SOFT_ID_IDLE) {
@@ -57,13 +65,20 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 		return -EINVAL; /* an id that is bound keeps its source address */
 	}
 	addr->dst_storage = *target;
-	addr->addr.ibaddr.dgid = soft_path_gid();
+	/* The source address for an address of this host is the same address. */
+	wild = soft_address_wild(&addr->src_addr);
+	if (wild && peer)
+		id->port = peer;
+	if (peer && peer->attr.link_layer == id->port->attr.link_layer)
+		id->peer_port = peer;
+	else
+		reachable = false;
+	addr->addr.ibaddr.dgid = soft_path_gid(id->peer_port, &addr->dst_addr);
 	if (!reachable) {
 		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
 		return 0;
 	}
-	/* The source address for an address of this host is the same address. */
-	if (soft_address_wild(&addr->src_addr)) {
+	if (wild) {
 		port = soft_address_port(&addr->src_addr);
 		addr->src_storage = *target;
 		soft_address_set_port(&addr->src_addr, port);
@@ -156,6 +171,6 @@ soft_rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LO
 	(void)timeout_ms;
 	if (soft_id_is_orphan(id))
 		return soft_cm_result(EBADF);
-	r = soft_path_resolve(id, soft_path_create());
+	r = soft_path_resolve(id, soft_path_create(id));
 	return r ? soft_cm_result(r) : soft_event_complete(id, &uncancelled_);
 }

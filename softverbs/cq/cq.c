@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cq.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/soft_arm.h"
@@ -292,7 +293,7 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 
 	if (soft_context_is_stale(ctx))
 		r = -EIO;
-	else if (init->cqe < 1 || init->cqe > SOFT_MAX_CQE ||
+	else if (init->cqe < 1 || init->cqe > (unsigned int)soft_limits(context)->max_cqe ||
 		 init->comp_vector >= SOFT_COMP_VECTORS ||
 		 (init->channel && init->channel->context != context))
 		r = -EINVAL;
@@ -304,7 +305,7 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 		r = soft_runtime_start();
 	if (r)
 		goto put_context;
-	r = soft_context_count(&ctx->cqs, SOFT_MAX_CQ);
+	r = soft_context_count(&ctx->cqs, soft_limits(context)->max_cq);
 	if (r)
 		goto put_context;
 	cq = cq_alloc((int)init->cqe, stamped);
@@ -366,7 +367,7 @@ soft_ibv_resize_cq(struct ibv_cq *ibv, int cqe) SOFT_NO_CQ_LOCK
 
 	if (soft_context_is_stale(soft_context_of(ibv->context)))
 		return EIO;
-	if (cqe < 1 || cqe > SOFT_MAX_CQE)
+	if (cqe < 1 || cqe > soft_limits(ibv->context)->max_cqe)
 		return EINVAL;
 	ring = cq_create_ring(cqe, &mask, cq_is_stamped(cq) ? &stamps : NULL);
 	if (!ring)

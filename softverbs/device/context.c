@@ -35,7 +35,7 @@ context_activate(struct soft_context *ctx)
 }
 
 struct soft_context *
-soft_context_create(bool permanent)
+soft_context_create(unsigned int device, bool permanent)
 {
 	struct soft_context *ctx = calloc(1, sizeof *ctx);
 
@@ -44,7 +44,7 @@ soft_context_create(bool permanent)
 	ctx->permanent = permanent;
 	ctx->generation = soft_runtime_generation();
 	soft_runtime_init_context(ctx);
-	ctx->verbs.context.device = soft_device();
+	ctx->verbs.context.device = soft_device_at(device);
 	ctx->verbs.context.async_fd = -1;
 	pthread_mutex_init(&ctx->verbs.context.mutex, NULL);
 	return ctx;

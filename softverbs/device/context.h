@@ -24,15 +24,16 @@ struct soft_context {
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
-	unsigned int refs;		      /* guarded by verbs.context.mutex */
-	atomic_uint pds, cqs, srqs, mrs, mws; /* that there are, which ibv_query_device() limits */
+	unsigned int refs; /* guarded by verbs.context.mutex */
+	/* That there are, which ibv_query_device() limits. */
+	atomic_uint pds, cqs, srqs, qps, mrs, mws, ahs;
 };
 
 /* Counts one object more of a kind, of which there may be so many: 0 or -ENOMEM. */
 static inline int
-soft_context_count(atomic_uint *count, unsigned int most)
+soft_context_count(atomic_uint *count, int most)
 {
-	if (atomic_fetch_add(count, 1) < most)
+	if (atomic_fetch_add(count, 1) < (unsigned int)most)
 		return 0;
 	atomic_fetch_sub(count, 1);
 	return -ENOMEM;
@@ -51,8 +52,8 @@ soft_context_is_stale(const struct soft_context *ctx)
 	return ctx->generation != soft_runtime_generation();
 }
 
-/* A context without a reference, or NULL with errno. */
-struct soft_context *soft_context_create(bool permanent);
+/* A context without a reference, of a device of the topology; or NULL with errno. */
+struct soft_context *soft_context_create(unsigned int device, bool permanent);
 
 /* Frees a context that never had a reference. */
 void soft_context_free(struct soft_context *ctx);

@@ -3,6 +3,7 @@
 #include "cancel.h"
 
 #include <endian.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,74 +11,117 @@
  * Libraries for particular adapters read the words after an ibv_device to see whether it is
  * theirs; with zeroes there it is not.
  */
-static struct {
+struct shown_device {
 	struct ibv_device ibv;
 	uint64_t behind[8];
-} device = {
-	.ibv = {
-		.node_type = IBV_NODE_CA,
-		.transport_type = IBV_TRANSPORT_IB,
-		.name = "soft0",
-		.dev_name = "uverbs-soft0",
-		.dev_path = "/nonexistent/softverbs/uverbs-soft0",
-		.ibdev_path = "/nonexistent/softverbs/soft0",
-	},
 };
+static struct shown_device shown[SOFT_DEVICES_MAX];
 
-/* EUI-64 of the device and of its port, in network order. */
-static __be64
-device_guid(void)
+#define CLASS_FOLDER "/sys/class/infiniband/"
+#define VERBS_FOLDER "/sys/class/infiniband_verbs/"
+#define NOWHERE "/nonexistent/softverbs/"
+
+/* Where the files of the device are, if softverbs-run shows any; see run/files.h. */
+static void
+device_show(struct ibv_device *ibv, const struct soft_device *device, bool with_files)
 {
-	/* The bit 0x02 of the first byte marks a locally administered number. */
-	return htobe64(0x0253465453465430ull);
+	ibv->node_type = IBV_NODE_CA;
+	ibv->transport_type = IBV_TRANSPORT_IB;
+	(void)snprintf(ibv->name, sizeof ibv->name, "%s", device->name);
+	(void)snprintf(ibv->dev_name, sizeof ibv->dev_name, "uverbs-%s", device->name);
+	(void)snprintf(ibv->dev_path, sizeof ibv->dev_path, "%suverbs-%s",
+	    with_files ? VERBS_FOLDER : NOWHERE, device->name);
+	(void)snprintf(ibv->ibdev_path, sizeof ibv->ibdev_path, "%s%s",
+	    with_files ? CLASS_FOLDER : NOWHERE, device->name);
 }
 
-/* Entry 0 is the link-local address of the port, entry 1 the loopback address of the host. */
-static int
-device_query_gid(uint32_t port, uint32_t index, union ibv_gid *gid)
+static void
+device_show_all(void)
 {
-	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
+	const struct soft_topology *topology = soft_topology();
 
-	if (port != SOFT_PORT || index >= SOFT_GID_TABLE)
-		return EINVAL;
-	if (index == 0) {
-		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
-		gid->global.interface_id = device_guid();
-	} else {
-		memcpy(gid->raw, loopback, sizeof gid->raw);
-	}
-	return 0;
+	for (unsigned int i = 0; i < topology->count; i++)
+		device_show(&shown[i].ibv, &topology->devices[i], !topology->plain);
 }
 
-static int
-device_gid_entry(uint32_t port, uint32_t index, struct ibv_gid_entry *out, size_t size)
+static struct shown_device *
+device_shown(void)
 {
-	struct ibv_gid_entry entry = {
-		.gid_index = index, .port_num = port, .gid_type = IBV_GID_TYPE_IB
-	};
-	int r = device_query_gid(port, index, &entry.gid);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!r)
-		memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
-	return r;
+	pthread_once(&once, device_show_all);
+	return shown;
 }
 
 struct ibv_device *
-soft_device(void)
+soft_device_at(unsigned int index)
 {
-	return &device.ibv;
+	return &device_shown()[index].ibv;
+}
+
+const struct soft_device *
+soft_device_find(const struct ibv_device *ibv)
+{
+	const struct soft_topology *topology = soft_topology();
+
+	for (unsigned int i = 0; i < topology->count; i++)
+		if (ibv == &shown[i].ibv)
+			return &topology->devices[i];
+	return NULL;
+}
+
+const struct soft_device_port *
+soft_device_port(const struct ibv_context *context, uint32_t port)
+{
+	const struct soft_device *device = soft_device_of(context);
+
+	return port && port <= device->attr.phys_port_cnt ? &device->ports[port - 1] : NULL;
+}
+
+static const struct soft_gid *
+device_gid(const struct ibv_context *context, uint32_t port, uint32_t index)
+{
+	const struct soft_device_port *own = soft_device_port(context, port);
+
+	return own && index < (uint32_t)own->attr.gid_tbl_len ? &own->gids[index] : NULL;
+}
+
+static int
+device_gid_entry(const struct ibv_context *context, uint32_t port, uint32_t index,
+    struct ibv_gid_entry *out, size_t size)
+{
+	const struct soft_gid *gid = device_gid(context, port, index);
+	struct ibv_gid_entry entry = { .gid_index = index, .port_num = port };
+
+	if (!gid)
+		return EINVAL;
+	entry.gid = gid->gid;
+	entry.gid_type = gid->type;
+	entry.ndev_ifindex = gid->interface;
+	memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
+	return 0;
 }
 
 struct ibv_device **
 soft_ibv_get_device_list(int *num_devices)
 {
 	SOFT_UNCANCELLED;
-	struct ibv_device **list = calloc(2, sizeof *list);
+	const unsigned int count = soft_topology()->count;
+	struct ibv_device **list;
 
 	if (num_devices)
-		*num_devices = list ? 1 : 0;
-	if (list)
-		list[0] = &device.ibv;
+		*num_devices = 0;
+	if (!count) {
+		errno = EINVAL; /* it was reported */
+		return NULL;
+	}
+	list = calloc(count + 1, sizeof *list);
+	if (!list)
+		return NULL;
+	for (unsigned int i = 0; i < count; i++)
+		list[i] = soft_device_at(i);
+	if (num_devices)
+		*num_devices = (int)count;
 	return list;
 }
 
@@ -103,95 +147,43 @@ ibv_get_device_index(struct ibv_device *dev)
 __be64
 ibv_get_device_guid(struct ibv_device *dev)
 {
-	(void)dev;
-	return device_guid();
-}
+	const struct soft_device *device = soft_device_find(dev);
 
-void
-soft_device_query(struct ibv_device_attr *attr)
-{
-	*attr = (struct ibv_device_attr){
-		.fw_ver = "1.0.0",
-		.node_guid = device_guid(),
-		.sys_image_guid = device_guid(),
-		.max_mr_size = SOFT_MAX_MR_SIZE,
-		.page_size_cap = 0xfffffffffffff000ull,
-		.vendor_id = 0,
-		.vendor_part_id = 1,
-		.hw_ver = 1,
-		.max_qp = SOFT_MAX_QP,
-		.max_qp_wr = SOFT_MAX_QP_WR,
-		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_SYS_IMAGE_GUID |
-				    IBV_DEVICE_RC_RNR_NAK_GEN | IBV_DEVICE_SRQ_RESIZE |
-				    IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
-				    IBV_DEVICE_MEM_MGT_EXTENSIONS,
-		.max_sge = SOFT_MAX_SGE,
-		.max_sge_rd = SOFT_MAX_SGE,
-		.max_cq = SOFT_MAX_CQ,
-		.max_cqe = SOFT_MAX_CQE,
-		.max_mr = SOFT_MAX_MR,
-		.max_mw = SOFT_MAX_MW,
-		.max_pd = SOFT_MAX_PD,
-		.max_qp_rd_atom = SOFT_MAX_RD_ATOM,
-		.max_res_rd_atom = SOFT_MAX_RD_ATOM * SOFT_MAX_QP,
-		.max_qp_init_rd_atom = SOFT_MAX_RD_ATOM,
-		.atomic_cap = IBV_ATOMIC_GLOB,
-		.max_ah = SOFT_MAX_AH,
-		.max_srq = SOFT_MAX_SRQ,
-		.max_srq_wr = SOFT_MAX_QP_WR,
-		.max_srq_sge = SOFT_MAX_SGE,
-		.max_pkeys = 1,
-		.local_ca_ack_delay = 15,
-		.phys_port_cnt = 1,
-	};
+	return device ? device->attr.node_guid : 0;
 }
 
 /* What is left out, the device does not have. */
 void
-soft_device_query_ex(struct ibv_device_attr_ex *attr)
+soft_device_query_ex(const struct ibv_context *context, struct ibv_device_attr_ex *attr)
 {
+	const struct soft_device *device = soft_device_of(context);
+
 	*attr = (struct ibv_device_attr_ex){
 		.completion_timestamp_mask = UINT64_MAX,
 		.hca_core_clock = SOFT_SECOND / 1000, /* kHz of a clock of nanoseconds */
 		.cq_mod_caps = { .max_cq_count = UINT16_MAX, .max_cq_period = UINT16_MAX },
-		.phys_port_cnt_ex = 1,
+		.phys_port_cnt_ex = device->attr.phys_port_cnt,
+		.orig_attr = device->attr,
 	};
-	soft_device_query(&attr->orig_attr);
 	attr->device_cap_flags_ex = attr->orig_attr.device_cap_flags;
 }
 
 int
 soft_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
-	(void)context;
-	soft_device_query(attr);
+	*attr = soft_device_of(context)->attr;
 	return 0;
 }
 
 int
-soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
+soft_port_query(
+    const struct ibv_context *context, uint8_t port, struct ibv_port_attr *out, size_t length)
 {
-	const struct ibv_port_attr attr = {
-		.state = IBV_PORT_ACTIVE,
-		.max_mtu = IBV_MTU_4096,
-		.active_mtu = IBV_MTU_4096,
-		.gid_tbl_len = SOFT_GID_TABLE,
-		.port_cap_flags = IBV_PORT_CM_SUP,
-		.max_msg_sz = SOFT_MAX_MSG,
-		.pkey_tbl_len = 1,
-		.lid = SOFT_LID,
-		.sm_lid = SOFT_LID,
-		.max_vl_num = 1,
-		.subnet_timeout = 18,
-		.active_width = 2,  /* 4X */
-		.active_speed = 32, /* EDR */
-		.phys_state = 5,    /* link up */
-		.link_layer = IBV_LINK_LAYER_INFINIBAND,
-	};
+	const struct soft_device_port *own = soft_device_port(context, port);
 
-	if (port != SOFT_PORT)
+	if (!own)
 		return EINVAL;
-	memcpy(out, &attr, length < sizeof attr ? length : sizeof attr);
+	memcpy(out, &own->attr, length < sizeof own->attr ? length : sizeof own->attr);
 	return 0;
 }
 
@@ -202,22 +194,21 @@ soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
 int
 soft_ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv_port_attr *attr)
 {
-	(void)context;
-	return soft_port_query(
-	    port, (struct ibv_port_attr *)attr, offsetof(struct ibv_port_attr, port_cap_flags2));
+	return soft_port_query(context, port, (struct ibv_port_attr *)attr,
+	    offsetof(struct ibv_port_attr, port_cap_flags2));
 }
 
 int
 soft_ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-	int r;
+	const struct soft_gid *own = device_gid(context, port, (uint32_t)index);
 
-	(void)context;
-	r = device_query_gid(port, (uint32_t)index, gid);
-	if (!r)
-		return 0;
-	errno = r;
-	return -1;
+	if (!own) {
+		errno = EINVAL;
+		return -1;
+	}
+	*gid = own->gid;
+	return 0;
 }
 
 int
@@ -226,32 +217,36 @@ soft__ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t inde
 {
 	SOFT_UNCANCELLED;
 
-	(void)context;
-	return flags ? EOPNOTSUPP : device_gid_entry(port, index, entry, entry_size);
+	return flags ? EOPNOTSUPP : device_gid_entry(context, port, index, entry, entry_size);
 }
 
+/* Of all ports, one after the other. */
 ssize_t
 soft__ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries, size_t max,
     uint32_t flags, size_t entry_size)
 {
 	SOFT_UNCANCELLED;
+	const struct soft_device *device = soft_device_of(context);
+	size_t count = 0, next = 0;
 
-	(void)context;
 	if (flags)
 		return -EOPNOTSUPP;
-	if (max < SOFT_GID_TABLE)
+	for (unsigned int port = 0; port < device->attr.phys_port_cnt; port++)
+		count += (size_t)device->ports[port].attr.gid_tbl_len;
+	if (max < count)
 		return -EINVAL;
-	for (uint32_t i = 0; i < SOFT_GID_TABLE; i++)
-		(void)device_gid_entry(SOFT_PORT, i,
-		    (struct ibv_gid_entry *)((char *)entries + i * entry_size), entry_size);
-	return SOFT_GID_TABLE;
+	for (unsigned int port = 0; port < device->attr.phys_port_cnt; port++)
+		for (int i = 0; i < device->ports[port].attr.gid_tbl_len; i++)
+			(void)device_gid_entry(context, port + 1, (uint32_t)i,
+			    (struct ibv_gid_entry *)((char *)entries + next++ * entry_size),
+			    entry_size);
+	return (ssize_t)count;
 }
 
 int
 soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
-	(void)context;
-	if (port != SOFT_PORT || index) {
+	if (!soft_device_port(context, port) || index) {
 		errno = EINVAL;
 		return -1;
 	}
@@ -262,8 +257,7 @@ soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16
 int
 soft_ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
-	(void)context;
-	if (port == SOFT_PORT && pkey == htobe16(SOFT_PKEY))
+	if (soft_device_port(context, port) && pkey == htobe16(SOFT_PKEY))
 		return 0;
 	errno = EINVAL;
 	return -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pd.h"
 #include "cancel.h"
+#include "device.h"
 
 #include <stdlib.h>
 
@@ -50,7 +51,7 @@ pd_create(struct ibv_context *context)
 
 	if (!pd)
 		return NULL;
-	r = soft_context_count(&ctx->pds, SOFT_MAX_PD);
+	r = soft_context_count(&ctx->pds, soft_limits(context)->max_pd);
 	if (r) {
 		free(pd);
 		soft_context_put(ctx);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ah.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/device/pd.h"
 
 #include <stdlib.h>
@@ -10,40 +11,58 @@
 #define CLASS_SHIFT 20
 #define HOP_LIMIT_MOST 0xff
 
-static bool
-ah_is_gid_of_port(const struct ibv_pd *pd, const union ibv_gid *gid)
+/* The index of the GID at a port, or 0. */
+static uint8_t
+ah_gid_index(const struct soft_device_port *port, const union ibv_gid *gid)
 {
-	union ibv_gid own;
+	for (int i = 0; i < port->attr.gid_tbl_len; i++)
+		if (!memcmp(&port->gids[i].gid, gid, sizeof *gid))
+			return (uint8_t)i;
+	return 0;
+}
 
-	for (int i = 0; i < SOFT_GID_TABLE; i++)
-		if (soft_ibv_query_gid(pd->context, SOFT_PORT, i, &own) == 0 &&
-		    memcmp(own.raw, gid->raw, sizeof own.raw) == 0)
-			return true;
-	return false;
+static void
+ah_set_route(
+    struct soft_ah *ah, const struct soft_device_port *port, const struct ibv_ah_attr *attr)
+{
+	const unsigned int route = soft_topology_route(port, attr);
+
+	ah->global = attr->is_global;
+	ah->here = route != SOFT_PORT_NOWHERE;
+	if (!ah->here || soft_topology()->plain)
+		return;
+	ah->route = (uint16_t)route;
+	ah->from_gid = attr->is_global ? attr->grh.sgid_index : 0;
+	ah->to_gid = attr->is_global ? ah_gid_index(soft_topology_port(route), &attr->grh.dgid) : 0;
 }
 
 struct ibv_ah *
 soft_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	SOFT_UNCANCELLED;
+	const struct soft_device_port *port = soft_device_port(pd->context, attr->port_num);
+	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_ah *ah;
+	int r = 0;
 
-	if (soft_context_is_stale(soft_context_of(pd->context))) {
-		errno = EIO;
-		return NULL;
-	}
-	if (attr->port_num != SOFT_PORT ||
-	    (attr->is_global && attr->grh.sgid_index >= SOFT_GID_TABLE)) {
-		errno = EINVAL;
+	if (soft_context_is_stale(ctx))
+		r = -EIO;
+	else if (!port || (attr->is_global ? attr->grh.sgid_index >= port->attr.gid_tbl_len :
+					     soft_device_port_is_ethernet(port)))
+		r = -EINVAL;
+	else
+		r = soft_context_count(&ctx->ahs, soft_limits(pd->context)->max_ah);
+	if (r) {
+		errno = -r;
 		return NULL;
 	}
 	ah = calloc(1, sizeof *ah);
-	if (!ah)
+	if (!ah) {
+		ctx->ahs--;
 		return NULL;
+	}
 	ah->ibv = (struct ibv_ah){ .context = pd->context, .pd = pd };
-	ah->global = attr->is_global;
-	ah->here =
-	    attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) : attr->dlid == SOFT_LID;
+	ah_set_route(ah, port, attr);
 	soft_pd_of(pd)->users++;
 	return &ah->ibv;
 }
@@ -53,9 +72,12 @@ soft_ibv_destroy_ah(struct ibv_ah *ibv)
 {
 	SOFT_UNCANCELLED;
 	struct soft_ah *ah = soft_ah_of(ibv);
+	struct soft_context *ctx = soft_context_of(ibv->context);
 
-	if (!soft_context_is_stale(soft_context_of(ibv->context)))
+	if (!soft_context_is_stale(ctx)) {
 		soft_pd_of(ibv->pd)->users--;
+		ctx->ahs--;
+	}
 	free(ah);
 	return 0;
 }
@@ -66,6 +88,7 @@ soft_ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_w
 {
 	SOFT_UNCANCELLED;
 	const uint32_t flow = be32toh(wc->wc_flags & IBV_WC_GRH ? grh->version_tclass_flow : 0);
+	const struct soft_device_port *own;
 
 	*attr = (struct ibv_ah_attr){
 		.dlid = wc->slid,
@@ -82,15 +105,12 @@ soft_ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port, struct ibv_w
 		.hop_limit = HOP_LIMIT_MOST,
 		.traffic_class = (uint8_t)(flow >> CLASS_SHIFT),
 	};
-	for (uint8_t i = 0; i < SOFT_GID_TABLE; i++) {
-		union ibv_gid own;
-		const int r = soft_ibv_query_gid(context, port, i, &own);
-
-		if (r)
-			return r;
-		if (memcmp(own.raw, grh->dgid.raw, sizeof own.raw) == 0)
-			attr->grh.sgid_index = i;
+	own = soft_device_port(context, port);
+	if (!own) {
+		errno = EINVAL;
+		return -1;
 	}
+	attr->grh.sgid_index = ah_gid_index(own, &grh->dgid);
 	return 0;
 }
 

@@ -2,8 +2,7 @@
 /*
  * ah -- address handle: where the datagrams of a request go
  *
- * The device has one port.  A handle with another address leads to no port; what is sent there is
- * lost.
+ * A handle with an address of no port leads nowhere; what is sent there is lost.
  */
 #ifndef SOFT_AH_H
 #define SOFT_AH_H
@@ -12,8 +11,10 @@
 
 struct soft_ah {
 	struct ibv_ah ibv;
-	bool here;   /* leads to the port of this device */
-	bool global; /* datagrams have a routing header */
+	bool here;		  /* leads to a port */
+	bool global;		  /* datagrams have a routing header */
+	uint16_t route;		  /* the number of that port, 0 in the plain topology */
+	uint8_t from_gid, to_gid; /* indexes of the GIDs in that header, 0 there */
 };
 
 static inline struct soft_ah *

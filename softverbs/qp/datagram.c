@@ -27,6 +27,8 @@ struct datagram {
 	uint32_t length;
 	__be32 imm_data;
 	bool immediate, solicited, global;
+	uint16_t to_port, from_port; /* 0 in the plain topology */
+	uint8_t from_gid, to_gid;    /* indexes of the GIDs in the routing header */
 };
 
 int
@@ -39,12 +41,15 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 	if (!wr->wr.ud.ah || soft_pd_root(wr->wr.ud.ah->pd) != qp->pd ||
 	    wr->wr.ud.remote_qpn > SOFT_QPN_MAX)
 		return -EINVAL;
-	if (send->length > SOFT_MTU)
+	if (send->length > (qp->port ? soft_device_port_mtu(qp->port) : SOFT_MTU))
 		return -EMSGSIZE;
 	/* The handle may be destroyed before the request is executed. */
 	ah = soft_ah_of(wr->wr.ud.ah);
 	send->datagram.here = ah->here;
 	send->datagram.global = ah->global;
+	send->datagram.route = ah->route;
+	send->datagram.gids[0] = ah->from_gid;
+	send->datagram.gids[1] = ah->to_gid;
 	send->datagram.to = wr->wr.ud.remote_qpn;
 	send->datagram.qkey =
 	    wr->wr.ud.remote_qkey & QKEY_OWN ? qp->attr.qkey : wr->wr.ud.remote_qkey;
@@ -57,7 +62,9 @@ static bool
 datagram_is_for(const struct soft_qp *qp, const struct datagram *d) REQUIRES(soft_locks.receive)
 {
 	return soft_qp_is_datagram(qp) && !qp->dead && !qp->refusing && qp->state >= IBV_QPS_RTR &&
-	       qp->state < IBV_QPS_ERR && qp->attr.qkey == d->qkey;
+	       qp->state < IBV_QPS_ERR && qp->attr.qkey == d->qkey &&
+	       soft_device_port_is(qp->port, d->to_port) &&
+	       d->length <= soft_device_port_mtu(qp->port);
 }
 
 /* Takes a receive that is long enough; a shorter one stays the next. */
@@ -71,9 +78,21 @@ datagram_take_receive(struct soft_qp *qp, const struct datagram *d) REQUIRES(sof
 	       soft_sge_length(qp->current.sge, qp->current.num_sge) >= GRH_BYTES + d->length;
 }
 
+/* The port that it came from. */
+static const struct soft_device_port *
+datagram_source(const struct soft_qp *qp, const struct datagram *d)
+{
+	const struct soft_device_port *port =
+	    d->from_port ? soft_topology_port(d->from_port) : NULL;
+
+	return port ? port : qp->port;
+}
+
 static void
 datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv_grh *grh)
 {
+	const struct soft_device_port *from = datagram_source(qp, d);
+
 	*grh = (struct ibv_grh){ .next_hdr = 0 };
 	if (!d->global)
 		return;
@@ -81,8 +100,8 @@ datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv
 	grh->paylen = htobe16((uint16_t)d->length);
 	grh->next_hdr = GRH_NEXT;
 	grh->hop_limit = GRH_HOP_LIMIT;
-	(void)soft_ibv_query_gid(qp->ibv.context, SOFT_PORT, 0, &grh->sgid);
-	grh->dgid = grh->sgid;
+	grh->dgid = qp->port->gids[d->to_gid < qp->port->attr.gid_tbl_len ? d->to_gid : 0].gid;
+	grh->sgid = from->gids[d->from_gid < from->attr.gid_tbl_len ? d->from_gid : 0].gid;
 }
 
 /* Completes the receive; a failure also ends the queue pair. */
@@ -95,6 +114,7 @@ datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_stat
 		.opcode = IBV_WC_RECV,
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
+		.slid = datagram_source(qp, d)->attr.lid,
 	};
 	int event = SOFT_NO_EVENT;
 
@@ -171,6 +191,10 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 		.immediate = frame->opcode == IBV_WR_SEND_WITH_IMM,
 		.solicited = frame->flags & SOFT_FRAME_SOLICITED,
 		.global = frame->flags & SOFT_FRAME_GLOBAL,
+		.to_port = frame->port,
+		.from_port = frame->from_port,
+		.from_gid = (uint8_t)frame->swap,
+		.to_gid = (uint8_t)(frame->swap >> 8),
 	};
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 
@@ -219,6 +243,9 @@ datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor 
 		.total = d->length,
 		.imm_data = d->imm_data,
 		.rkey = d->qkey,
+		.swap = d->from_gid | (unsigned int)d->to_gid << 8,
+		.port = d->to_port,
+		.from_port = d->from_port,
 	};
 	char data[SOFT_MTU];
 	struct soft_cursor copy = { .raw = data };
@@ -256,6 +283,10 @@ datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_stat
 		.immediate = send->opcode == IBV_WR_SEND_WITH_IMM,
 		.solicited = send->flags & IBV_SEND_SOLICITED,
 		.global = send->datagram.global,
+		.to_port = send->datagram.route,
+		.from_port = send->datagram.route ? qp->port->number : 0,
+		.from_gid = send->datagram.gids[0],
+		.to_gid = send->datagram.gids[1],
 	};
 	struct soft_cursor source = {
 		.sge = send->sge,

@@ -60,7 +60,7 @@ soft_local_responder_execute(struct soft_qp *qp, struct soft_qp *from, const str
 	struct soft_cursor source;
 
 	soft_qp_lock_receive(qp);
-	if (!soft_responder_answers(qp, from->ibv.qp_num)) {
+	if (!soft_responder_answers(qp, from->ibv.qp_num, from->route)) {
 		verdict = SOFT_NOT_CONNECTED;
 		goto unlock;
 	}

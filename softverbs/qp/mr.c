@@ -3,6 +3,7 @@
 #include "mapping.h"
 #include "memlock.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/device/unserved.h"
 
@@ -70,14 +71,15 @@ mr_check_access(unsigned int access)
 
 /* Errors of the first transfer are found here. */
 static int
-mr_check(const void *addr, size_t length, uint64_t iova, unsigned int access)
+mr_check(const struct ibv_context *context, const void *addr, size_t length, uint64_t iova,
+    unsigned int access)
 {
 	const int r = mr_check_access(access);
 
 	if (r)
 		return r;
-	if (length > SOFT_MAX_MR_SIZE || (uintptr_t)addr + length < (uintptr_t)addr ||
-	    iova + length < iova)
+	if (length > soft_limits(context)->max_mr_size ||
+	    (uintptr_t)addr + length < (uintptr_t)addr || iova + length < iova)
 		return -EINVAL;
 	return soft_mapping_check(addr, length, access & ACCESS_WRITES);
 }
@@ -87,20 +89,25 @@ soft_ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	SOFT_UNCANCELLED;
+	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_mr *mr;
 	int r;
 
-	if (soft_context_is_stale(soft_context_of(pd->context)))
+	if (soft_context_is_stale(ctx))
 		r = -EIO;
 	else
-		r = mr_check(addr, length, iova, access);
+		r = mr_check(pd->context, addr, length, iova, access);
+	if (!r)
+		r = soft_context_count(&ctx->mrs, soft_limits(pd->context)->max_mr);
 	if (r) {
 		errno = -r;
 		return NULL;
 	}
 	mr = calloc(1, sizeof *mr);
-	if (!mr)
-		return NULL;
+	if (!mr) {
+		r = -ENOMEM;
+		goto uncount;
+	}
 	mr->ibv =
 	    (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
 	mr->access = access;
@@ -124,6 +131,8 @@ unlock:
 	soft_memlock_remove(mr->pages);
 free_mr:
 	free(mr);
+uncount:
+	ctx->mrs--;
 	errno = -r;
 	return NULL;
 }
@@ -201,7 +210,7 @@ mr_rereg(struct soft_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t le
 		addr = mr->ibv.addr;
 		length = mr->ibv.length;
 	}
-	r = mr_check(addr, length, (uintptr_t)addr, rights);
+	r = mr_check(mr->ibv.context, addr, length, (uintptr_t)addr, rights);
 	if (!r && moves)
 		r = soft_memlock_add(addr, length, &pages);
 	if (r)
@@ -264,6 +273,7 @@ soft_ibv_dereg_mr(struct ibv_mr *ibv)
 		return EBUSY;
 	soft_pd_of(ibv->pd)->users--;
 	soft_memlock_remove(mr->pages);
+	soft_context_of(ibv->context)->mrs--;
 	free(mr);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "mw.h"
 #include "mr.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/wire/grant.h"
 
 #include <stdlib.h>
@@ -131,7 +132,7 @@ soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 		r = -EINVAL;
 	if (r)
 		goto fail;
-	r = soft_context_count(&ctx->mws, SOFT_MAX_MW);
+	r = soft_context_count(&ctx->mws, soft_limits(pd->context)->max_mw);
 	if (r)
 		goto fail;
 	mw = calloc(1, sizeof *mw);

@@ -16,6 +16,7 @@
 #include "rq.h"
 #include "softverbs/cq/cq.h"
 #include "softverbs/device/mutex.h"
+#include "softverbs/device/topology.h"
 #include "softverbs/wire/handlers.h"
 
 struct soft_batch;
@@ -58,6 +59,8 @@ struct soft_send {
 		struct {
 			uint32_t to, qkey;
 			bool here, global; /* as those of the address handle */
+			uint16_t route;
+			uint8_t gids[2];
 		} datagram;
 	};
 	uint32_t rkey; /* of a bind: the window's next */
@@ -253,6 +256,12 @@ struct soft_qp {
 	LIST_HEAD(, soft_mw) windows GUARDED_BY(soft_locks.keys); /* of type 2, bound on it */
 
 	enum ibv_qp_state state; /* written under both locks */
+	/*
+	 * Its own port, once it has one, and the number of that of its peer: 0 in the plain
+	 * topology, SOFT_PORT_NOWHERE if its address leads to none.  Written under both locks.
+	 */
+	const struct soft_device_port *port;
+	unsigned int route;
 	bool dead;		 /* destroyed; written under both locks */
 	struct ibv_qp_attr attr; /* as ibv_modify_qp() set them; written under both locks */
 	struct ibv_qp_init_attr init;

@@ -8,6 +8,7 @@
 #include "sq.h"
 #include "srq.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/device/slot.h"
 
 /*
@@ -72,19 +73,36 @@ qp_check_transition(
 	return -EINVAL;
 }
 
-static int
-qp_check_values(const struct ibv_qp_attr *attr, int mask)
+/* The address of the peer, from a port of this device: its GID, if it has one, and its MTU. */
+static bool
+qp_path_is_good(const struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
 {
-	if ((mask & IBV_QP_PORT && attr->port_num != SOFT_PORT) ||
+	const struct ibv_context *context = &qp->context->verbs.context;
+	const struct ibv_ah_attr *address = &attr->ah_attr;
+	const struct soft_device_port *port =
+	    soft_device_port(context, mask & IBV_QP_AV ? address->port_num : qp->attr.port_num);
+
+	if (mask & IBV_QP_AV &&
+	    (!port || (address->is_global && address->grh.sgid_index >= port->attr.gid_tbl_len) ||
+		(!address->is_global && soft_device_port_is_ethernet(port))))
+		return false;
+	return !(mask & IBV_QP_PATH_MTU) ||
+	       (attr->path_mtu >= IBV_MTU_256 && port && attr->path_mtu <= port->attr.max_mtu);
+}
+
+static int
+qp_check_values(const struct soft_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	const struct ibv_context *context = &qp->context->verbs.context;
+	const struct ibv_device_attr *limits = soft_limits(context);
+
+	if ((mask & IBV_QP_PORT && !soft_device_port(context, attr->port_num)) ||
 	    (mask & IBV_QP_PKEY_INDEX && attr->pkey_index != 0) ||
-	    (mask & IBV_QP_AV &&
-		(attr->ah_attr.port_num != SOFT_PORT ||
-		    (attr->ah_attr.is_global && attr->ah_attr.grh.sgid_index >= SOFT_GID_TABLE))) ||
-	    (mask & IBV_QP_PATH_MTU &&
-		(attr->path_mtu < IBV_MTU_256 || attr->path_mtu > IBV_MTU_4096)) ||
+	    !qp_path_is_good(qp, attr, mask) ||
 	    (mask & IBV_QP_DEST_QPN && attr->dest_qp_num > SOFT_QPN_MAX) ||
-	    (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > SOFT_MAX_RD_ATOM) ||
-	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > SOFT_MAX_RD_ATOM) ||
+	    (mask & IBV_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > limits->max_qp_init_rd_atom) ||
+	    (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
+		attr->max_dest_rd_atomic > limits->max_qp_rd_atom) ||
 	    (mask & IBV_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
 	    (mask & IBV_QP_TIMEOUT && attr->timeout > 31) ||
 	    (mask & IBV_QP_RETRY_CNT && attr->retry_cnt > 7) ||
@@ -120,6 +138,21 @@ qp_set_values(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
 	SET(IBV_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
 	own->rq_psn &= SOFT_PSN_MASK;
 	own->sq_psn &= SOFT_PSN_MASK;
+}
+
+/* The port of the queue pair, and the one that the address of its peer leads to. */
+static void
+qp_set_ports(struct soft_qp *qp, int mask) REQUIRES(soft_locks.receive, soft_locks.send)
+{
+	const struct ibv_context *context = &qp->context->verbs.context;
+	const struct soft_device_port *from;
+
+	if (mask & IBV_QP_PORT)
+		qp->port = soft_device_port(context, qp->attr.port_num);
+	if (!(mask & IBV_QP_AV) || soft_topology()->plain)
+		return;
+	from = soft_device_port(context, qp->attr.ah_attr.port_num);
+	qp->route = from ? soft_topology_route(from, &qp->attr.ah_attr) : SOFT_PORT_NOWHERE;
 }
 
 /* Resets everything.  The caller drops the reference that is returned. */
@@ -178,6 +211,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 		*peer = qp_reset(qp);
 	}
 	qp_set_values(&qp->attr, attr, mask);
+	qp_set_ports(qp, mask);
 	qp->state = to;
 	if (connects)
 		soft_remote_responder_connect(qp);
@@ -208,7 +242,7 @@ soft_ibv_modify_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask) SOFT_
 	else
 		r = qp_check_transition(qp, from, to, mask);
 	if (!r)
-		r = qp_check_values(attr, mask);
+		r = qp_check_values(qp, attr, mask);
 	if (r)
 		goto unlock;
 	if (to == IBV_QPS_ERR) {

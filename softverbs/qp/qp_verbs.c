@@ -7,6 +7,7 @@
 #include "sq.h"
 #include "srq.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/device/pd.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/device/unserved.h"
@@ -15,15 +16,15 @@
 
 /* Replaces the requested sizes by those of the queue pair, which are at least as large. */
 static int
-qp_check_cap(struct ibv_qp_init_attr *init)
+qp_check_cap(const struct ibv_device_attr *limits, struct ibv_qp_init_attr *init)
 {
+	const uint32_t max_wr = (uint32_t)limits->max_qp_wr, max_sge = (uint32_t)limits->max_sge;
 	struct ibv_qp_cap *cap = &init->cap;
 
 	if (init->srq)
 		cap->max_recv_wr = cap->max_recv_sge = 0; /* whatever the caller has there */
-	if (cap->max_send_wr > SOFT_MAX_QP_WR || cap->max_recv_wr > SOFT_MAX_QP_WR ||
-	    cap->max_send_sge > SOFT_MAX_SGE || cap->max_recv_sge > SOFT_MAX_SGE ||
-	    cap->max_inline_data > SOFT_MAX_INLINE)
+	if (cap->max_send_wr > max_wr || cap->max_recv_wr > max_wr || cap->max_send_sge > max_sge ||
+	    cap->max_recv_sge > max_sge || cap->max_inline_data > SOFT_MAX_INLINE)
 		return -EINVAL;
 	if (!cap->max_send_wr)
 		cap->max_send_wr = 1;
@@ -77,13 +78,14 @@ qp_check_init(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	    init->recv_cq->context != pd->context ||
 	    (init->srq && init->srq->context != pd->context))
 		return -EINVAL;
-	return qp_check_cap(init);
+	return qp_check_cap(soft_limits(pd->context), init);
 }
 
 struct ibv_qp *
 soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	SOFT_UNCANCELLED;
+	struct soft_context *ctx = soft_context_of(pd->context);
 	struct ibv_qp_cap asked = init->cap;
 	struct soft_qp *qp;
 	int r;
@@ -94,10 +96,13 @@ soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	r = soft_runtime_start();
 	if (r)
 		goto fail;
+	r = soft_context_count(&ctx->qps, soft_limits(pd->context)->max_qp);
+	if (r)
+		goto fail;
 	qp = calloc(1, sizeof *qp);
 	r = -ENOMEM;
 	if (!qp)
-		goto fail;
+		goto uncount;
 	qp->ibv = (struct ibv_qp){
 		.context = pd->context,
 		.qp_context = init->qp_context,
@@ -126,7 +131,7 @@ soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	r = soft_qp_table_add(qp);
 	if (r) {
 		soft_qp_put(qp);
-		goto fail;
+		goto uncount;
 	}
 	soft_pd_of(pd)->users++;
 	soft_cq_of(init->send_cq)->users++;
@@ -139,6 +144,8 @@ free_rq:
 	soft_rq_fini(&qp->rq);
 free_qp:
 	free(qp);
+uncount:
+	ctx->qps--;
 fail:
 	init->cap = asked;
 	errno = -r;
@@ -226,6 +233,7 @@ soft_ibv_destroy_qp(struct ibv_qp *ibv) SOFT_NO_SEND_LOCK
 	soft_cq_of(ibv->recv_cq)->users--;
 	if (qp->srq)
 		qp->srq->users--;
+	qp->context->qps--;
 	soft_qp_put(qp);
 	return 0;
 }

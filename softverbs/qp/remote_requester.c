@@ -92,6 +92,7 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 		.flags = sq->offset ? 0 : SOFT_FRAME_FIRST,
 		.qpn = qp->attr.dest_qp_num,
 		.from = qp->ibv.qp_num,
+		.port = (uint16_t)qp->route,
 		.psn = (sq->psn + sq->unanswered) & SOFT_PSN_MASK,
 		.total = send->length,
 		.imm_data = send->imm_data,

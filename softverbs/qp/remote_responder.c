@@ -138,7 +138,7 @@ responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_
     struct soft_cursor *source, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct soft_answers *answers = &qp->answers;
-	bool answering = soft_responder_answers(qp, frame->from);
+	bool answering = soft_responder_answers(qp, frame->from, frame->port);
 
 	if (answers->ignoring && answers->to == frame->from && answers->epoch == frame->epoch)
 		return true;

@@ -16,8 +16,8 @@ enum soft_verdict {
 	SOFT_NOT_CONNECTED, /* the queue pair does not answer */
 };
 
-/* Whether the queue pair answers requests of the number `from`. */
-bool soft_responder_answers(struct soft_qp *qp, uint32_t from)
+/* Whether the queue pair answers requests of the number `from` that were sent to this port. */
+bool soft_responder_answers(struct soft_qp *qp, uint32_t from, unsigned int port)
     REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
 /* A send or write in steps; a status other than success ends it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "srq.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/device.h"
 #include "softverbs/device/pd.h"
 
 #include <stdlib.h>
@@ -13,7 +14,8 @@ srq_resize(struct soft_srq *srq, uint32_t max_wr) REQUIRES(soft_locks.srq)
 	struct soft_rq bigger;
 	int r;
 
-	if (!max_wr || max_wr > SOFT_MAX_QP_WR || max_wr < srq->rq.tail - srq->rq.head)
+	if (!max_wr || max_wr > (uint32_t)soft_limits(srq->ibv.context)->max_srq_wr ||
+	    max_wr < srq->rq.tail - srq->rq.head)
 		return -EINVAL;
 	moved = malloc(sizeof *moved);
 	if (!moved)
@@ -60,11 +62,12 @@ soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 
 	if (soft_context_is_stale(ctx))
 		r = -EIO;
-	else if (!init->attr.max_wr || init->attr.max_wr > SOFT_MAX_QP_WR ||
-		 init->attr.max_sge > SOFT_MAX_SGE)
+	else if (!init->attr.max_wr ||
+		 init->attr.max_wr > (uint32_t)soft_limits(pd->context)->max_srq_wr ||
+		 init->attr.max_sge > (uint32_t)soft_limits(pd->context)->max_srq_sge)
 		r = -EINVAL;
 	else
-		r = soft_context_count(&ctx->srqs, SOFT_MAX_SRQ);
+		r = soft_context_count(&ctx->srqs, soft_limits(pd->context)->max_srq);
 	if (r)
 		goto fail;
 	srq = calloc(1, sizeof *srq);

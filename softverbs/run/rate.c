@@ -80,20 +80,13 @@ int
 soft_ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t *port_speed)
 {
 	SOFT_UNCANCELLED;
-	/* By the bits of active_width and active_speed. */
-	static const unsigned int lanes[] = { 1, 4, 8, 12, 2 };
-	static const unsigned int speeds[] = { 25, 50, 100, 100, 140, 250, 500, 1000, 2000 };
 	struct ibv_port_attr port;
-	const int r =
-	    port_num > UINT8_MAX ? EINVAL : soft_port_query((uint8_t)port_num, &port, sizeof port);
+	const int r = port_num > UINT8_MAX ?
+			  EINVAL :
+			  soft_port_query(context, (uint8_t)port_num, &port, sizeof port);
 
-	(void)context;
 	if (r)
 		return r;
-	*port_speed = 0;
-	for (size_t w = 0; w < sizeof lanes / sizeof *lanes; w++)
-		for (size_t s = 0; s < sizeof speeds / sizeof *speeds; s++)
-			if (port.active_width == 1 << w && port.active_speed == 1 << s)
-				*port_speed = (uint64_t)lanes[w] * speeds[s];
+	*port_speed = soft_port_speed(&port);
 	return 0;
 }

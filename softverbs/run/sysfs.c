@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What programs ask of /sys.  The device has no files there; ibv_device says in ibdev_path and
- * dev_path where they would be.
+ * What programs ask of /sys by libibverbs.  ibv_device says in ibdev_path and dev_path where the
+ * files of a device are, or would be.
  */
 #include "softverbs/device/cancel.h"
-#include "softverbs/device/soft.h"
+#include "softverbs/device/device.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -18,8 +18,9 @@ int soft_ibv_read_sysfs_file(const char *folder, const char *file, char *buffer,
 int soft_ibv_query_gid_type(
     struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type);
 
-/* The values of ibv_query_gid_type() are those of the kernel's files. */
+/* The values of ibv_query_gid_type() are those of the kernel's files: "IB/RoCE v1", "RoCE v2". */
 #define GID_TYPE_FILE_IB 0
+#define GID_TYPE_FILE_ROCE_V2 1
 
 const char *
 ibv_get_sysfs_path(void)
@@ -65,12 +66,13 @@ soft_ibv_query_gid_type(
     struct ibv_context *context, uint8_t port, unsigned int index, unsigned int *type)
 {
 	SOFT_UNCANCELLED;
+	const struct soft_device_port *own = soft_device_port(context, port);
 
-	(void)context;
-	if (port != SOFT_PORT || index >= SOFT_GID_TABLE) {
+	if (!own || index >= (unsigned int)own->attr.gid_tbl_len) {
 		errno = EINVAL;
 		return -1;
 	}
-	*type = GID_TYPE_FILE_IB;
+	*type = own->gids[index].type == IBV_GID_TYPE_ROCE_V2 ? GID_TYPE_FILE_ROCE_V2 :
+								GID_TYPE_FILE_IB;
 	return 0;
 }

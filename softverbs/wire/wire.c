@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire.h"
+#include "softverbs/device/topology.h"
 
 #include <string.h>
 
@@ -69,11 +70,27 @@ wire_frame_flags_known(uint8_t type)
 	}
 }
 
+/* The port of a request may be none: it is refused then as one to another port. */
+static bool
+wire_frame_ports_valid(const struct soft_frame *frame)
+{
+	switch (frame->type) {
+	case SOFT_FRAME_REQUEST:
+		return (frame->port <= SOFT_PORT_NUMBERS || frame->port == SOFT_PORT_NOWHERE) &&
+		       !frame->from_port;
+	case SOFT_FRAME_DATAGRAM:
+		return frame->port <= SOFT_PORT_NUMBERS && frame->from_port <= SOFT_PORT_NUMBERS;
+	default:
+		return !frame->port && !frame->from_port;
+	}
+}
+
 bool
 soft_frame_valid(const struct soft_frame *frame)
 {
-	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG || frame->zero ||
-	    frame->psn > SOFT_PSN_MASK || frame->flags & ~wire_frame_flags_known(frame->type))
+	if (frame->length > SOFT_WIRE_PAYLOAD || frame->total > SOFT_MAX_MSG ||
+	    !wire_frame_ports_valid(frame) || frame->psn > SOFT_PSN_MASK ||
+	    frame->flags & ~wire_frame_flags_known(frame->type))
 		return false;
 	switch (frame->type) {
 	case SOFT_FRAME_HELLO:

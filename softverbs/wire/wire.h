@@ -66,10 +66,15 @@ struct soft_frame {
 	uint32_t rkey;	   /* DATAGRAM: the key of the queue pair */
 	uint64_t address;
 	uint64_t compare_add; /* with SOFT_FRAME_PULL: the number of the grant */
+	/* DATAGRAM with a routing header: the index of the GID of its source, 256 * its target */
 	uint64_t swap;
 	/* of the requester, which increments it before it sends old requests again */
 	uint32_t epoch;
-	uint32_t zero;
+	/*
+	 * REQUEST, DATAGRAM: the number of the port addressed, 0 in the plain topology; DATAGRAM:
+	 * and of the one that it was sent from (device/topology.h).
+	 */
+	uint16_t port, from_port;
 };
 
 /*

@@ -654,7 +654,7 @@ TEST_LOOP(frame_or_counter_that_makes_no_sense__ends_the_link, 8)
 		write_quietly(bad, NULL);
 		break;
 	case 1:
-		bad.zero = 1;
+		bad.from_port = 1;
 		write_quietly(bad, NULL);
 		break;
 	case 2:

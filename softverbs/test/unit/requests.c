@@ -190,7 +190,8 @@ expect_request(const struct said *said, const struct ibv_send_wr *wr, uint32_t i
 		ck_assert_uint_eq(frame.address, wr->wr.rdma.remote_addr);
 		ck_assert_uint_eq(frame.compare_add, wr->wr.atomic.compare_add);
 		ck_assert_uint_eq(frame.swap, wr->wr.atomic.swap);
-		ck_assert_uint_eq(frame.zero, 0);
+		ck_assert_uint_eq(frame.port, 0);
+		ck_assert_uint_eq(frame.from_port, 0);
 		if (i || at)
 			ck_assert_uint_eq(frame.epoch, *epoch);
 		*epoch = frame.epoch;

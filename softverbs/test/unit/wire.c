@@ -283,7 +283,7 @@ psn_of_25_bits(struct soft_frame *f)
 static void
 not_zero(struct soft_frame *f)
 {
-	f->zero = 1;
+	f->from_port = 1;
 }
 
 static void

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "topology.h"
+#include "complaint.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct soft_topology own;
+
+static void
+topology_load(void)
+{
+	const char *text = secure_getenv("SOFTVERBS_TOPOLOGY");
+	char error[256];
+
+	if (soft_topology_read(text && *text ? text : "default", &own, error, sizeof error))
+		return;
+	soft_complain("SOFTVERBS_TOPOLOGY: %s", error);
+	own.count = 0;
+}
+
+const struct soft_topology *
+soft_topology(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, topology_load);
+	return &own;
+}
+
+const struct soft_device_port *
+soft_topology_port(unsigned int number)
+{
+	const struct soft_topology *topology = soft_topology();
+	const unsigned int device = (number - 1) / SOFT_DEVICE_PORTS_MAX,
+			   port = (number - 1) % SOFT_DEVICE_PORTS_MAX;
+
+	if (!number || device >= topology->count ||
+	    port >= topology->devices[device].attr.phys_port_cnt)
+		return NULL;
+	return &topology->devices[device].ports[port];
+}
+
+/* Calls fn for each port until it returns true: that port, or NULL. */
+static const struct soft_device_port *
+topology_find(bool (*fn)(const struct soft_device_port *port, const void *arg), const void *arg)
+{
+	const struct soft_topology *topology = soft_topology();
+
+	for (unsigned int d = 0; d < topology->count; d++)
+		for (unsigned int p = 0; p < topology->devices[d].attr.phys_port_cnt; p++)
+			if (fn(&topology->devices[d].ports[p], arg))
+				return &topology->devices[d].ports[p];
+	return NULL;
+}
+
+/* ---- IP addresses ---- */
+
+static struct soft_ip
+topology_ip(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	const struct sockaddr_in *in = (const void *)address;
+	struct soft_ip ip = { .scope = 0 };
+
+	if (address->sa_family == AF_INET) {
+		ip.bytes[10] = ip.bytes[11] = 0xff;
+		memcpy(ip.bytes + 12, &in->sin_addr, sizeof in->sin_addr);
+	} else {
+		memcpy(ip.bytes, &in6->sin6_addr, sizeof ip.bytes);
+		ip.scope = in6->sin6_scope_id;
+	}
+	return ip;
+}
+
+static bool
+topology_has_ip(const struct soft_device_port *port, const void *arg)
+{
+	const struct soft_ip *ip = arg;
+
+	for (unsigned int i = 0; i < port->ip_count; i++)
+		if (!memcmp(port->ips[i].bytes, ip->bytes, sizeof ip->bytes) &&
+		    (!port->ips[i].scope || port->ips[i].scope == ip->scope))
+			return true;
+	return false;
+}
+
+static bool
+topology_has_any(const struct soft_device_port *port, const void *arg)
+{
+	(void)arg;
+	return port->any;
+}
+
+const struct soft_device_port *
+soft_topology_find_ip(const struct sockaddr *address)
+{
+	const struct soft_ip ip = topology_ip(address);
+	const struct soft_device_port *port = topology_find(topology_has_ip, &ip);
+
+	return port ? port : topology_find(topology_has_any, NULL);
+}
+
+unsigned int
+soft_device_port_gid_index(const struct soft_device_port *port, const struct sockaddr *address)
+{
+	const struct soft_ip ip = topology_ip(address);
+
+	for (int i = 0; i < port->attr.gid_tbl_len; i++)
+		if (!memcmp(port->gids[i].gid.raw, ip.bytes, sizeof ip.bytes))
+			return (unsigned int)i;
+	return 0;
+}
+
+struct ibv_ah_attr
+soft_topology_address(const struct soft_device_port *from, const struct soft_device_port *to,
+    const struct sockaddr *source, const struct sockaddr *target)
+{
+	struct ibv_ah_attr address = { .dlid = to->attr.lid, .port_num = from->port };
+
+	if (!soft_device_port_is_ethernet(from))
+		return address;
+	address.is_global = 1;
+	address.grh.dgid = to->gids[soft_device_port_gid_index(to, target)].gid;
+	address.grh.sgid_index = (uint8_t)soft_device_port_gid_index(from, source);
+	address.grh.hop_limit = 64;
+	return address;
+}
+
+/* ---- routes ---- */
+
+struct route {
+	const struct soft_device_port *from;
+	const struct ibv_ah_attr *address;
+};
+
+static bool
+topology_is_target(const struct soft_device_port *port, const void *arg)
+{
+	const struct route *route = arg;
+
+	if (port->attr.link_layer != route->from->attr.link_layer)
+		return false;
+	if (!route->address->is_global)
+		return port->attr.lid && port->attr.lid == route->address->dlid;
+	for (int i = 0; i < port->attr.gid_tbl_len; i++)
+		if (!memcmp(&port->gids[i].gid, &route->address->grh.dgid, sizeof(union ibv_gid)))
+			return true;
+	return false;
+}
+
+unsigned int
+soft_topology_route(const struct soft_device_port *from, const struct ibv_ah_attr *address)
+{
+	const struct route route = { from, address };
+	const struct soft_device_port *to;
+
+	to = topology_find(topology_is_target, &route);
+	return to && from->attr.state == IBV_PORT_ACTIVE && to->attr.state == IBV_PORT_ACTIVE ?
+		   to->number :
+		   SOFT_PORT_NOWHERE;
+}
