@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fault_option.h"
 #include "parent.h"
+#include "topology_option.h"
 #include "softverbs/fault/errors.h"
 
 #include <errno.h>
@@ -120,10 +121,6 @@ fault_set(const char *value, struct argp_state *state)
 		soft_parent_fail("--faults");
 	if (!soft_rules_read(file ? file : value, rules, error, sizeof error))
 		argp_error(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
-	for (unsigned int i = 0; i < rules->count; i++)
-		if (*rules->rules[i].device && strcmp(rules->rules[i].device, "soft0") != 0)
-			argp_error(state, "--faults: device=%s: the only device is soft0",
-			    rules->rules[i].device);
 	soft_fault_options.faults = rules->count;
 	if (rules->count)
 		soft_parent_set("SOFTVERBS_FAULTS", file ? file : value);
@@ -163,9 +160,36 @@ fault_set_calls(const char *list, struct argp_state *state)
 	soft_fault_options.calls_text = list;
 }
 
+/* The devices that the rules name; --topology may come after --faults. */
+static void
+fault_check_devices(struct argp_state *state)
+{
+	const struct soft_topology *topology = soft_topology_chosen();
+	struct soft_rules *rules = malloc(sizeof *rules);
+	char error[256];
+
+	if (!rules)
+		soft_parent_fail("--faults");
+	if (topology && soft_rules_read(getenv("SOFTVERBS_FAULTS"), rules, error, sizeof error))
+		for (unsigned int i = 0; i < rules->count; i++) {
+			const char *name = rules->rules[i].device;
+			unsigned int d = 0;
+
+			while (d < topology->count && strcmp(topology->devices[d].name, name) != 0)
+				d++;
+			if (*name && d == topology->count)
+				argp_error(state, "--faults: device=%s: the only device%s %s%s",
+				    name, d > 1 ? "s are" : " is", topology->devices[0].name,
+				    d > 1 ? " and others of --topology" : "");
+		}
+	free(rules);
+}
+
 static void
 fault_check_options(struct argp_state *state)
 {
+	if (soft_fault_options.faults)
+		fault_check_devices(state);
 	if (sweep_option && !soft_fault_options.sweep)
 		argp_error(state, "%s needs --sweep", sweep_option);
 	if (soft_fault_options.sweep && soft_fault_options.faults)

@@ -6,11 +6,13 @@
  * first on its library path.  Its children inherit the path.
  */
 #include "fault_option.h"
+#include "files.h"
 #include "folder.h"
 #include "parent.h"
 #include "reach.h"
 #include "streams.h"
 #include "sweep.h"
+#include "topology_option.h"
 #include "softverbs/check/moves.h"
 #include "softverbs/device/mode.h"
 
@@ -26,7 +28,8 @@
 
 /* Beside the program in a build tree; else where "make install" puts it. */
 #define LIBRARY "libsoftverbs.so"
-#define LIBRARY_IN_BUILD_TREE ".libs/" LIBRARY
+#define PRELOADED "libsoftverbs-files.so"
+#define IN_BUILD_TREE ".libs/"
 
 /*
  * Many programs close their listener and open it again for the next connection, while the other end
@@ -296,7 +299,8 @@ run_parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = { { .argp = &soft_fault_argp }, { 0 } };
+static const struct argp_child children[] = { { .argp = &soft_fault_argp },
+	{ .argp = &soft_topology_argp }, { 0 } };
 
 static const struct argp argp = {
 	.options = options,
@@ -333,17 +337,17 @@ run_own_folder(char folder[PATH_MAX])
 		*slash = '\0';
 }
 
-/* The path of libsoftverbs.so, of the build tree or installed. */
+/* The path of a library of softverbs, of the build tree or installed. */
 static void
-run_library_path(char path[PATH_MAX])
+run_library_path(const char *name, char path[PATH_MAX])
 {
 	char own[PATH_MAX];
 
 	run_own_folder(own);
-	if ((size_t)snprintf(path, PATH_MAX, "%s/" LIBRARY_IN_BUILD_TREE, own) < PATH_MAX &&
+	if ((size_t)snprintf(path, PATH_MAX, "%s/" IN_BUILD_TREE "%s", own, name) < PATH_MAX &&
 	    !access(path, R_OK))
 		return;
-	strcpy(path, SOFTVERBSDIR "/" LIBRARY);
+	snprintf(path, PATH_MAX, SOFTVERBSDIR "/%s", name);
 	if (access(path, R_OK))
 		run_fail(path, errno);
 }
@@ -363,6 +367,20 @@ run_set_library_path(const char *folder)
 		run_fail("LD_LIBRARY_PATH", ENOMEM);
 	run_set("LD_LIBRARY_PATH", joined);
 	free(joined);
+}
+
+/* Not those of the plain topology: a program without the option runs as it did. */
+static void
+run_show_files(const char *folder)
+{
+	const struct soft_topology *topology = soft_topology_chosen();
+	char preloaded[PATH_MAX];
+
+	if (!topology || topology->plain)
+		return;
+	run_library_path(PRELOADED, preloaded);
+	if (!soft_files_show(topology, folder, preloaded))
+		exit(EXIT_USAGE);
 }
 
 /* Of the help and the version, which argp_parse() prints before it ends the process. */
@@ -387,7 +405,7 @@ main(int argc, char **argv)
 	/* The options of the program are its own. */
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
-	run_library_path(library);
+	run_library_path(LIBRARY, library);
 	if (soft_reach_has_token(library)) {
 		fprintf(stderr,
 		    "softverbs-run: %s: the dynamic linker replaces the part of this name with "
@@ -401,6 +419,7 @@ main(int argc, char **argv)
 	if (!folder)
 		return EXIT_USAGE;
 	run_set_library_path(folder);
+	run_show_files(folder);
 	free(folder);
 	/* As an adapter does. */
 	if (!getenv(LISTENERS_RETURN))

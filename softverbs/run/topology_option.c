@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "topology_option.h"
+#include "parent.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_SIZE_MAX 65536
+#define VARIABLE "SOFTVERBS_TOPOLOGY"
+
+enum { TOPOLOGY = 768 };
+
+static struct soft_topology chosen;
+
+static const struct argp_option options[] = {
+	{ "topology", TOPOLOGY, "SPEC|FILE", 0,
+	    "The devices and their ports: DEVICESxPORTS, NAME KEY=VALUE..., NAME/PORT "
+	    "KEY=VALUE..., separated by semicolons, or a file with such lines; default is one "
+	    "device with one port",
+	    3 },
+	{ 0 },
+};
+
+/*
+ * A text that begins with a slash or a point names a file; so does one of a single word that is the
+ * name of a file, but not "2x2" nor "default".
+ */
+static bool
+option_is_file(const char *value)
+{
+	struct stat there;
+
+	if (*value == '/' || *value == '.')
+		return true;
+	return !value[strcspn(value, " \t\n;=")] && !isdigit((unsigned char)*value) &&
+	       strcmp(value, "default") != 0 && !stat(value, &there) && S_ISREG(there.st_mode);
+}
+
+/* The text of the file; allocated. */
+static char *
+option_read_file(const char *name, struct argp_state *state)
+{
+	const int fd = open(name, O_RDONLY | O_CLOEXEC);
+	char *text = malloc(TEXT_SIZE_MAX + 1);
+	size_t size = 0;
+	ssize_t n = -1;
+
+	if (fd < 0 || !text)
+		argp_failure(state, EXIT_USAGE, errno, "--topology=%s", name);
+	while (size < TEXT_SIZE_MAX && (n = read(fd, text + size, TEXT_SIZE_MAX - size)) > 0)
+		size += (size_t)n;
+	if (n < 0)
+		argp_failure(state, EXIT_USAGE, errno, "--topology=%s", name);
+	close(fd);
+	if (size == TEXT_SIZE_MAX || memchr(text, '\0', size))
+		argp_error(state, "--topology=%s: no text of less than 64 KiB", name);
+	text[size] = '\0';
+	return text;
+}
+
+static void
+option_set(const char *value, struct argp_state *state)
+{
+	char *file = option_is_file(value) ? option_read_file(value, state) : NULL;
+	char error[256];
+
+	if (!soft_topology_read(file ? file : value, &chosen, error, sizeof error))
+		argp_failure(state, EXIT_USAGE, 0, "--topology%s%s: %s", file ? "=" : "",
+		    file ? value : "", error);
+	soft_parent_set(VARIABLE, file ? file : value);
+	free(file);
+}
+
+const struct soft_topology *
+soft_topology_chosen(void)
+{
+	const char *text = getenv(VARIABLE);
+	char error[256];
+
+	if (chosen.count)
+		return &chosen;
+	return soft_topology_read(text && *text ? text : "default", &chosen, error, sizeof error) ?
+		   &chosen :
+		   NULL;
+}
+
+static error_t
+option_parse(int key, char *arg, struct argp_state *state)
+{
+	if (key != TOPOLOGY)
+		return ARGP_ERR_UNKNOWN;
+	option_set(arg, state);
+	return 0;
+}
+
+const struct argp soft_topology_argp = { .options = options, .parser = option_parse };
