@@ -2,7 +2,6 @@
 #include "topology.h"
 #include "complaint.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,56 +56,21 @@ topology_find(bool (*fn)(const struct soft_device_port *port, const void *arg), 
 
 /* ---- IP addresses ---- */
 
-static struct soft_ip
-topology_ip(const struct sockaddr *address)
-{
-	const struct sockaddr_in6 *in6 = (const void *)address;
-	const struct sockaddr_in *in = (const void *)address;
-	struct soft_ip ip = { .scope = 0 };
-
-	if (address->sa_family == AF_INET) {
-		ip.bytes[10] = ip.bytes[11] = 0xff;
-		memcpy(ip.bytes + 12, &in->sin_addr, sizeof in->sin_addr);
-	} else {
-		memcpy(ip.bytes, &in6->sin6_addr, sizeof ip.bytes);
-		ip.scope = in6->sin6_scope_id;
-	}
-	return ip;
-}
-
-static bool
-topology_has_ip(const struct soft_device_port *port, const void *arg)
-{
-	const struct soft_ip *ip = arg;
-
-	for (unsigned int i = 0; i < port->ip_count; i++)
-		if (!memcmp(port->ips[i].bytes, ip->bytes, sizeof ip->bytes) &&
-		    (!port->ips[i].scope || port->ips[i].scope == ip->scope))
-			return true;
-	return false;
-}
-
-static bool
-topology_has_any(const struct soft_device_port *port, const void *arg)
-{
-	(void)arg;
-	return port->any;
-}
-
 const struct soft_device_port *
 soft_topology_find_ip(const struct sockaddr *address)
 {
-	const struct soft_ip ip = topology_ip(address);
-	const struct soft_device_port *port = topology_find(topology_has_ip, &ip);
+	struct soft_ip ip;
 
-	return port ? port : topology_find(topology_has_any, NULL);
+	return soft_ip_of(address, &ip) ? soft_topology_find(soft_topology(), &ip) : NULL;
 }
 
 unsigned int
 soft_device_port_gid_index(const struct soft_device_port *port, const struct sockaddr *address)
 {
-	const struct soft_ip ip = topology_ip(address);
+	struct soft_ip ip;
 
+	if (!soft_ip_of(address, &ip))
+		return 0;
 	for (int i = 0; i < port->attr.gid_tbl_len; i++)
 		if (!memcmp(port->gids[i].gid.raw, ip.bytes, sizeof ip.bytes))
 			return (unsigned int)i;

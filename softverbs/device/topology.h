@@ -65,6 +65,13 @@ struct soft_topology {
 /* False with one line in `error`. */
 bool soft_topology_read(const char *text, struct soft_topology *topology, char *error, size_t size);
 
+/* False for an address of another family. */
+bool soft_ip_of(const struct sockaddr *address, struct soft_ip *ip);
+
+/* The port that has the IP address, or NULL. */
+const struct soft_device_port *soft_topology_find(
+    const struct soft_topology *topology, const struct soft_ip *ip);
+
 /* Of a port, from its width and its speed, in units of 100 Mbit/s. */
 unsigned int soft_port_speed(const struct ibv_port_attr *attr);
 
@@ -74,7 +81,7 @@ const struct soft_topology *soft_topology(void);
 /* The port of a number, or NULL. */
 const struct soft_device_port *soft_topology_port(unsigned int number);
 
-/* The port that has the IP address, or NULL. */
+/* The port of this process that has the IP address, or NULL. */
 const struct soft_device_port *soft_topology_find_ip(const struct sockaddr *address);
 
 /*

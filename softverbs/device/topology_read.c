@@ -185,6 +185,50 @@ read_ip(const char *text, struct soft_ip *ip)
 	return inet_pton(AF_INET6, name, ip->bytes) == 1;
 }
 
+bool
+soft_ip_of(const struct sockaddr *address, struct soft_ip *ip)
+{
+	const struct sockaddr_in6 *in6 = (const void *)address;
+	const struct sockaddr_in *in = (const void *)address;
+
+	*ip = (struct soft_ip){ .scope = 0 };
+	if (address->sa_family == AF_INET) {
+		ip->bytes[10] = ip->bytes[11] = 0xff;
+		memcpy(ip->bytes + 12, &in->sin_addr, sizeof in->sin_addr);
+	} else if (address->sa_family == AF_INET6) {
+		memcpy(ip->bytes, &in6->sin6_addr, sizeof ip->bytes);
+		ip->scope = in6->sin6_scope_id;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool
+ip_is(const struct soft_ip *bound, const struct soft_ip *ip)
+{
+	return !memcmp(bound->bytes, ip->bytes, sizeof ip->bytes) &&
+	       (!bound->scope || bound->scope == ip->scope);
+}
+
+const struct soft_device_port *
+soft_topology_find(const struct soft_topology *topology, const struct soft_ip *ip)
+{
+	const struct soft_device_port *any = NULL;
+
+	for (unsigned int d = 0; d < topology->count; d++)
+		for (unsigned int p = 0; p < topology->devices[d].attr.phys_port_cnt; p++) {
+			const struct soft_device_port *port = &topology->devices[d].ports[p];
+
+			for (unsigned int i = 0; i < port->ip_count; i++)
+				if (ip_is(&port->ips[i], ip))
+					return port;
+			if (port->any)
+				any = port;
+		}
+	return any;
+}
+
 /* ---- a port ---- */
 
 static bool
@@ -234,25 +278,6 @@ read_address(const struct reading *reading, struct soft_device_port *port, const
 		   read_refuse(reading, "addr=%.*s: not an IP address, nor any", SHOWN, text);
 }
 
-static bool
-read_of_sockaddr(const struct sockaddr *address, struct soft_ip *ip)
-{
-	const struct sockaddr_in6 *in6 = (const void *)address;
-	const struct sockaddr_in *in = (const void *)address;
-
-	*ip = (struct soft_ip){ .scope = 0 };
-	if (address->sa_family == AF_INET) {
-		ip->bytes[10] = ip->bytes[11] = 0xff;
-		memcpy(ip->bytes + 12, &in->sin_addr, sizeof in->sin_addr);
-	} else if (address->sa_family == AF_INET6) {
-		memcpy(ip->bytes, &in6->sin6_addr, sizeof ip->bytes);
-		ip->scope = in6->sin6_scope_id;
-	} else {
-		return false;
-	}
-	return true;
-}
-
 /* The addresses that the interface has now. */
 static bool
 read_interface(const struct reading *reading, struct soft_device_port *port, const char *text)
@@ -265,7 +290,7 @@ read_interface(const struct reading *reading, struct soft_device_port *port, con
 		return read_refuse(reading, "if=%.*s: %s", SHOWN, text, strerror(errno));
 	for (const struct ifaddrs *one = all; one && read; one = one->ifa_next) {
 		if (strcmp(one->ifa_name, text) != 0 || !one->ifa_addr ||
-		    !read_of_sockaddr(one->ifa_addr, &ip))
+		    !soft_ip_of(one->ifa_addr, &ip))
 			continue;
 		found = true;
 		read = read_add_ip(reading, port, &ip);
@@ -724,7 +749,7 @@ read_find_interface(const struct ifaddrs *all, const uint8_t bytes[16])
 	struct soft_ip ip;
 
 	for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
-		if (!one->ifa_addr || !read_of_sockaddr(one->ifa_addr, &ip))
+		if (!one->ifa_addr || !soft_ip_of(one->ifa_addr, &ip))
 			continue;
 		if (!memcmp(ip.bytes, bytes, sizeof ip.bytes) ||
 		    (one->ifa_flags & IFF_LOOPBACK && !memcmp(bytes, loopback, sizeof loopback)))

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
 #include <stdarg.h>
@@ -72,6 +73,8 @@ files_add(struct tree *tree, const char *path, const char *format, ...)
 	snprintf(name, sizeof name, "%s", path);
 	files_make_folders(tree, name);
 	fd = openat(tree->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	if (fd < 0 && errno == EEXIST)
+		return; /* an interface with several addresses */
 	if (fd < 0 || write(fd, text, length) != (ssize_t)length || fchmod(fd, 0400))
 		tree->error = errno ? errno : ENOSPC;
 	if (fd >= 0)
@@ -174,6 +177,31 @@ files_add_port(struct tree *tree, const char *device, const struct soft_device_p
 		files_add_gid(tree, folder, i, &port->gids[i]);
 }
 
+/* The network interfaces that have an address of a port of the device. */
+static void
+files_add_interfaces(struct tree *tree, const struct soft_topology *topology, unsigned int index)
+{
+	struct ifaddrs *all = NULL;
+	struct soft_ip ip;
+	char path[192];
+
+	if (getifaddrs(&all))
+		return;
+	for (const struct ifaddrs *one = all; one; one = one->ifa_next) {
+		const struct soft_device_port *port;
+
+		if (!one->ifa_addr || !soft_ip_of(one->ifa_addr, &ip))
+			continue;
+		port = soft_topology_find(topology, &ip);
+		if (!port || port->device != index)
+			continue;
+		snprintf(path, sizeof path, CLASS "/%s/device/net/%s/dev_port",
+		    topology->devices[index].name, one->ifa_name);
+		files_add(tree, path, "%u", port->port - 1);
+	}
+	freeifaddrs(all);
+}
+
 static void
 files_add_device(struct tree *tree, const struct soft_device *device, unsigned int index)
 {
@@ -209,8 +237,10 @@ files_fill(struct tree *tree, const struct soft_topology *topology)
 	files_add(tree, CLASS "_verbs/abi_version", "%d", ABI_VERBS);
 	files_add(tree, CLASS "_mad/abi_version", "%d", ABI_MAD);
 	files_add_node(tree, DEVICES "/rdma_cm");
-	for (unsigned int i = 0; i < topology->count; i++)
+	for (unsigned int i = 0; i < topology->count; i++) {
 		files_add_device(tree, &topology->devices[i], i);
+		files_add_interfaces(tree, topology, i);
+	}
 }
 
 static int
