@@ -24,7 +24,7 @@ static int
 mr_add(struct soft_mr *mr) SOFT_NO_KEYS_LOCK
 {
 	atomic_uint *count = &soft_context_of(mr->ibv.context)->mrs;
-	int r = soft_context_count(count, SOFT_MAX_MR);
+	int r = soft_context_count(count, soft_limits(mr->ibv.context)->max_mr);
 
 	if (r)
 		return r;
@@ -89,25 +89,20 @@ soft_ibv_reg_mr_iova2(
     struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)
 {
 	SOFT_UNCANCELLED;
-	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_mr *mr;
 	int r;
 
-	if (soft_context_is_stale(ctx))
+	if (soft_context_is_stale(soft_context_of(pd->context)))
 		r = -EIO;
 	else
 		r = mr_check(pd->context, addr, length, iova, access);
-	if (!r)
-		r = soft_context_count(&ctx->mrs, soft_limits(pd->context)->max_mr);
 	if (r) {
 		errno = -r;
 		return NULL;
 	}
 	mr = calloc(1, sizeof *mr);
-	if (!mr) {
-		r = -ENOMEM;
-		goto uncount;
-	}
+	if (!mr)
+		return NULL;
 	mr->ibv =
 	    (struct ibv_mr){ .context = pd->context, .pd = pd, .addr = addr, .length = length };
 	mr->access = access;
@@ -131,8 +126,6 @@ unlock:
 	soft_memlock_remove(mr->pages);
 free_mr:
 	free(mr);
-uncount:
-	ctx->mrs--;
 	errno = -r;
 	return NULL;
 }

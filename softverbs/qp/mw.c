@@ -122,6 +122,7 @@ struct ibv_mw *
 soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 {
 	SOFT_UNCANCELLED;
+	const struct ibv_device_attr *limits = soft_limits(pd->context);
 	struct soft_context *ctx = soft_context_of(pd->context);
 	struct soft_mw *mw;
 	int r = 0;
@@ -130,9 +131,13 @@ soft_mw_create(struct ibv_pd *pd, enum ibv_mw_type type) SOFT_NO_KEYS_LOCK
 		r = -EIO;
 	else if (type != IBV_MW_TYPE_1 && type != IBV_MW_TYPE_2)
 		r = -EINVAL;
+	else if (!(limits->device_cap_flags &
+		     (type == IBV_MW_TYPE_1 ? IBV_DEVICE_MEM_WINDOW :
+					      IBV_DEVICE_MEM_WINDOW_TYPE_2B)))
+		r = -EOPNOTSUPP;
 	if (r)
 		goto fail;
-	r = soft_context_count(&ctx->mws, soft_limits(pd->context)->max_mw);
+	r = soft_context_count(&ctx->mws, limits->max_mw);
 	if (r)
 		goto fail;
 	mw = calloc(1, sizeof *mw);

@@ -54,7 +54,9 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	if (sq->tail - sq->head >= sq->size)
 		return -ENOMEM;
 	/* Before the list is read, which may be shorter than its count says. */
-	if ((uint32_t)wr->num_sge > sq->max_sge)
+	if ((uint32_t)wr->num_sge > sq->max_sge ||
+	    (wr->opcode == IBV_WR_RDMA_READ && (uint32_t)wr->num_sge > sq->max_read_sge) ||
+	    (operations[wr->opcode].atomic && !sq->atomics))
 		return -EINVAL;
 	length = soft_sge_length(wr->sg_list, wr->num_sge);
 	if (length > SOFT_MAX_MSG)

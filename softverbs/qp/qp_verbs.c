@@ -39,6 +39,7 @@ qp_check_cap(const struct ibv_device_attr *limits, struct ibv_qp_init_attr *init
 static int
 qp_init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 {
+	const struct ibv_device_attr *limits = soft_limits(&qp->context->verbs.context);
 	struct soft_sq *sq = &qp->sq;
 	size_t payload = init->cap.max_send_sge * sizeof(struct ibv_sge), slots = 1;
 
@@ -55,6 +56,8 @@ qp_init_sq(struct soft_qp *qp, struct ibv_qp_init_attr *init) UNCHECKED
 	sq->mask = (uint32_t)slots - 1;
 	sq->size = init->cap.max_send_wr;
 	sq->max_sge = init->cap.max_send_sge;
+	sq->max_read_sge = (uint32_t)limits->max_sge_rd;
+	sq->atomics = limits->atomic_cap != IBV_ATOMIC_NONE;
 	sq->max_inline = (uint32_t)payload;
 	sq->sig_all = init->sq_sig_all;
 	sq->head = sq->tail = sq->next = SOFT_COUNT_FIRST;

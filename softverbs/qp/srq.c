@@ -110,7 +110,9 @@ soft_ibv_modify_srq(struct ibv_srq *ibv, struct ibv_srq_attr *attr, int mask) SO
 
 	if (soft_context_is_stale(soft_context_of(ibv->context)))
 		return EIO;
-	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT))
+	if (mask & ~(IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT) ||
+	    (mask & IBV_SRQ_MAX_WR &&
+		!(soft_limits(ibv->context)->device_cap_flags & IBV_DEVICE_SRQ_RESIZE)))
 		return EINVAL;
 	soft_srq_lock(srq);
 	if (mask & IBV_SRQ_LIMIT &&
