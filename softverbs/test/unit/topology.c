@@ -485,6 +485,8 @@ TEST_LOOP(datagram__by_lid_and_gids__its_header_names_both_ports, 3)
 	}
 	ibv_destroy_ah(ah);
 	/* The answer finds the way back. */
+	ck_assert_int_eq(ibv_init_ah_from_wc(b.context, 2, &wc, &grh, &address), 0);
+	ck_assert_uint_eq(address.grh.sgid_index, ways[_i] > 0);
 	ah = ibv_create_ah_from_wc(b.pd, &wc, &grh, 2);
 	ck_assert_ptr_nonnull(ah);
 	ck_assert_int_eq(end_receive(&a), 0);
@@ -542,18 +544,21 @@ struct told {
 	struct ibv_ah_attr address; /* that leads to the one who tells */
 };
 
+#define LID_OF_NONE 4000
+
 /* One end of a connection of two processes on different devices, to the address that it is told. */
 static enum ibv_wc_status
 apart_run(const char *device, uint8_t port, const char *peer_device, uint8_t peer_port, bool sends)
 {
 	struct end own, peer = { .port = peer_port };
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
-	struct ibv_ah_attr address;
+	struct ibv_ah_attr address = { .dlid = LID_OF_NONE, .port_num = port };
 	uint32_t qpn;
 
 	end_open(&own, device, port, IBV_QPT_RC);
 	peer.context = topology_open(peer_device);
-	address = end_address(&own, &peer, -1);
+	if (peer_port)
+		address = end_address(&own, &peer, -1);
 	ibv_close_device(peer.context);
 	other_tell(&own.qp->qp_num, sizeof qpn);
 	other_hear(&qpn, sizeof qpn);
@@ -565,6 +570,9 @@ apart_run(const char *device, uint8_t port, const char *peer_device, uint8_t pee
 		status = cq_next(own.cq).status;
 	}
 	other_meet();
+	/* What was not for this end has not harmed it. */
+	if (!sends)
+		ck_assert_int_eq(qp_state(own.qp), IBV_QPS_RTS);
 	end_close(&own);
 	return status;
 }
@@ -589,6 +597,16 @@ TEST(processes__by_the_lid_of_another_port__do_not)
 	topology_is("2x2");
 	other_start(apart_answer);
 	ck_assert_int_eq(apart_run("soft0", 1, "soft0", 2, true), IBV_WC_RETRY_EXC_ERR);
+	other_finish();
+}
+
+/* The link to the other process stays as it is. */
+TEST(processes__by_a_lid_that_no_port_has__do_not)
+{
+	setenv("SOFTVERBS_TIME_FACTOR", "0.01", 1);
+	topology_is("2x2");
+	other_start(apart_answer);
+	ck_assert_int_eq(apart_run("soft0", 1, "soft1", 0, true), IBV_WC_RETRY_EXC_ERR);
 	other_finish();
 }
 
@@ -620,6 +638,23 @@ TEST(address__bound__has_the_device_and_port_of_it)
 	rdma_destroy_event_channel(channel);
 }
 
+TEST(address__resolved_without_a_source__has_the_device_of_the_target)
+{
+	struct sockaddr_in in = in_of("127.1.0.2", 7);
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+
+	topology_is("2x2");
+	channel = cm_channel();
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&in, 1000), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, id);
+	ck_assert_str_eq(ibv_get_device_name(id->verbs->device), "soft1");
+	ck_assert_uint_eq(id->port_num, 2);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+}
+
 TEST(address__of_no_port__no_device)
 {
 	struct rdma_event_channel *channel;
@@ -637,16 +672,24 @@ TEST(address__of_no_port__no_device)
 	rdma_destroy_event_channel(channel);
 }
 
-TEST(route__a_port_that_is_down__is_an_error)
+/* Of the port that is down to itself, and between it and another. */
+static const struct {
+	const char *from, *to;
+} ends_of_routes[] = { { "127.0.0.2", "127.0.0.2" }, { "127.0.0.1", "127.0.0.2" },
+	{ "127.0.0.2", "127.0.0.1" } };
+
+TEST_LOOP(route__a_port_that_is_down__is_an_error, 3)
 {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *id;
-	struct sockaddr_in in = in_of("127.0.0.2", 7);
+	struct sockaddr_in from = in_of(ends_of_routes[_i].from, 0),
+			   in = in_of(ends_of_routes[_i].to, 7);
 
 	topology_is("1x2; soft0/2 state=down");
 	channel = cm_channel();
 	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
-	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&in, 1000), 0);
+	ck_assert_int_eq(
+	    rdma_resolve_addr(id, (struct sockaddr *)&from, (struct sockaddr *)&in, 1000), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, id);
 	ck_assert_int_eq(rdma_resolve_route(id, 1000), 0);
 	cm_expect(channel, RDMA_CM_EVENT_ROUTE_ERROR, id);
