@@ -2,8 +2,8 @@
 /*
  * path -- the path record of an id, as consumers see it
  *
- * There is one path between two ports.  A consumer may set another record, which changes nothing but
- * what it reads.
+ * There is one path between two ports.  A consumer may set another record, which changes nothing
+ * but what it reads.
  */
 #ifndef SOFT_CM_PATH_H
 #define SOFT_CM_PATH_H
@@ -25,8 +25,8 @@ enum ibv_mtu soft_path_mtu(const struct soft_id *id);
 void soft_path_give(struct soft_id *id, struct ibv_sa_path_rec *path) REQUIRES(soft_locks.cm);
 
 /*
- * Resolves the route of an id whose address is resolved, with its event, which is an error if one of
- * the ports is not active: 0 or -errno.  Takes the
+ * Resolves the route of an id whose address is resolved, with its event, which is an error if one
+ * of the ports is not active: 0 or -errno.  Takes the
  * record over in any case; NULL stands for missing memory.
  */
 int soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path) SOFT_NO_CM_LOCK;

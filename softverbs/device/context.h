@@ -31,9 +31,11 @@ struct soft_context {
 
 /* Counts one object more of a kind, of which there may be so many: 0 or -ENOMEM. */
 static inline int
-soft_context_count(atomic_uint *count, int most)
+soft_context_count(atomic_uint *count, int limit)
 {
-	if (atomic_fetch_add(count, 1) < (unsigned int)most)
+	const unsigned int most = (unsigned int)limit;
+
+	if (atomic_fetch_add(count, 1) < most)
 		return 0;
 	atomic_fetch_sub(count, 1);
 	return -ENOMEM;

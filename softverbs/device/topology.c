@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology.h"
+#include "cancel.h"
 #include "complaint.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@ static struct soft_topology own;
 static void
 topology_load(void)
 {
+	SOFT_UNCANCELLED;
 	const char *text = secure_getenv("SOFTVERBS_TOPOLOGY");
 	char error[256];
 

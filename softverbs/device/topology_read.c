@@ -205,7 +205,7 @@ soft_ip_of(const struct sockaddr *address, struct soft_ip *ip)
 }
 
 static bool
-ip_is(const struct soft_ip *bound, const struct soft_ip *ip)
+read_is_ip(const struct soft_ip *bound, const struct soft_ip *ip)
 {
 	return !memcmp(bound->bytes, ip->bytes, sizeof ip->bytes) &&
 	       (!bound->scope || bound->scope == ip->scope);
@@ -221,7 +221,7 @@ soft_topology_find(const struct soft_topology *topology, const struct soft_ip *i
 			const struct soft_device_port *port = &topology->devices[d].ports[p];
 
 			for (unsigned int i = 0; i < port->ip_count; i++)
-				if (ip_is(&port->ips[i], ip))
+				if (read_is_ip(&port->ips[i], ip))
 					return port;
 			if (port->any)
 				any = port;
@@ -807,7 +807,7 @@ read_finish_port(
 	} else if (!attr->lid) {
 		attr->lid = (uint16_t)(SOFT_LID + port->number - 1);
 	}
-	/* Where no address is given, ports are told apart by one of the loopback interface. */
+	/* Where no address is given, each port has one of the loopback interface. */
 	if (!port->any && !port->ip_count) {
 		port->ips[0] = (struct soft_ip){
 			.bytes = { [10] = 0xff, [11] = 0xff, 127, port->device, 0, port->port }

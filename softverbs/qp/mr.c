@@ -266,7 +266,6 @@ soft_ibv_dereg_mr(struct ibv_mr *ibv)
 		return EBUSY;
 	soft_pd_of(ibv->pd)->users--;
 	soft_memlock_remove(mr->pages);
-	soft_context_of(ibv->context)->mrs--;
 	free(mr);
 	return 0;
 }

@@ -54,13 +54,15 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	if (sq->tail - sq->head >= sq->size)
 		return -ENOMEM;
 	/* Before the list is read, which may be shorter than its count says. */
-	if ((uint32_t)wr->num_sge > sq->max_sge ||
-	    (wr->opcode == IBV_WR_RDMA_READ && (uint32_t)wr->num_sge > sq->max_read_sge) ||
-	    (operations[wr->opcode].atomic && !sq->atomics))
+	if ((uint32_t)wr->num_sge > sq->max_sge)
 		return -EINVAL;
 	length = soft_sge_length(wr->sg_list, wr->num_sge);
 	if (length > SOFT_MAX_MSG)
 		return -EMSGSIZE;
+	atomic = operations[wr->opcode].atomic;
+	if ((atomic && !sq->atomics) ||
+	    (wr->opcode == IBV_WR_RDMA_READ && (uint32_t)wr->num_sge > sq->max_read_sge))
+		return -EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!operations[wr->opcode].data_out || length > sq->max_inline)
 			return -EINVAL;
@@ -75,7 +77,6 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	send->num_sge = wr->num_sge;
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
 	send->executed = false;
-	atomic = operations[wr->opcode].atomic;
 	send->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 	send->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
 	send->compare_add = wr->wr.atomic.compare_add;

@@ -114,7 +114,7 @@ struct soft_sq {
 	uint32_t max_sge;
 	uint32_t max_read_sge;
 	uint32_t max_inline;
-	bool atomics; /* the device has them */
+	bool atomics;				   /* the device has them */
 	uint32_t head GUARDED_BY(soft_locks.send); /* run freely */
 	uint32_t tail GUARDED_BY(soft_locks.send);
 	bool sig_all;

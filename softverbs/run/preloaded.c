@@ -45,8 +45,8 @@ preloaded_path(const char *path, char there[PATH_MAX])
 }
 
 /*
- * The function of this name in the next library.  It is found when the library is loaded, as some of
- * them may be called where dlsym() may not, and at the first call if that is earlier.
+ * The function of this name in the next library.  It is found when the library is loaded, as some
+ * of them may be called where dlsym() may not, and at the first call if that is earlier.
  */
 static void *
 preloaded_next(const char *name)
@@ -82,7 +82,7 @@ preloaded_next(const char *name)
 		return next_##name ? next_##name arguments : (failed); \
 	}
 
-/* The mode, which is there only if the flags say so. */
+/* The mode, which is there only with some of the flags. */
 #define MODE(flags) \
 	mode_t mode = 0; \
 	if ((flags)&O_CREAT || ((flags)&O_TMPFILE) == O_TMPFILE) { \

@@ -546,7 +546,7 @@ struct told {
 
 #define LID_OF_NONE 4000
 
-/* One end of a connection of two processes on different devices, to the address that it is told. */
+/* One end of a connection of two processes on different devices, to the address that it gets. */
 static enum ibv_wc_status
 apart_run(const char *device, uint8_t port, const char *peer_device, uint8_t peer_port, bool sends)
 {
