@@ -376,8 +376,10 @@ run_show_files(const char *folder)
 	const struct soft_topology *topology = soft_topology_chosen();
 	char preloaded[PATH_MAX];
 
-	if (!topology || topology->plain)
+	if (!topology || topology->plain) {
+		unsetenv(SOFT_FILES_VARIABLE); /* of a softverbs-run around this one */
 		return;
+	}
 	run_library_path(PRELOADED, preloaded);
 	if (!soft_files_show(topology, folder, preloaded))
 		exit(EXIT_USAGE);
