@@ -91,6 +91,8 @@ soft_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out,
 
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
+	if (!soft_topology()->count)
+		return soft_cm_result(EINVAL); /* it was reported */
 	soft_compose();
 	if (!channel) {
 		own = soft_rdma_create_event_channel();

@@ -183,6 +183,7 @@ TEST(text__star__is_every_device_and_port)
 TEST(variable__wrong__no_device_and_one_line)
 {
 	struct ibv_device **list;
+	struct rdma_cm_id *id;
 	int n = 5;
 
 	setenv("SOFTVERBS_TOPOLOGY", "3x9", 1);
@@ -192,6 +193,8 @@ TEST(variable__wrong__no_device_and_one_line)
 	ck_assert_int_eq(n, 0);
 	ck_assert_ptr_null(rdma_get_devices(&n));
 	ck_assert_int_eq(n, 0);
+	ck_assert_int_eq(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP), -1);
+	ck_assert_int_eq(errno, EINVAL);
 }
 
 /* ---- what programs see ---- */
