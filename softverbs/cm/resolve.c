@@ -113,7 +113,7 @@ soft_rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO
 	 * An id that is bound to the wildcard address has no device until a peer has chosen one
 	 * of the addresses.
 	 */
-	if (!r && !wild)
+	if (!r && !wild && !soft_topology_shares_ip(address))
 		r = soft_id_show_device(id);
 	return soft_cm_result(r);
 }

@@ -66,6 +66,14 @@ soft_topology_find_ip(const struct sockaddr *address)
 	return soft_ip_of(address, &ip) ? soft_topology_find(soft_topology(), &ip) : NULL;
 }
 
+bool
+soft_topology_shares_ip(const struct sockaddr *address)
+{
+	struct soft_ip ip;
+
+	return soft_ip_of(address, &ip) && soft_topology_is_of_all(soft_topology(), &ip);
+}
+
 unsigned int
 soft_device_port_gid_index(const struct soft_device_port *port, const struct sockaddr *address)
 {

@@ -68,9 +68,18 @@ bool soft_topology_read(const char *text, struct soft_topology *topology, char *
 /* False for an address of another family. */
 bool soft_ip_of(const struct sockaddr *address, struct soft_ip *ip);
 
-/* The port that has the IP address, or NULL. */
+/*
+ * The port that has the IP address, or NULL.  The loopback address of the host, if no port has it,
+ * is at the first port that is active, as in the kernel.
+ */
 const struct soft_device_port *soft_topology_find(
     const struct soft_topology *topology, const struct soft_ip *ip);
+
+/*
+ * The loopback address of the host, if no port was given it and there are several devices: what is
+ * bound to it has none of them before a peer comes, as in the kernel.
+ */
+bool soft_topology_is_of_all(const struct soft_topology *topology, const struct soft_ip *ip);
 
 /* Of a port, from its width and its speed, in units of 100 Mbit/s. */
 unsigned int soft_port_speed(const struct ibv_port_attr *attr);
@@ -83,6 +92,9 @@ const struct soft_device_port *soft_topology_port(unsigned int number);
 
 /* The port of this process that has the IP address, or NULL. */
 const struct soft_device_port *soft_topology_find_ip(const struct sockaddr *address);
+
+/* Whether the address chooses no device for an id that is bound to it. */
+bool soft_topology_shares_ip(const struct sockaddr *address);
 
 /*
  * The number of the port that the address leads to from this one, or SOFT_PORT_NOWHERE.  Nothing

@@ -211,10 +211,34 @@ read_is_ip(const struct soft_ip *bound, const struct soft_ip *ip)
 	       (!bound->scope || bound->scope == ip->scope);
 }
 
+/* That of the host: 127.0.0.1 or ::1. */
+static bool
+read_is_loopback(const struct soft_ip *ip)
+{
+	static const uint8_t loopbacks[2][16] = { { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 },
+		{ [15] = 1 } };
+
+	return !memcmp(ip->bytes, loopbacks[0], sizeof ip->bytes) ||
+	       !memcmp(ip->bytes, loopbacks[1], sizeof ip->bytes);
+}
+
+bool
+soft_topology_is_of_all(const struct soft_topology *topology, const struct soft_ip *ip)
+{
+	const struct soft_device_port *port = soft_topology_find(topology, ip);
+
+	if (topology->count < 2 || !read_is_loopback(ip))
+		return false;
+	for (unsigned int i = 0; port && i < port->ip_count; i++)
+		if (read_is_ip(&port->ips[i], ip))
+			return false;
+	return true;
+}
+
 const struct soft_device_port *
 soft_topology_find(const struct soft_topology *topology, const struct soft_ip *ip)
 {
-	const struct soft_device_port *any = NULL;
+	const struct soft_device_port *any = NULL, *first = NULL;
 
 	for (unsigned int d = 0; d < topology->count; d++)
 		for (unsigned int p = 0; p < topology->devices[d].attr.phys_port_cnt; p++) {
@@ -225,8 +249,10 @@ soft_topology_find(const struct soft_topology *topology, const struct soft_ip *i
 					return port;
 			if (port->any)
 				any = port;
+			if (!first && port->attr.state == IBV_PORT_ACTIVE)
+				first = port;
 		}
-	return any;
+	return any || !read_is_loopback(ip) ? any : first;
 }
 
 /* ---- a port ---- */
@@ -758,30 +784,34 @@ read_find_interface(const struct ifaddrs *all, const uint8_t bytes[16])
 	return 0;
 }
 
-/* The link-local GID, and one for each address; of "any", the loopback address of the host. */
+/*
+ * The link-local GID, and one for each address; of "any", the loopback address of the host, unless
+ * another port has it.
+ */
 static void
-read_make_gids(struct soft_device_port *port, __be64 guid)
+read_make_gids(const struct soft_topology *topology, struct soft_device_port *port, __be64 guid)
 {
-	static const uint8_t loopback[16] = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 };
+	const struct soft_ip ip = { .bytes = { [10] = 0xff, [11] = 0xff, 127, 0, 0, 1 } };
 	struct soft_gid *gid = port->gids;
 
 	gid->gid.global.subnet_prefix = htobe64(0xfe80000000000000ull);
 	gid->gid.global.interface_id = guid;
 	gid++;
-	if (port->any)
-		memcpy(gid++->gid.raw, loopback, sizeof loopback);
+	if (port->any && soft_topology_find(topology, &ip) == port)
+		memcpy(gid++->gid.raw, ip.bytes, sizeof gid->gid.raw);
 	for (unsigned int i = 0; i < port->ip_count && gid < port->gids + SOFT_GIDS_MAX; i++)
 		memcpy(gid++->gid.raw, port->ips[i].bytes, sizeof gid->gid.raw);
 	port->attr.gid_tbl_len = (int)(gid - port->gids);
 }
 
 static void
-read_finish_gids(struct soft_device_port *port, __be64 guid, const struct ifaddrs *interfaces)
+read_finish_gids(const struct soft_topology *topology, struct soft_device_port *port, __be64 guid,
+    const struct ifaddrs *interfaces)
 {
 	const bool ethernet = soft_device_port_is_ethernet(port);
 
 	if (!port->gids_given)
-		read_make_gids(port, guid);
+		read_make_gids(topology, port, guid);
 	for (int i = 0; i < port->attr.gid_tbl_len; i++) {
 		struct soft_gid *gid = &port->gids[i];
 
@@ -795,9 +825,10 @@ read_finish_gids(struct soft_device_port *port, __be64 guid, const struct ifaddr
 }
 
 static void
-read_finish_port(
-    struct soft_device *device, struct soft_device_port *port, const struct ifaddrs *interfaces)
+read_finish_port(const struct soft_topology *topology, struct soft_device_port *port,
+    const struct ifaddrs *interfaces)
 {
+	const struct soft_device *device = &topology->devices[port->device];
 	struct ibv_port_attr *attr = &port->attr;
 
 	if (soft_device_port_is_ethernet(port)) {
@@ -814,7 +845,8 @@ read_finish_port(
 		};
 		port->ip_count = 1;
 	}
-	read_finish_gids(port, read_guid_plus(device->attr.node_guid, port->port - 1u), interfaces);
+	read_finish_gids(
+	    topology, port, read_guid_plus(device->attr.node_guid, port->port - 1u), interfaces);
 }
 
 static void
@@ -834,7 +866,7 @@ read_finish_device(
 		port->port = (uint8_t)(i + 1);
 		port->device = (uint8_t)index;
 		port->number = (uint16_t)(index * SOFT_DEVICE_PORTS_MAX + i + 1);
-		read_finish_port(device, port, interfaces);
+		read_finish_port(topology, port, interfaces);
 	}
 }
 

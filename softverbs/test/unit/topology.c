@@ -658,6 +658,39 @@ TEST(address__resolved_without_a_source__has_the_device_of_the_target)
 	rdma_destroy_event_channel(channel);
 }
 
+static const struct {
+	const char *text, *device; /* of an id that is bound to 127.0.0.1, or NULL */
+} loopbacks[] = {
+	{ "2x2", NULL },
+	{ "2; soft0/1 addr=127.0.0.3", NULL },
+	{ "2; soft1/1 addr=127.0.0.1", "soft1" },
+	{ "1x4", "soft0" },
+	{ "1x2; soft0/1 addr=127.0.0.3", "soft0" },
+};
+
+TEST_LOOP(address__of_the_host__chooses_a_device_if_there_is_one, 5)
+{
+	struct sockaddr_in in = in_of("127.0.0.1", 0);
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+
+	topology_is(loopbacks[_i].text);
+	channel = cm_channel();
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&in), 0);
+	if (loopbacks[_i].device)
+		ck_assert_str_eq(ibv_get_device_name(id->verbs->device), loopbacks[_i].device);
+	else
+		ck_assert_ptr_null(id->verbs);
+	/* A target always has one. */
+	in.sin_port = htons(7);
+	ck_assert_int_eq(rdma_resolve_addr(id, NULL, (struct sockaddr *)&in, 1000), 0);
+	cm_expect(channel, RDMA_CM_EVENT_ADDR_RESOLVED, id);
+	ck_assert_ptr_nonnull(id->verbs);
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(channel);
+}
+
 TEST(address__of_no_port__no_device)
 {
 	struct rdma_event_channel *channel;
