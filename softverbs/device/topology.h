@@ -76,8 +76,8 @@ const struct soft_device_port *soft_topology_find(
     const struct soft_topology *topology, const struct soft_ip *ip);
 
 /*
- * The loopback address of the host, if no port was given it and there are several devices: what is
- * bound to it has none of them before a peer comes, as in the kernel.
+ * The loopback address of the host, if no port has it, not even by "any", and there are several
+ * devices: what is bound to it has none of them before a peer comes, as in the kernel.
  */
 bool soft_topology_is_of_all(const struct soft_topology *topology, const struct soft_ip *ip);
 

@@ -661,7 +661,7 @@ TEST(address__resolved_without_a_source__has_the_device_of_the_target)
 static const struct {
 	const char *text, *device; /* of an id that is bound to 127.0.0.1, or NULL */
 } loopbacks[] = {
-	{ "2x2", NULL },
+	{ "2x2", "soft0" },
 	{ "2; soft0/1 addr=127.0.0.3", NULL },
 	{ "2; soft1/1 addr=127.0.0.1", "soft1" },
 	{ "1x4", "soft0" },

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The topology of this process. */
 #include "topology.h"
 #include "cancel.h"
 #include "complaint.h"
@@ -6,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct soft_topology own;
+static struct soft_topology present;
 
 static void
-topology_load(void)
+own_load(void)
 {
 	SOFT_UNCANCELLED;
 	const char *text = secure_getenv("SOFTVERBS_TOPOLOGY");
 	char error[256];
 
-	if (soft_topology_read(text && *text ? text : "default", &own, error, sizeof error))
+	if (soft_topology_read(text && *text ? text : "default", &present, error, sizeof error))
 		return;
 	soft_complain("SOFTVERBS_TOPOLOGY: %s", error);
-	own.count = 0;
+	present.count = 0;
 }
 
 const struct soft_topology *
@@ -26,8 +27,8 @@ soft_topology(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, topology_load);
-	return &own;
+	pthread_once(&once, own_load);
+	return &present;
 }
 
 const struct soft_device_port *
@@ -45,7 +46,7 @@ soft_topology_port(unsigned int number)
 
 /* Calls fn for each port until it returns true: that port, or NULL. */
 static const struct soft_device_port *
-topology_find(bool (*fn)(const struct soft_device_port *port, const void *arg), const void *arg)
+own_find(bool (*fn)(const struct soft_device_port *port, const void *arg), const void *arg)
 {
 	const struct soft_topology *topology = soft_topology();
 
@@ -110,7 +111,7 @@ struct route {
 };
 
 static bool
-topology_is_target(const struct soft_device_port *port, const void *arg)
+own_is_target(const struct soft_device_port *port, const void *arg)
 {
 	const struct route *route = arg;
 
@@ -130,7 +131,7 @@ soft_topology_route(const struct soft_device_port *from, const struct ibv_ah_att
 	const struct route route = { from, address };
 	const struct soft_device_port *to;
 
-	to = topology_find(topology_is_target, &route);
+	to = own_find(own_is_target, &route);
 	return to && from->attr.state == IBV_PORT_ACTIVE && to->attr.state == IBV_PORT_ACTIVE ?
 		   to->number :
 		   SOFT_PORT_NOWHERE;
