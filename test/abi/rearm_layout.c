@@ -30,11 +30,38 @@ AT(rearm_queue_attr, vector, 4, 4);
 AT(rearm_queue_attr, spin, 8, 4);
 AT(rearm_queue_attr, failed, 16, 8);
 AT(rearm_queue_attr, arg, 24, 8);
+AT(rearm_queue_attr, flags, 32, 4);
+AT(rearm_queue_attr, moderation_count, 36, 2);
+AT(rearm_queue_attr, moderation_us, 38, 2);
 
 HOLDS(sizeof(struct rearm_upcall) == 24);
 AT(rearm_upcall, function, 0, 8);
 AT(rearm_upcall, arg, 8, 8);
 AT(rearm_upcall, batch, 16, 4);
+
+HOLDS(sizeof(struct rearm_request) == 8);
+AT(rearm_request, done, 0, 8);
+
+HOLDS(sizeof(struct rearm_event_upcall) == 16);
+AT(rearm_event_upcall, function, 0, 8);
+AT(rearm_event_upcall, arg, 8, 8);
+
+/* It may grow: a program says how many it knows. */
+AT(rearm_counters, events, 0, 8);
+AT(rearm_counters, callbacks, 8, 8);
+AT(rearm_counters, notifications, 16, 8);
+AT(rearm_counters, spurious, 24, 8);
+AT(rearm_counters, arms, 32, 8);
+AT(rearm_counters, arm_failures, 40, 8);
+AT(rearm_counters, races, 48, 8);
+AT(rearm_counters, polls, 56, 8);
+AT(rearm_counters, polls_found, 64, 8);
+AT(rearm_counters, waits, 72, 8);
+AT(rearm_counters, sleeps, 80, 8);
+AT(rearm_counters, takes, 88, 8);
+AT(rearm_counters, takes_found, 96, 8);
+AT(rearm_counters, depth, 104, 8);
+AT(rearm_counters, max_depth, 112, 8);
 #endif
 
 IS(REARM_SINGLE, 1);
@@ -43,6 +70,8 @@ IS(REARM_MANY, 100);
 IS(REARM_NEW, 0);
 IS(REARM_ANY, 1);
 IS(REARM_BATCH, 32);
+IS(REARM_SOLICITED, 1);
+IS(REARM_SHARED_CHANNEL, 2);
 
 /* The types of the calls: a call of another type is an error here. */
 void rearm_types(void);

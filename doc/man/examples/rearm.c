@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 
+#include <rdma/rdma_cma.h>
 #include <rearm/rearm.h>
 
 struct worker {
@@ -158,4 +160,103 @@ static int
 close_loop(struct rearm_loop *loop)
 {
 	return rearm_loop_free(loop);
+}
+
+/* A request that knows what follows it: wr_id is its address. */
+struct transfer {
+	struct rearm_request request;
+	int *left;
+};
+
+static void
+transferred(
+    struct rearm_request *request, const struct ibv_wc *wc, void *arg)
+{
+	struct transfer *transfer = (struct transfer *)request;
+
+	(void)wc;
+	(void)arg;
+	--*transfer->left;
+}
+
+static int
+begin_requests(struct rearm_queue *queue)
+{
+	const struct rearm_upcall upcall = { rearm_call_requests, NULL,
+		16 };
+
+	return rearm_queue_enable(queue, REARM_SINGLE, &upcall, REARM_ANY);
+}
+
+/* Fewer wake-ups: one for 8 completions, or for solicited ones alone. */
+static int
+wake_less(struct rearm_queue *queue)
+{
+	int r = rearm_queue_moderate(queue, 8, 50);
+
+	return r == -EOPNOTSUPP ? rearm_queue_set_solicited(queue, 1) : r;
+}
+
+static void
+on_async(void *arg, const union rearm_event *event)
+{
+	struct ibv_async_event copy = event->async;
+
+	(void)arg;
+	printf("%s\n", ibv_event_type_str(copy.event_type));
+	ibv_ack_async_event(&copy);
+}
+
+/* The asynchronous events of a device. */
+static int
+watch_device(struct rearm_loop *loop, struct ibv_context *context,
+    struct rearm_queue **queue)
+{
+	const struct rearm_event_upcall upcall = { on_async, NULL };
+	int r = rearm_queue_adopt_async(loop, context, NULL, queue);
+
+	if (r)
+		return r;
+	r = rearm_queue_enable_events(
+	    *queue, REARM_SINGLE, &upcall, REARM_ANY);
+	if (r)
+		(void)rearm_queue_free(*queue);
+	return r;
+}
+
+/* Resolves an address with an id of the channel, and waits for it. */
+static int
+resolve(struct rearm_loop *loop, struct rdma_event_channel *channel,
+    struct rdma_cm_id *id, struct sockaddr *to)
+{
+	struct rearm_queue *queue;
+	union rearm_event event;
+	int r = rearm_queue_adopt_cm(loop, channel, NULL, &queue);
+
+	if (r)
+		return r;
+	r = rdma_resolve_addr(id, NULL, to, 1000) ? -errno : 0;
+	if (!r)
+		r = rearm_queue_wait_event(queue, 2000000, &event);
+	if (r == 1) {
+		r = event.cm->event == RDMA_CM_EVENT_ADDR_RESOLVED ?
+			0 :
+			-EHOSTUNREACH;
+		rdma_ack_cm_event(event.cm);
+	}
+	while (rearm_queue_take_event(queue, &event) == 1)
+		rdma_ack_cm_event(event.cm);
+	(void)rearm_queue_free(queue);
+	return r;
+}
+
+static void
+print_counters(struct rearm_queue *queue)
+{
+	struct rearm_counters counters;
+
+	if (!rearm_queue_counters(queue, &counters, sizeof counters))
+		printf("%llu callbacks for %llu completions\n",
+		    (unsigned long long)counters.callbacks,
+		    (unsigned long long)counters.events);
 }

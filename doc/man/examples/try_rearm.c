@@ -6,6 +6,7 @@
  */
 #include "rearm.c"
 
+#include <arpa/inet.h>
 #include <err.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -101,6 +102,59 @@ try_threads(struct rearm_loop *loop)
 	stop(worker);
 }
 
+/* Requests with functions of their own, and fewer wake-ups. */
+static void
+try_requests(struct rearm_loop *loop)
+{
+	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct transfer transfers[4];
+	struct rearm_queue *queue;
+	struct ibv_qp *qp;
+	int to_come = 4;
+
+	check("open_queue", open_queue(loop, pd, &queue, &qp) == 0);
+	fail(qp);
+	check("wake_less", wake_less(queue) == 0);
+	check("begin_requests", begin_requests(queue) == 0);
+	for (int i = 0; i < 4; i++) {
+		transfers[i] =
+		    (struct transfer){ { transferred }, &to_come };
+		wr.wr_id = (uintptr_t)&transfers[i].request;
+		check("ibv_post_recv", ibv_post_recv(qp, &wr, &bad) == 0);
+	}
+	for (int i = 0;
+	     i < 10000 && rearm_queue_teardown(queue) == 0 && to_come > 0;
+	     i++) {
+		check("begin_requests", begin_requests(queue) == 0);
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+	}
+	check("all were done", to_come == 0);
+	print_counters(queue);
+	check("ibv_destroy_qp", ibv_destroy_qp(qp) == 0);
+	check("rearm_queue_free", rearm_queue_free(queue) == 0);
+}
+
+/* Events that are no completions. */
+static void
+try_events(struct rearm_loop *loop)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET };
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rearm_queue *queue;
+	struct rdma_cm_id *id;
+
+	check(
+	    "watch_device", watch_device(loop, pd->context, &queue) == 0);
+	check("rearm_queue_free", rearm_queue_free(queue) == 0);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	check("rdma_create_id",
+	    channel && !rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	check("resolve",
+	    resolve(loop, channel, id, (struct sockaddr *)&to) == 0);
+	check("rdma_destroy_id", rdma_destroy_id(id) == 0);
+	rdma_destroy_event_channel(channel);
+}
+
 /* The program's own completion queue. */
 static void
 try_adopted(struct rearm_loop *loop)
@@ -182,6 +236,8 @@ main(void)
 	check("open_loop", open_loop(&loop) == 0);
 	try_threads(loop);
 	try_adopted(loop);
+	try_requests(loop);
+	try_events(loop);
 	check("close_loop", close_loop(loop) == 0);
 	try_epoll();
 	check("ibv_dealloc_pd", ibv_dealloc_pd(pd) == 0);

@@ -412,7 +412,8 @@ int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
 
 /*
- * The same for the events of a channel of the connection manager, and rdma_get_cm_event().  A call
+ * Creates a queue over the events of a channel of the connection manager: as
+ * rearm_queue_adopt_async(), and the program does not call rdma_get_cm_event() for it.  A call
  * that waits for an event itself, as rdma_create_ep() or those for an id without a channel, is not
  * for ids of this channel.  An event may come on another thread before the call that causes it, as
  * rdma_resolve_addr(), has returned: that call still uses the id, so the callback must not destroy
@@ -420,7 +421,7 @@ int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context
  *
  *	`channel`	has no other queue; exists until the queue is freed
  *
- *	as rearm_queue_adopt_async()
+ *	0, -EINVAL, -ENOMEM, -EMFILE, -ENFILE, other values  as rearm_queue_adopt_async()
  */
 int rearm_queue_adopt_cm(struct rearm_loop *loop, struct rdma_event_channel *channel,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);
