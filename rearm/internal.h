@@ -48,6 +48,7 @@ struct rearm_loop {
 	int open;		/* queues that were not freed; guarded by lock */
 	int queues;		/* those, and those that are not destroyed yet; guarded by lock */
 	struct park_list frees; /* guarded by lock */
+	bool publishes;		/* statistics */
 	bool asleep;		/* without threads: rearm_loop_trywait() has said "sleep" */
 };
 
@@ -94,7 +95,6 @@ int rearm_channel_read(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 
 /* loop.c: a loop for one more queue, and for callbacks of MANY (-errno: there is no thread). */
 struct loop *rearm_loop_enter(struct rearm_loop *loop);
-struct loop *rearm_loop_reader(struct rearm_loop *loop); /* for a channel that queues share */
 int rearm_loop_pool(struct rearm_loop *loop, struct loop **pool);
 /* A queue was freed; it was destroyed. */
 void rearm_loop_freed(struct rearm_loop *loop);
@@ -107,9 +107,8 @@ void rearm_slot_put(struct rearm_queue *queue);
 void rearm_slot_set_open(struct rearm_queue *queue, bool open);
 int rearm_slot_sample(uint32_t index, struct evd_stats_row *row);
 
-/* stats.c: a loop is created, freed: its queues have statistics if the environment asks for it. */
-void rearm_stats_start(void);
-void rearm_stats_stop(void);
+/* stats.c: for a new loop; evd_stats_stop() if it publishes, as the environment asks for. */
+bool rearm_stats_start(void);
 
 /* cq.c: the source of a queue, which is its argument. */
 extern const struct evd_source_ops rearm_cq_ops;

@@ -94,7 +94,7 @@ rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **out)
 	if (r) {
 		loop_release(loop);
 	} else {
-		rearm_stats_start();
+		loop->publishes = rearm_stats_start();
 		*out = loop;
 	}
 	return r;
@@ -138,7 +138,8 @@ rearm_loop_free(struct rearm_loop *loop)
 		return r;
 	if (loop->asleep)
 		loop_sleep_end(loop->loops[0]);
-	rearm_stats_stop();
+	if (loop->publishes)
+		evd_stats_stop();
 	loop_release(loop);
 	return 0;
 }
@@ -201,30 +202,13 @@ rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout)
 	return done;
 }
 
-static struct loop *
-loop_next(struct rearm_loop *loop)
-{
-	return loop->loops[loop->threads ? loop->next++ % (unsigned int)loop->threads : 0];
-}
-
-struct loop *
-rearm_loop_reader(struct rearm_loop *loop)
-{
-	struct loop *reader;
-
-	os_lock(&loop->lock);
-	reader = loop_next(loop);
-	os_unlock(&loop->lock);
-	return reader;
-}
-
 struct loop *
 rearm_loop_enter(struct rearm_loop *loop)
 {
 	struct loop *own;
 
 	os_lock(&loop->lock);
-	own = loop_next(loop);
+	own = loop->loops[loop->threads ? loop->next++ % (unsigned int)loop->threads : 0];
 	loop->open++;
 	loop->queues++;
 	os_unlock(&loop->lock);

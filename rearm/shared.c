@@ -31,17 +31,11 @@ static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rearm_shared *list;
 static uint64_t serials;
 
-static struct rearm_queue **
-shared_bucket(struct rearm_shared *shared, const struct ibv_cq *cq)
-{
-	return &shared->queues[((uintptr_t)cq / sizeof *cq) % BUCKETS];
-}
-
 /* Where the queue of the completion queue stands in its list, or the end of that. */
 static struct rearm_queue **
 shared_find(struct rearm_shared *shared, const struct ibv_cq *cq)
 {
-	struct rearm_queue **at = shared_bucket(shared, cq);
+	struct rearm_queue **at = &shared->queues[(uintptr_t)cq / sizeof *cq % BUCKETS];
 
 	while (*at && (*at)->cq != cq)
 		at = &(*at)->shared_next;
@@ -113,8 +107,8 @@ shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, stru
 		return r;
 	shared->channel = channel;
 	shared->loop = loop;
-	shared->reader = rearm_loop_reader(loop);
 	shared->serial = ++serials;
+	shared->reader = loop->loops[loop->threads ? serials % (unsigned int)loop->threads : 0];
 	r = loop_add(
 	    shared->reader, channel->fd, shared_readable, shared, shared->serial, &shared->ticket);
 	if (r) {
@@ -128,7 +122,7 @@ int
 rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop)
 {
 	struct rearm_shared *shared;
-	int r = 0;
+	int r = -ENOMEM;
 
 	pthread_mutex_lock(&list_lock);
 	shared = shared_get(queue->channel);
@@ -136,15 +130,13 @@ rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop)
 		os_lock(&shared->lock);
 		if (!shared->serial)
 			r = shared_begin(shared, queue->channel, loop);
-		else if (shared->loop != loop)
-			r = -EINVAL;
+		else
+			r = shared->loop != loop ? -EINVAL : 0;
 		if (!r) {
 			shared->users++;
 			queue->shared = shared;
 		}
 		os_unlock(&shared->lock);
-	} else {
-		r = -ENOMEM;
 	}
 	pthread_mutex_unlock(&list_lock);
 	return r;
@@ -154,11 +146,9 @@ void
 rearm_shared_add(struct rearm_queue *queue)
 {
 	struct rearm_shared *shared = queue->shared;
-	struct rearm_queue **bucket = shared_bucket(shared, queue->cq);
 
 	os_lock(&shared->lock);
-	queue->shared_next = *bucket;
-	*bucket = queue;
+	*shared_find(shared, queue->cq) = queue;
 	os_unlock(&shared->lock);
 }
 

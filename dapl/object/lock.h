@@ -16,7 +16,6 @@
  * are taken for a few instructions, and no other lock is taken meanwhile.
  */
 extern struct dapl_locks {
-	struct lock_class stats;    /* of the publisher of statistics: publish.c */
 	struct lock_class members;  /* of the endpoints of an SRQ: struct dapl_srq */
 	struct lock_class binds;    /* of an RMR: struct dapl_rmr */
 	struct lock_class adapters; /* of the list of open adapters: ia.c */
@@ -46,7 +45,6 @@ extern struct dapl_locks {
  */
 #define DAPL_NO_LIST_LOCK EXCLUDES(dapl_locks.adapters, dapl_locks.providers) DAPL_NO_ADAPTER_LOCK
 /* The caller holds no lock: the function may block, or call the consumer. */
-#define DAPL_NO_LOCK \
-	EXCLUDES(dapl_locks.stats, dapl_locks.members, dapl_locks.binds) DAPL_NO_LIST_LOCK
+#define DAPL_NO_LOCK EXCLUDES(dapl_locks.members, dapl_locks.binds) DAPL_NO_LIST_LOCK
 
 #endif

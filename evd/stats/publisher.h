@@ -17,23 +17,13 @@
  */
 typedef int evd_stats_sample(uint32_t index, struct evd_stats_row *row);
 
-/* The front end has it, and lets one thread at a time call these functions. */
-struct evd_stats_publisher {
-	struct os_thread thread;
-	struct os_flag stop;
-	/* constant while the thread runs; what follows is the thread's */
-	unsigned int interval_ms;
-	evd_stats_sample *sample;
-	struct evd_stats_page page;
-	struct evd_stats_row *rows;
-	uint64_t room; /* rows that there is memory for */
-};
-
-/* Makes the page, and starts the thread.  0 or -errno. */
-int evd_stats_publish(
-    struct evd_stats_publisher *publisher, unsigned int interval_ms, evd_stats_sample *sample);
-/* Ends the thread, and removes the page. */
-void evd_stats_end(struct evd_stats_publisher *publisher);
+/*
+ * There is one thread and one page for all users of the front end, who may be on any thread.  The
+ * first one decides the interval.  0 or -errno; evd_stats_stop() follows then.
+ */
+int evd_stats_start(unsigned int interval_ms, evd_stats_sample *sample);
+/* A user has gone.  After the last one neither thread nor page exists any more. */
+void evd_stats_stop(void);
 
 /* What the text asks for; -EINVAL if it is no number of this range, and not 0. */
 int evd_stats_interval(const char *text, unsigned int least, unsigned int most);

@@ -143,6 +143,7 @@ teardown_thread(void *arg)
 
 TEST(teardown__one_is_inside__waits_for_it)
 {
+	struct ibv_wc wc;
 	pthread_t thread;
 	int done = 0;
 
@@ -151,6 +152,9 @@ TEST(teardown__one_is_inside__waits_for_it)
 	queue_complete(1, 2);
 	notes_await_inside(1);
 	ck_assert_int_eq(pthread_create(&thread, NULL, teardown_thread, &done), 0);
+	/* Until it has ended the callbacks; so many completions are not there. */
+	while (rearm_queue_wait(qs.queue, QUEUE_CQE, 0, 1, &wc) == -EACCES)
+		queue_sleep_ms(1);
 	queue_sleep_ms(20);
 	ck_assert_int_eq(__atomic_load_n(&done, __ATOMIC_SEQ_CST), 0);
 	notes_release();
