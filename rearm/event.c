@@ -9,14 +9,6 @@
 
 #include "rearm/internal.h"
 
-struct taken {
-	struct evd_descriptor_result result;
-	union rearm_event event;
-};
-
-_Static_assert(sizeof(struct taken) == REARM_EVENT_SIZE && sizeof(struct taken) % 8 == 0,
-    "as the configuration of the queue has it");
-
 static int
 event_read(void *arg, void *place)
 {
@@ -33,15 +25,6 @@ event_read(void *arg, void *place)
 	if (!r)
 		return 1;
 	return errno == EAGAIN ? 0 : -errno;
-}
-
-int
-rearm_event_taken(const void *place, union rearm_event *event)
-{
-	const struct taken *taken = place;
-
-	*event = taken->event;
-	return (int)taken->result.value;
 }
 
 int

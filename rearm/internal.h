@@ -3,8 +3,6 @@
 #ifndef REARM_REARM_INTERNAL_H
 #define REARM_REARM_INTERNAL_H
 
-#include <pthread.h>
-
 #include <rearm/rearm.h>
 
 #include "evd/descriptor.h"
@@ -13,8 +11,6 @@
 
 /* The calls of the library: everything else is hidden. */
 #define REARM_API __attribute__((visibility("default")))
-
-#define REARM_STATS_VARIABLE "REARM_STATS"
 
 /* The threads of a pool, for callbacks of MANY. */
 #define REARM_POOL 4
@@ -53,7 +49,10 @@ struct rearm_loop {
 };
 
 /* An event, as the dispatcher gives it out. */
-#define REARM_EVENT_SIZE (sizeof(struct evd_descriptor_result) + sizeof(union rearm_event))
+struct rearm_taken {
+	struct evd_descriptor_result result;
+	union rearm_event event;
+};
 
 /*
  * The memory is used for one queue after the other and never released: a handler of a loop may
@@ -132,7 +131,5 @@ void rearm_shared_leave(struct rearm_queue *queue);
 /* event.c: the descriptor of a queue with `fd` and with `cm` or `context`. */
 int rearm_event_open(struct rearm_queue *queue);
 void rearm_event_close(struct rearm_queue *queue);
-/* What the dispatcher gave out: 1; 0, it has gone meanwhile; or -EIO. */
-int rearm_event_taken(const void *place, union rearm_event *event);
 
 #endif

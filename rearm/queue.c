@@ -28,13 +28,13 @@ queue_call_event(
     void *instance, const void *events, unsigned int n, int more, const struct evd_upcall *upcall)
 {
 	rearm_event_function *function = (rearm_event_function *)upcall->function;
-	union rearm_event event;
+	const struct rearm_taken *taken = events;
 
 	(void)more;
 	if (n == 0)
 		function(instance, NULL);
-	else if (rearm_event_taken(events, &event) > 0)
-		function(instance, &event);
+	else if (taken->result.value > 0)
+		function(instance, &taken->event);
 }
 
 static void
@@ -100,7 +100,7 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	struct evd_config config = {
 		.serial = queue->serial,
 		.handle = queue,
-		.event_size = events ? REARM_EVENT_SIZE : sizeof(struct ibv_wc),
+		.event_size = events ? sizeof(struct rearm_taken) : sizeof(struct ibv_wc),
 		.qlen = events ? EVD_TOKENS : queue->cq->cqe,
 		.ops = events ? &evd_descriptor_ops : &rearm_cq_ops,
 		.source = events ? (void *)&queue->events : queue,
@@ -174,8 +174,7 @@ rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm
 	REARM_UNCANCELLED;
 	struct rearm_queue *queue;
 
-	if (!attr)
-		attr = &none;
+	attr = attr ? attr : &none;
 	if (!cq || !cq->channel ||
 	    queue_check(loop, attr, REARM_SOLICITED | REARM_SHARED_CHANNEL, out))
 		return -EINVAL;
@@ -192,8 +191,7 @@ adopt_events(struct rearm_loop *loop, int fd, struct ibv_context *context,
 	REARM_UNCANCELLED;
 	struct rearm_queue *queue;
 
-	if (!attr)
-		attr = &none;
+	attr = attr ? attr : &none;
 	if (queue_check(loop, attr, 0, out))
 		return -EINVAL;
 	queue = rearm_slot_get();

@@ -11,7 +11,7 @@
 bool
 rearm_stats_start(void)
 {
-	const char *text = secure_getenv(REARM_STATS_VARIABLE);
+	const char *text = secure_getenv("REARM_STATS");
 	const int ms = text ? evd_stats_interval(text, STATS_MS_MIN, STATS_MS_MAX) : 0;
 
 	return ms > 0 && evd_stats_start((unsigned int)ms, rearm_slot_sample) == 0;

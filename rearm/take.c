@@ -22,16 +22,17 @@ rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc)
 REARM_API int
 rearm_queue_take_event(struct rearm_queue *queue, union rearm_event *event)
 {
-	_Alignas(uint64_t) char place[REARM_EVENT_SIZE];
+	struct rearm_taken taken;
 	int r;
 
 	if (!event || queue->cq)
 		return -EINVAL;
 	do {
-		r = queue_take(queue, 1, place);
+		r = queue_take(queue, 1, &taken);
 		if (r <= 0)
 			return r;
-		r = rearm_event_taken(place, event);
+		*event = taken.event;
+		r = (int)taken.result.value;
 	} while (r == 0);
 	return r;
 }
@@ -75,7 +76,7 @@ us_left(uint64_t end)
 REARM_API int
 rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_event *event)
 {
-	_Alignas(uint64_t) char place[REARM_EVENT_SIZE];
+	struct rearm_taken taken;
 	const int64_t most = INT64_MAX / (int64_t)OS_NS_PER_US / 2;
 	uint64_t end;
 	int r;
@@ -86,10 +87,11 @@ rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_e
 		timeout = most;
 	end = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	do {
-		r = queue_wait(queue, 1, timeout < 0 ? -1 : us_left(end), 1, place);
+		r = queue_wait(queue, 1, timeout < 0 ? -1 : us_left(end), 1, &taken);
 		if (r <= 0)
 			return r;
-		r = rearm_event_taken(place, event);
+		*event = taken.event;
+		r = (int)taken.result.value;
 	} while (r == 0 && (timeout < 0 || us_left(end) > 0));
 	return r ? r : -ETIMEDOUT;
 }
