@@ -16,6 +16,7 @@
 
 #include <semaphore.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* Everything that a context has. */
@@ -248,6 +249,34 @@ TEST(fork__child_makes_an_object__EIO)
 TEST(fork__child_uses_an_object__EIO)
 {
 	in_a_child(use_nothing);
+}
+
+static int sockets_before;
+
+static int
+count_sockets(void)
+{
+	struct stat st;
+	int count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += !fstat(fd, &st) && S_ISSOCK(st.st_mode);
+	return count;
+}
+
+static void
+have_no_socket(void)
+{
+	ck_assert_uint_eq(soft_slot_number(), 0);
+	ck_assert_int_eq(count_sockets(), sockets_before);
+}
+
+/* Who calls the parent would be heard by the child, also when the parent has ended. */
+/* origin: out33.E5 */
+TEST(fork__child__has_no_socket_of_the_device)
+{
+	sockets_before = count_sockets();
+	in_a_child(have_no_socket);
 }
 
 /*
