@@ -72,13 +72,13 @@ static const struct soft_part wire = {
 	.reset = compose_reset_wire,
 };
 static int
-compose_check_faults(struct soft_context *ctx)
+compose_open_faults(struct soft_context *ctx)
 {
 	(void)ctx;
-	return soft_faults_status();
+	return soft_faults_open();
 }
 
-static const struct soft_part fault = { .open_context = compose_check_faults };
+static const struct soft_part fault = { .open_context = compose_open_faults };
 static const struct soft_part cq = { .open_context = soft_personality_open_context };
 static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = compose_reset_qp };
 static const struct soft_part cm = { .reset = soft_cm_reset };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 #include "cancel.h"
+#include "changes.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ device_query_gid(uint32_t port, uint32_t index, union ibv_gid *gid)
 	if (port != SOFT_PORT || index >= SOFT_GID_TABLE)
 		return EINVAL;
 	if (index == 0) {
-		gid->global.subnet_prefix = htobe64(0xfe80000000000000ull);
+		gid->global.subnet_prefix = htobe64(soft_port_now().prefix);
 		gid->global.interface_id = device_guid();
 	} else {
 		memcpy(gid->raw, loopback, sizeof gid->raw);
@@ -171,21 +172,22 @@ soft_ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 int
 soft_port_query(uint8_t port, struct ibv_port_attr *out, size_t length)
 {
+	const struct soft_port_now now = soft_port_now();
 	const struct ibv_port_attr attr = {
-		.state = IBV_PORT_ACTIVE,
+		.state = now.down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
 		.max_mtu = IBV_MTU_4096,
 		.active_mtu = IBV_MTU_4096,
 		.gid_tbl_len = SOFT_GID_TABLE,
 		.port_cap_flags = IBV_PORT_CM_SUP,
 		.max_msg_sz = SOFT_MAX_MSG,
 		.pkey_tbl_len = 1,
-		.lid = SOFT_LID,
-		.sm_lid = SOFT_LID,
+		.lid = now.lid,
+		.sm_lid = now.sm_lid,
 		.max_vl_num = 1,
 		.subnet_timeout = 18,
-		.active_width = 2,  /* 4X */
-		.active_speed = 32, /* EDR */
-		.phys_state = 5,    /* link up */
+		.active_width = 2,		/* 4X */
+		.active_speed = 32,		/* EDR */
+		.phys_state = now.down ? 2 : 5, /* polling; link up */
 		.link_layer = IBV_LINK_LAYER_INFINIBAND,
 	};
 
@@ -255,7 +257,7 @@ soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htobe16(SOFT_PKEY);
+	*pkey = htobe16(soft_port_now().pkey);
 	return 0;
 }
 
@@ -263,7 +265,7 @@ int
 soft_ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
 	(void)context;
-	if (port == SOFT_PORT && pkey == htobe16(SOFT_PKEY))
+	if (port == SOFT_PORT && pkey == htobe16(soft_port_now().pkey))
 		return 0;
 	errno = EINVAL;
 	return -1;

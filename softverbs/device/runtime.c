@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <link.h>
 
+#include "changes.h"
 #include "context.h"
 #include "last.h"
 #include "descriptors.h"
@@ -64,6 +65,7 @@ runtime_after_fork_in_child(void) UNCHECKED
 	soft_names_reset();
 	soft_timer_reset();
 	soft_teller_reset();
+	soft_changes_reset();
 	for (size_t i = 0; i < part_count; i++)
 		if (parts[i]->reset)
 			parts[i]->reset();

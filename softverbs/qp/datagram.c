@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "datagram.h"
 #include "ah.h"
+#include "fate.h"
 #include "qp_table.h"
 #include "receive.h"
 #include "sq.h"
@@ -122,7 +123,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
     struct soft_deferred *deferred) SOFT_NO_RECEIVE_LOCK
 {
 	struct soft_qp *qp = soft_qp_table_find(d->to);
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	enum ibv_wc_status status = IBV_WC_SUCCESS, fate;
 	struct soft_cursor target, header;
 	struct ibv_grh grh;
 
@@ -131,6 +132,11 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	soft_qp_lock_receive(qp);
 	if (!datagram_is_for(qp, d) || !datagram_take_receive(qp, d))
 		goto unlock;
+	fate = soft_fate(SOFT_INCIDENT_COMPLETION_UD_RECV, qp);
+	if (fate != IBV_WC_SUCCESS) {
+		datagram_complete(qp, d, fate, deferred);
+		goto unlock;
+	}
 	datagram_fill_grh(qp, d, &grh);
 	header = (struct soft_cursor){ .raw = (char *)&grh };
 	target = (struct soft_cursor){
@@ -244,7 +250,7 @@ datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor 
 
 /* False if the datagram waits; else *status is the status for the requester. */
 static bool
-datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
+datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *status,
     struct soft_deferred *deferred) REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 {
 	const struct datagram d = {
@@ -265,8 +271,8 @@ datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_stat
 		.access = SOFT_ACCESS_LOCAL_READ,
 	};
 
-	*status = IBV_WC_SUCCESS;
-	if (!send->datagram.here)
+	*status = soft_fate_of_send(qp, send);
+	if (*status != IBV_WC_SUCCESS || !send->datagram.here)
 		return true;
 	if (soft_qpn_slot(d.to) != soft_slot_number())
 		return datagram_carry(qp, &d, &source, status);

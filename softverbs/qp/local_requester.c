@@ -27,9 +27,11 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
 		send = soft_sq_at(sq, sq->head);
 		status = soft_sq_check(qp, send);
-		if (soft_opcode_is_local(send->opcode)) {
+		if (status != IBV_WC_SUCCESS) {
+			/* it is not executed */
+		} else if (soft_opcode_is_local(send->opcode)) {
 			status = soft_mw_execute(qp, send);
-		} else if (status == IBV_WC_SUCCESS) {
+		} else {
 			peer = local_sq_find_peer(qp);
 			verdict =
 			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :

@@ -67,8 +67,10 @@ struct soft_send {
 	unsigned int flags;
 	int num_sge;
 	bool signaled;
-	bool executed;	    /* a bind or invalidation that completes after those before it */
-	bool asked_to_pull; /* a read: its answer may be addresses */
+	bool executed;		 /* a bind or invalidation that completes after those before it */
+	bool judged;		 /* `fate` is set */
+	enum ibv_wc_status fate; /* with which a rule lets it complete; see fate.h */
+	bool asked_to_pull;	 /* a read: its answer may be addresses */
 	enum ibv_wc_opcode completion;
 	struct ibv_sge sge[];
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "remote_requester.h"
+#include "fate.h"
 #include "key.h"
 #include "mw.h"
 #include "qp_error.h"
@@ -101,17 +102,21 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 		.swap = send->swap,
 		.epoch = sq->epoch,
 	};
+	bool last;
 	int n, r;
 
 	if (length > SOFT_WIRE_PAYLOAD)
 		length = SOFT_WIRE_PAYLOAD;
+	last = soft_opcode_is_read(send->opcode) || sq->offset + length == send->length;
 	send->asked_to_pull = requester_can_pull(sq, send, link);
 	if (send->asked_to_pull)
 		frame.flags |= SOFT_FRAME_PULL;
-	if (soft_opcode_is_read(send->opcode) || sq->offset + length == send->length)
+	if (last)
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
+	if (send->judged)
+		soft_fate_change_frame(send, &frame);
 	soft_keys_lock_shared();
 	n = length ? remote_send_gather(qp, send, sq->offset, length, iov) : 0;
 	if (n > 0 && length >= PULL_MIN && link->pulled && !sq->carrying &&
@@ -122,7 +127,7 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 	if (r)
 		return r;
 	sq->offset += length;
-	if (frame.flags & SOFT_FRAME_LAST) {
+	if (last) {
 		sq->next++;
 		sq->offset = 0;
 		sq->unanswered++;
@@ -134,7 +139,7 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 
 /* True if the request may be sent now; a fault is stored in sq->fault. */
 static bool
-requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(soft_locks.send)
+requester_may_send(struct soft_qp *qp, struct soft_send *send) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 

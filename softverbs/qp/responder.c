@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "responder.h"
 #include "datagram.h"
+#include "fate.h"
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
@@ -13,6 +14,24 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 		qp->has_current =
 		    qp->srq ? soft_srq_take(qp->srq, qp) : soft_rq_take(&qp->rq, &qp->current);
 	return qp->has_current;
+}
+
+/*
+ * A rule lets the receive that was taken complete with an error.  The requester gets what a responder
+ * answers that cannot execute a request.
+ */
+static enum ibv_wc_status
+responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+{
+	struct ibv_wc wc = { .opcode = opcode, .byte_len = qp->message.length };
+
+	wc.status = soft_fate(incident, qp);
+	if (wc.status == IBV_WC_SUCCESS)
+		return IBV_WC_SUCCESS;
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT,
+	    wc.status == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR, deferred);
 }
 
 static enum ibv_wc_status
@@ -29,7 +48,7 @@ responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
-		return IBV_WC_SUCCESS;
+		return responder_fate(qp, SOFT_INCIDENT_COMPLETION_RECV, IBV_WC_RECV, deferred);
 	wc.byte_len = message->length;
 	(void)soft_receive_complete(qp, &wc, true);
 	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
@@ -114,6 +133,9 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
 	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, deferred);
+	if (*status == IBV_WC_SUCCESS && send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		*status = responder_fate(
+		    qp, SOFT_INCIDENT_COMPLETION_RECV_IMM, IBV_WC_RECV_RDMA_WITH_IMM, deferred);
 	return SOFT_ANSWERED;
 }
 

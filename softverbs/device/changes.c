@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "changes.h"
+#include "context.h"
+
+#define TROUBLES 6
+#define PREFIX_FIRST 0xfe80000000000000ull
+#define PREFIX_OTHER 0xfec0000000000000ull
+
+atomic_uint soft_troubles_now;
+atomic_bool soft_device_gone;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static LIST_HEAD(, soft_context) hearers
+    GUARDED_BY(soft_locks.device) = LIST_HEAD_INITIALIZER(hearers);
+static unsigned int reasons[TROUBLES] GUARDED_BY(soft_locks.device);
+
+static atomic_ullong delay;
+static atomic_uint lid_moves, gid_moves, sm_moves, pkey_moves;
+
+static void
+changes_lock(void) ACQUIRE(soft_locks.device) SOFT_NO_EVENT_LOCK UNCHECKED
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void
+changes_unlock(void) RELEASE(soft_locks.device) UNCHECKED
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void
+changes_count(unsigned int trouble, bool more) SOFT_NO_DEVICE_LOCK
+{
+	unsigned int now = 0;
+
+	changes_lock();
+	for (unsigned int i = 0; i < TROUBLES; i++) {
+		if (trouble & 1u << i && more)
+			reasons[i]++;
+		else if (trouble & 1u << i && reasons[i])
+			reasons[i]--;
+		if (reasons[i])
+			now |= 1u << i;
+	}
+	soft_troubles_now = now;
+	changes_unlock();
+}
+
+void
+soft_trouble_begin(unsigned int trouble)
+{
+	changes_count(trouble, true);
+}
+
+void
+soft_trouble_end(unsigned int trouble)
+{
+	changes_count(trouble, false);
+}
+
+uint64_t
+soft_delay(void)
+{
+	return delay;
+}
+
+void
+soft_delay_set(uint64_t time)
+{
+	delay = time;
+}
+
+struct soft_port_now
+soft_port_now(void)
+{
+	return (struct soft_port_now){
+		.down = soft_troubles(SOFT_TROUBLE_DOWN),
+		.lid = (uint16_t)(SOFT_LID + (lid_moves & 0x3fff)),
+		.sm_lid = (uint16_t)(SOFT_LID + (sm_moves & 0x3fff)),
+		.pkey = pkey_moves ? (uint16_t)(0x8000 | (pkey_moves & 0x3fff)) : SOFT_PKEY,
+		.prefix = gid_moves ? PREFIX_OTHER + gid_moves : PREFIX_FIRST,
+	};
+}
+
+void
+soft_port_change_lid(void)
+{
+	lid_moves++;
+}
+
+void
+soft_port_change_sm(void)
+{
+	sm_moves++;
+}
+
+void
+soft_port_change_pkey(void)
+{
+	pkey_moves++;
+}
+
+void
+soft_port_change_gid(void)
+{
+	gid_moves++;
+}
+
+uint32_t
+soft_port_moves(bool global)
+{
+	return lid_moves + (global ? gid_moves : 0);
+}
+
+void
+soft_device_remove(void)
+{
+	soft_device_gone = true;
+}
+
+void
+soft_changes_attach(struct soft_context *ctx)
+{
+	changes_lock();
+	LIST_INSERT_HEAD(&hearers, ctx, hears);
+	changes_unlock();
+}
+
+void
+soft_changes_detach(struct soft_context *ctx)
+{
+	changes_lock();
+	LIST_REMOVE(ctx, hears);
+	changes_unlock();
+}
+
+bool
+soft_changes_raise(enum ibv_event_type type)
+{
+	struct soft_context *ctx;
+	bool heard;
+
+	changes_lock();
+	heard = !LIST_EMPTY(&hearers);
+	LIST_FOREACH (ctx, &hearers, hears)
+		soft_async_raise(ctx, &ctx->device, type);
+	changes_unlock();
+	return heard;
+}
+
+void
+soft_changes_reset(void) UNCHECKED
+{
+	pthread_mutex_init(&lock, NULL);
+	LIST_INIT(&hearers);
+	for (unsigned int i = 0; i < TROUBLES; i++)
+		reasons[i] = 0;
+	soft_troubles_now = 0;
+	soft_device_gone = false;
+	lid_moves = gid_moves = sm_moves = pkey_moves = 0;
+	delay = 0;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * incidents -- what a rule can let happen that is no call that fails
+ *
+ * X(identifier, name, kind, takes, (values), clause): the first value is the one of a rule that
+ * names none.  The clause says which part of a specification, of a manual page or of the kernel
+ * allows the incident.  Also a part of softverbs-run.
+ */
+#ifndef SOFT_FAULT_INCIDENTS_H
+#define SOFT_FAULT_INCIDENTS_H
+
+#include <config.h>
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* When it happens, and what its value is. */
+enum soft_incident_kind {
+	SOFT_COMPLETES, /* a request is about to be executed: its status */
+	SOFT_ANSWERS,	/* something ends in the connection manager: an errno */
+	SOFT_REJECTS,	/* the same: the reason of a rejection */
+	SOFT_OCCURS,	/* at a time, or when a call is made; it has no value */
+};
+
+/* What a rule may say of it, besides. */
+#define SOFT_TAKES_NOTHING 0u
+#define SOFT_TAKES_FOR 1u   /* for=SECONDS: it ends */
+#define SOFT_TAKES_OF 2u    /* of=N: the Nth object of its kind */
+#define SOFT_TAKES_TIME 4u  /* time=SECONDS: how long something lasts each time; it must */
+#define SOFT_TAKES_WAY 8u   /* way=out */
+#define SOFT_TAKES_DATA 16u /* data=HEX */
+/* The status of the event is the negative errno, and not the errno. */
+
+/* clang-format off */
+
+/* The statuses that the requester of a connected queue pair finds itself, whatever the request. */
+#define SOFT_OWN_STATUSES IBV_WC_RETRY_EXC_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_BAD_RESP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR
+#define SOFT_STATUSES "IBA 11.6.2, completion return status; ibv_poll_cq(3)"
+#define SOFT_AFFILIATED_ERROR "IBA 11.6.3.2, affiliated asynchronous errors; ibv_get_async_event(3)"
+#define SOFT_AFFILIATED_EVENT "IBA 11.6.3.1, affiliated asynchronous events; ibv_get_async_event(3)"
+#define SOFT_UNAFFILIATED "IBA 11.6.3.3 and 11.6.3.4, unaffiliated asynchronous events and errors; ibv_get_async_event(3)"
+#define SOFT_LOST "IBA 12.6, messages of the CM are datagrams, which can be lost; IBA 12.9.8, timeouts and retries; here all retries are lost"
+
+#define SOFT_INCIDENTS(X) \
+	X(COMPLETION_SEND, "completion.send", COMPLETES, NOTHING, (SOFT_OWN_STATUSES, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_INV_REQ_ERR, IBV_WC_RNR_RETRY_EXC_ERR), SOFT_STATUSES) \
+	X(COMPLETION_WRITE, "completion.rdma_write", COMPLETES, NOTHING, (SOFT_OWN_STATUSES, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_ACCESS_ERR), SOFT_STATUSES) \
+	X(COMPLETION_WRITE_IMM, "completion.rdma_write_with_imm", COMPLETES, NOTHING, (SOFT_OWN_STATUSES, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_RNR_RETRY_EXC_ERR), SOFT_STATUSES) \
+	X(COMPLETION_READ, "completion.rdma_read", COMPLETES, NOTHING, (SOFT_OWN_STATUSES, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_ACCESS_ERR), SOFT_STATUSES) \
+	X(COMPLETION_ATOMIC, "completion.atomic", COMPLETES, NOTHING, (SOFT_OWN_STATUSES, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_ACCESS_ERR, IBV_WC_REM_INV_REQ_ERR), SOFT_STATUSES) \
+	X(COMPLETION_BIND, "completion.bind_mw", COMPLETES, NOTHING, (IBV_WC_MW_BIND_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 10.6.7, memory window errors") \
+	X(COMPLETION_INVALIDATE, "completion.local_inv", COMPLETES, NOTHING, (IBV_WC_MW_BIND_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 10.6.7, memory window errors") \
+	X(COMPLETION_RECV, "completion.recv", COMPLETES, NOTHING, (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 9.9.3, the requester gets REM_OP_ERR, or REM_INV_REQ_ERR for LOC_LEN_ERR") \
+	X(COMPLETION_RECV_IMM, "completion.recv_rdma_with_imm", COMPLETES, NOTHING, (IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 9.9.3, the requester gets REM_OP_ERR") \
+	X(COMPLETION_UD_SEND, "completion.ud_send", COMPLETES, NOTHING, (IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; a datagram has no answer, so no remote error") \
+	X(COMPLETION_UD_RECV, "completion.ud_recv", COMPLETES, NOTHING, (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES)
+
+/* clang-format on */
+
+#define SOFT_INCIDENT_NUMBER(identifier, ...) SOFT_INCIDENT_##identifier,
+enum soft_incident { SOFT_INCIDENTS(SOFT_INCIDENT_NUMBER) SOFT_INCIDENT_COUNT };
+#undef SOFT_INCIDENT_NUMBER
+
+#define SOFT_INCIDENT_VALUES 12
+
+struct soft_incident_line {
+	const char *name;
+	enum soft_incident_kind kind;
+	unsigned int takes;
+	int values[SOFT_INCIDENT_VALUES]; /* up to a 0 */
+	const char *clause;
+};
+
+extern const struct soft_incident_line soft_incidents[SOFT_INCIDENT_COUNT];
+
+/* What a rule names the value by: "status", "errno" or "reason"; NULL if it has none. */
+const char *soft_incident_key(enum soft_incident incident);
+
+/* "RETRY_EXC_ERR", "ETIMEDOUT" or "28": returns `text`. */
+const char *soft_incident_value_name(
+    enum soft_incident incident, int value, char *text, size_t size);
+
+/* The value of that name which the incident can have, or 0. */
+int soft_incident_value_find(enum soft_incident incident, const char *name, size_t length);
+
+/* All of them, "ETIMEDOUT or EINVAL": returns `text`. */
+const char *soft_incident_values(enum soft_incident incident, char *text, size_t size);
+
+#endif

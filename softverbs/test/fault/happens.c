@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * happens [-2] [-c N] REQUEST -- posts N (3) requests of one kind to a queue pair of this process, or with -2 of
+ * another one, and prints what each end has seen of it
+ *
+ *	requester: SUCCESS WR_FLUSH_ERR; events QP_FATAL; state 6
+ *	responder: ...
+ *
+ * REQUEST: send, write, write_imm, read, atomic, bind (and invalidations in turn), ud.
+ */
+#include "happens.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define ACCESS \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND)
+#define QKEY 0x11111111
+#define MOST 1024
+
+static char memory[2][4096] __attribute__((aligned(4096)));
+static unsigned int count = 3;
+
+double
+happens_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+void
+happens_make(struct end *end, enum ibv_qp_type type, void *bytes)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_qp_init_attr init = { .qp_type = type,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = MOST,
+		    .max_recv_wr = MOST,
+		    .max_send_sge = 1,
+		    .max_recv_sge = 1 } };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qkey = QKEY,
+		.qp_access_flags = ACCESS & ~IBV_ACCESS_MW_BIND };
+
+	MUST(list);
+	MUST(end->context = ibv_open_device(*list));
+	ibv_free_device_list(list);
+	MUST(!fcntl(end->context->async_fd, F_SETFL, O_NONBLOCK));
+	MUST(end->pd = ibv_alloc_pd(end->context));
+	MUST(end->mr = ibv_reg_mr(end->pd, bytes, 4096, ACCESS));
+	MUST(end->cq = ibv_create_cq(end->context, 2 * MOST, NULL, NULL, 0));
+	init.send_cq = init.recv_cq = end->cq;
+	MUST(end->qp = ibv_create_qp(end->pd, &init));
+	MUST(!ibv_modify_qp(end->qp, &attr,
+	    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+		(type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)));
+	for (unsigned int i = 0; i < count; i++)
+		happens_receive(end);
+	end->address = (struct address){ end->qp->qp_num, end->mr->rkey, (uintptr_t)bytes };
+}
+
+void
+happens_receive(struct end *end)
+{
+	struct ibv_sge sge = { end->mr->addr ? (uintptr_t)end->mr->addr : 0, 2048, end->mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	MUST(!ibv_post_recv(end->qp, &wr, &bad));
+}
+
+void
+happens_connect(struct end *end, const struct address *peer, unsigned int timeout)
+{
+	struct ibv_port_attr port;
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = peer->qpn,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 1,
+		.ah_attr = { .port_num = 1 } };
+
+	end->peer = *peer;
+	MUST(!ibv_query_port(end->context, 1, &port));
+	attr.ah_attr.dlid = port.lid;
+	if (end->qp->qp_type == IBV_QPT_UD) {
+		MUST(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE));
+		attr.qp_state = IBV_QPS_RTS;
+		MUST(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN));
+		MUST(end->ah = ibv_create_ah(end->pd, &attr.ah_attr));
+		return;
+	}
+	MUST(!ibv_modify_qp(end->qp, &attr,
+	    IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RTS,
+		.max_rd_atomic = 4,
+		.timeout = (uint8_t)timeout,
+		.retry_cnt = 1,
+		.rnr_retry = 3 };
+	MUST(!ibv_modify_qp(end->qp, &attr,
+	    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+/* 0, or the error of the call. */
+int
+happens_post(struct end *end, const char *request)
+{
+	struct ibv_sge sge = { (uintptr_t)end->mr->addr, 64, end->mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	wr.wr.rdma.remote_addr = end->peer.bytes;
+	wr.wr.rdma.rkey = end->peer.rkey;
+	if (!strcmp(request, "send")) {
+		wr.opcode = IBV_WR_SEND;
+	} else if (!strcmp(request, "write")) {
+		wr.opcode = IBV_WR_RDMA_WRITE;
+	} else if (!strcmp(request, "write_imm")) {
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+	} else if (!strcmp(request, "read")) {
+		wr.opcode = IBV_WR_RDMA_READ;
+	} else if (!strcmp(request, "atomic")) {
+		wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+		sge.length = 8;
+		wr.wr.atomic.remote_addr = end->peer.bytes;
+		wr.wr.atomic.rkey = end->peer.rkey;
+	} else if (!strcmp(request, "bind")) {
+		MUST(end->mw || (end->mw = ibv_alloc_mw(end->pd, IBV_MW_TYPE_2)));
+		if (!end->key)
+			end->key = end->mw->rkey;
+		wr.num_sge = 0;
+		/* A window is bound and invalidated in turn. */
+		wr.opcode = end->bound ? IBV_WR_LOCAL_INV : IBV_WR_BIND_MW;
+		end->bound = wr.opcode == IBV_WR_BIND_MW;
+		if (wr.opcode == IBV_WR_LOCAL_INV) {
+			wr.invalidate_rkey = end->key;
+		} else {
+			end->key = ibv_inc_rkey(end->key);
+			wr.bind_mw.mw = end->mw;
+			wr.bind_mw.rkey = end->key;
+			wr.bind_mw.bind_info = (struct ibv_mw_bind_info){ end->mr,
+				(uintptr_t)end->mr->addr, 64, IBV_ACCESS_REMOTE_WRITE };
+		}
+	} else {
+		MUST(!strcmp(request, "ud"));
+		wr.opcode = IBV_WR_SEND;
+		wr.wr.ud.ah = end->ah;
+		wr.wr.ud.remote_qpn = end->peer.qpn;
+		wr.wr.ud.remote_qkey = QKEY;
+	}
+	return ibv_post_send(end->qp, &wr, &bad);
+}
+
+const char *
+happens_status(enum ibv_wc_status status)
+{
+	static const char *const names[] = { "SUCCESS", "LOC_LEN_ERR", "LOC_QP_OP_ERR",
+		"LOC_EEC_OP_ERR", "LOC_PROT_ERR", "WR_FLUSH_ERR", "MW_BIND_ERR", "BAD_RESP_ERR",
+		"LOC_ACCESS_ERR", "REM_INV_REQ_ERR", "REM_ACCESS_ERR", "REM_OP_ERR",
+		"RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR", "REM_INV_RD_REQ_ERR",
+		"REM_ABORT_ERR", "INV_EECN_ERR", "INV_EEC_STATE_ERR", "FATAL_ERR",
+		"RESP_TIMEOUT_ERR", "GENERAL_ERR" };
+
+	return status < sizeof names / sizeof *names ? names[status] : "?";
+}
+
+static const char *
+happens_event(enum ibv_event_type type)
+{
+	static const char *const names[] = { "CQ_ERR", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR",
+		"COMM_EST", "SQ_DRAINED", "PATH_MIG", "PATH_MIG_ERR", "DEVICE_FATAL", "PORT_ACTIVE",
+		"PORT_ERR", "LID_CHANGE", "PKEY_CHANGE", "SM_CHANGE", "SRQ_ERR",
+		"SRQ_LIMIT_REACHED", "QP_LAST_WQE_REACHED", "CLIENT_REREGISTER", "GID_CHANGE" };
+
+	return type < sizeof names / sizeof *names ? names[type] : "?";
+}
+
+/* Appends the events that have come, each acknowledged; returns how many. */
+unsigned int
+happens_events(struct end *end, char *text, size_t size)
+{
+	struct ibv_async_event event;
+	unsigned int n = 0;
+
+	while (!ibv_get_async_event(end->context, &event)) {
+		snprintf(text + strlen(text), size - strlen(text), " %s",
+		    happens_event(event.event_type));
+		ibv_ack_async_event(&event);
+		n++;
+	}
+	return n;
+}
+
+int
+happens_state(struct end *end)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init) ? -1 : (int)attr.qp_state;
+}
+
+/* Waits for `wanted` completions, or for the error state, or for some time. */
+static void
+report(struct end *end, const char *who, unsigned int wanted, bool error, char *text, size_t size)
+{
+	const double until = happens_now() + 10;
+	unsigned int found = 0;
+	struct ibv_wc wc;
+
+	snprintf(text, size, "%s:", who);
+	while (happens_now() < until &&
+	       (found < wanted || (error && happens_state(end) != IBV_QPS_ERR))) {
+		while (ibv_poll_cq(end->cq, 1, &wc) > 0) {
+			snprintf(text + strlen(text), size - strlen(text), " %s",
+			    happens_status(wc.status));
+			found++;
+			end->failed |= wc.status != IBV_WC_SUCCESS;
+			end->remote |=
+			    wc.status >= IBV_WC_REM_INV_REQ_ERR && wc.status <= IBV_WC_REM_OP_ERR;
+		}
+	}
+	while (ibv_poll_cq(end->cq, 1, &wc) > 0)
+		snprintf(
+		    text + strlen(text), size - strlen(text), " %s", happens_status(wc.status));
+	snprintf(text + strlen(text), size - strlen(text), "; events");
+	happens_events(end, text, size);
+	snprintf(text + strlen(text), size - strlen(text), "; state %d\n", happens_state(end));
+}
+
+void
+happens_destroy(struct end *end)
+{
+	if (end->ah)
+		MUST(!ibv_destroy_ah(end->ah));
+	MUST(!ibv_destroy_qp(end->qp));
+	MUST(!ibv_destroy_cq(end->cq));
+	if (end->mw)
+		MUST(!ibv_dealloc_mw(end->mw));
+	MUST(!ibv_dereg_mr(end->mr));
+	MUST(!ibv_dealloc_pd(end->pd));
+	MUST(!ibv_close_device(end->context));
+}
+
+static void
+swap(int fd, const struct address *own, struct address *other)
+{
+	MUST(write(fd, own, sizeof *own) == sizeof *own);
+	MUST(read(fd, other, sizeof *other) == sizeof *other);
+}
+
+static void
+responder(int fd, enum ibv_qp_type type)
+{
+	struct end end = { 0 };
+	struct address peer;
+	char text[2048], error;
+
+	MUST(read(fd, &error, 1) == 1); /* the requester is the first process */
+	happens_make(&end, type, memory[1]);
+	swap(fd, &end.address, &peer);
+	happens_connect(&end, &peer, 10);
+	MUST(write(fd, "", 1) == 1);
+	MUST(read(fd, &error, 1) == 1);
+	report(&end, "responder", 0, error, text, sizeof text);
+	MUST(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	happens_destroy(&end);
+	exit(0);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct end end = { 0 }, other = { 0 };
+	const char *request;
+	enum ibv_qp_type type;
+	struct address peer;
+	bool two = false;
+	char text[2048];
+	int fd[2], c, status;
+	ssize_t n;
+
+	while ((c = getopt(argc, argv, "2c:")) != -1) {
+		two |= c == '2';
+		if (c == 'c')
+			count = (unsigned int)atoi(optarg);
+	}
+	MUST(count <= MOST && (request = argv[optind]));
+	type = !strcmp(request, "ud") ? IBV_QPT_UD : IBV_QPT_RC;
+	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd));
+	if (two && !fork())
+		responder(fd[1], type);
+	happens_make(&end, type, memory[0]);
+	if (two) {
+		MUST(write(fd[0], "", 1) == 1);
+		swap(fd[0], &end.address, &peer);
+		MUST(read(fd[0], text, 1) == 1);
+		happens_connect(&end, &peer, 10);
+	} else {
+		happens_make(&other, type, memory[1]);
+		happens_connect(&end, &other.address, 10);
+		happens_connect(&other, &end.address, 10);
+	}
+	for (unsigned int i = 0; i < count; i++)
+		MUST(!happens_post(&end, request));
+	report(&end, "requester", count, false, text, sizeof text);
+	fputs(text, stdout);
+	if (two) {
+		MUST(write(fd[0], &end.remote, 1) == 1);
+		n = read(fd[0], text, sizeof text);
+		MUST(n > 0);
+		printf("%.*s", (int)n, text);
+		MUST(wait(&status) > 0 && !status);
+	} else {
+		report(&other, "responder", 0, end.remote, text, sizeof text);
+		fputs(text, stdout);
+		happens_destroy(&other);
+	}
+	happens_destroy(&end);
+	return 0;
+}
