@@ -36,7 +36,8 @@ struct end {
 	struct ibv_ah *ah;
 	struct address address, peer;
 	uint32_t key;
-	bool bound, failed, remote;
+	unsigned int succeeded;
+	bool bound, remote;
 };
 
 double happens_now(void);
