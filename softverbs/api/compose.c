@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compose.h"
+#include "occur.h"
 #include "verbs.h"
 #include "softverbs/cm/deliver.h"
 #include "softverbs/cm/reset.h"
@@ -102,6 +103,7 @@ static void
 compose(void)
 {
 	soft_handlers_set(&handlers);
+	soft_faults_set_actor(soft_occur);
 	soft_runtime_set_parts(parts, sizeof parts / sizeof parts[0]);
 }
 

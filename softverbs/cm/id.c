@@ -3,6 +3,7 @@
 #include "path.h"
 #include "service.h"
 #include "shared.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/runtime.h"
 
 #include <endian.h>
@@ -63,7 +64,7 @@ id_set_device(struct soft_id *id)
 	id->public.port_num = SOFT_PORT;
 	id->public.pd = soft_cm_device_pd();
 	id->public.route.addr.addr.ibaddr.sgid = soft_path_gid();
-	id->public.route.addr.addr.ibaddr.pkey = htobe16(SOFT_PKEY);
+	id->public.route.addr.addr.ibaddr.pkey = htobe16(soft_port_now().pkey);
 }
 
 struct soft_id *

@@ -2,6 +2,7 @@
 #include "id_qp.h"
 #include "lookup.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/qp/qp_ex.h"
 
 #include <string.h>
@@ -26,7 +27,7 @@ id_qp_init_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 static void
 id_qp_rtr_attr(const struct soft_id *id, struct ibv_qp_attr *attr, int *mask)
 {
-	attr->ah_attr = (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
+	attr->ah_attr = (struct ibv_ah_attr){ .dlid = soft_port_lid(), .port_num = SOFT_PORT };
 	attr->path_mtu = IBV_MTU_4096;
 	attr->dest_qp_num = id->peer_qpn;
 	attr->rq_psn = id->peer_psn;

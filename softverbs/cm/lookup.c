@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lookup.h"
 #include "event.h"
+#include "softverbs/device/changes.h"
 
 #include <string.h>
 
@@ -17,7 +18,7 @@ soft_lookup_fill_event(struct soft_event *event, const struct soft_cm_message *m
 	event->public.param.ud.qp_num = message->qpn;
 	event->public.param.ud.qkey = RDMA_UDP_QKEY;
 	event->public.param.ud.ah_attr =
-	    (struct ibv_ah_attr){ .dlid = SOFT_LID, .port_num = SOFT_PORT };
+	    (struct ibv_ah_attr){ .dlid = soft_port_lid(), .port_num = SOFT_PORT };
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path.h"
 #include "event.h"
+#include "softverbs/device/changes.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -26,10 +27,10 @@ soft_path_create(void)
 	if (!path)
 		return NULL;
 	path->dgid = path->sgid = soft_path_gid();
-	path->dlid = path->slid = htobe16(SOFT_LID);
+	path->dlid = path->slid = htobe16(soft_port_lid());
 	path->reversible = 1;
 	path->numb_path = 1;
-	path->pkey = htobe16(SOFT_PKEY);
+	path->pkey = htobe16(soft_port_now().pkey);
 	path->mtu_selector = SELECTOR_EXACTLY;
 	path->mtu = IBV_MTU_4096;
 	path->rate_selector = SELECTOR_EXACTLY;

@@ -15,7 +15,8 @@ static LIST_HEAD(, soft_context) hearers
 static unsigned int reasons[TROUBLES] GUARDED_BY(soft_locks.device);
 
 static atomic_ullong delay;
-static atomic_uint lid_moves, gid_moves, sm_moves, pkey_moves;
+atomic_uint soft_port_lid_moves;
+static atomic_uint gid_moves, sm_moves, pkey_moves;
 
 static void
 changes_lock(void) ACQUIRE(soft_locks.device) SOFT_NO_EVENT_LOCK UNCHECKED
@@ -76,7 +77,7 @@ soft_port_now(void)
 {
 	return (struct soft_port_now){
 		.down = soft_troubles(SOFT_TROUBLE_DOWN),
-		.lid = (uint16_t)(SOFT_LID + (lid_moves & 0x3fff)),
+		.lid = soft_port_lid(),
 		.sm_lid = (uint16_t)(SOFT_LID + (sm_moves & 0x3fff)),
 		.pkey = pkey_moves ? (uint16_t)(0x8000 | (pkey_moves & 0x3fff)) : SOFT_PKEY,
 		.prefix = gid_moves ? PREFIX_OTHER + gid_moves : PREFIX_FIRST,
@@ -86,7 +87,7 @@ soft_port_now(void)
 void
 soft_port_change_lid(void)
 {
-	lid_moves++;
+	soft_port_lid_moves++;
 }
 
 void
@@ -110,7 +111,7 @@ soft_port_change_gid(void)
 uint32_t
 soft_port_moves(bool global)
 {
-	return lid_moves + (global ? gid_moves : 0);
+	return soft_port_lid_moves + (global ? gid_moves : 0);
 }
 
 void
@@ -158,6 +159,6 @@ soft_changes_reset(void) UNCHECKED
 		reasons[i] = 0;
 	soft_troubles_now = 0;
 	soft_device_gone = false;
-	lid_moves = gid_moves = sm_moves = pkey_moves = 0;
+	soft_port_lid_moves = gid_moves = sm_moves = pkey_moves = 0;
 	delay = 0;
 }

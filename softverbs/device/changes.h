@@ -48,6 +48,16 @@ struct soft_port_now {
 
 struct soft_port_now soft_port_now(void);
 
+extern atomic_uint soft_port_lid_moves;
+
+static inline uint16_t
+soft_port_lid(void)
+{
+	return (
+	    uint16_t)(SOFT_LID +
+		      (atomic_load_explicit(&soft_port_lid_moves, memory_order_relaxed) & 0x3fff));
+}
+
 /* What else is at its port; each call is another value. */
 void soft_port_change_lid(void);
 void soft_port_change_sm(void);

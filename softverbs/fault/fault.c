@@ -29,6 +29,8 @@ static atomic_uint met[SOFT_RULES_MAX][SOFT_CALL_COUNT];
 static atomic_uint met_incidents[SOFT_RULES_MAX][SOFT_INCIDENT_COUNT];
 static atomic_uint moments[SOFT_INCIDENT_COUNT];
 
+static atomic_uint made[SOFT_OBJECTS];
+
 static soft_fault_actor *actor;
 
 /* When the incidents of a rule begin, and when they end; and whether they have begun. */
@@ -161,6 +163,7 @@ soft_faults_reset(void)
 	memset(met, 0, sizeof met);
 	memset(met_incidents, 0, sizeof met_incidents);
 	memset(moments, 0, sizeof moments);
+	memset(made, 0, sizeof made);
 	fault_init_occurrences();
 }
 
@@ -467,6 +470,12 @@ void
 soft_faults_set_actor(soft_fault_actor *of_device)
 {
 	actor = of_device;
+}
+
+unsigned int
+soft_fault_made(enum soft_object object)
+{
+	return soft_faults_have_incidents ? ++made[object] : 0;
 }
 
 int

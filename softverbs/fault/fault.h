@@ -61,6 +61,12 @@ typedef bool soft_fault_actor(
 /* Of the parts above this folder; set before the device is opened. */
 void soft_faults_set_actor(soft_fault_actor *actor);
 
+/*
+ * An object is made that an incident may happen to: which one of its kind it is; 0 if no rule needs
+ * it.
+ */
+unsigned int soft_fault_made(enum soft_object object);
+
 /* What a call that fails so returns, if that is a number. */
 long soft_fault_result(enum soft_call call, int error);
 

@@ -31,7 +31,8 @@ enum soft_incident_kind {
 #define SOFT_TAKES_TIME 4u  /* time=SECONDS: how long something lasts each time; it must */
 #define SOFT_TAKES_WAY 8u   /* way=out */
 #define SOFT_TAKES_DATA 16u /* data=HEX */
-/* The status of the event is the negative errno, and not the errno. */
+#define SOFT_TAKES_CUT (SOFT_TAKES_FOR | SOFT_TAKES_WAY)
+#define SOFT_TAKES_DELAY (SOFT_TAKES_FOR | SOFT_TAKES_TIME)
 
 /* clang-format off */
 
@@ -54,7 +55,26 @@ enum soft_incident_kind {
 	X(COMPLETION_RECV, "completion.recv", COMPLETES, NOTHING, (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 9.9.3, the requester gets REM_OP_ERR, or REM_INV_REQ_ERR for LOC_LEN_ERR") \
 	X(COMPLETION_RECV_IMM, "completion.recv_rdma_with_imm", COMPLETES, NOTHING, (IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; IBA 9.9.3, the requester gets REM_OP_ERR") \
 	X(COMPLETION_UD_SEND, "completion.ud_send", COMPLETES, NOTHING, (IBV_WC_LOC_QP_OP_ERR, IBV_WC_LOC_LEN_ERR, IBV_WC_LOC_PROT_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES "; a datagram has no answer, so no remote error") \
-	X(COMPLETION_UD_RECV, "completion.ud_recv", COMPLETES, NOTHING, (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES)
+	X(COMPLETION_UD_RECV, "completion.ud_recv", COMPLETES, NOTHING, (IBV_WC_LOC_PROT_ERR, IBV_WC_LOC_QP_OP_ERR, IBV_WC_FATAL_ERR, IBV_WC_GENERAL_ERR), SOFT_STATUSES) \
+	X(CQ_ERR, "event.cq_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(QP_FATAL, "event.qp_fatal", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(QP_REQ_ERR, "event.qp_req_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(QP_ACCESS_ERR, "event.qp_access_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(PATH_MIG, "event.path_mig", OCCURS, OF, (0), SOFT_AFFILIATED_EVENT "; the peer or a switch may migrate a path") \
+	X(PATH_MIG_ERR, "event.path_mig_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(SRQ_ERR, "event.srq_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
+	X(SRQ_LIMIT, "event.srq_limit_reached", OCCURS, OF, (0), SOFT_AFFILIATED_EVENT "; only of a queue whose limit is armed") \
+	X(PORT_ERR, "event.port_err", OCCURS, FOR, (0), SOFT_UNAFFILIATED) \
+	X(PORT_ACTIVE, "event.port_active", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(LID_CHANGE, "event.lid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
+	X(GID_CHANGE, "event.gid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
+	X(PKEY_CHANGE, "event.pkey_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
+	X(SM_CHANGE, "event.sm_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(DEVICE_FATAL, "event.device_fatal", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
+	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, the fabric may lose packets") \
+	X(LINK_DELAY, "link.delay", OCCURS, DELAY, (0), "IBA 9.7.6.1.3, the timeout bounds no delay below it") \
+	X(LINK_RNR, "link.rnr", OCCURS, FOR, (0), "IBA 9.7.5.2.8, RNR NAK: a responder that cannot accept a request now")
 
 /* clang-format on */
 

@@ -324,7 +324,7 @@ rule_read_incident_part(const struct reading *reading, const char *word, size_t 
 	if (rule_is_key(word, length, "of=", &value, &rest)) {
 		rule->of = (unsigned int)rule_read_number(value, rest);
 		return rule_takes(reading, "of=", SOFT_TAKES_OF, rule) &&
-		       (rule->of || rule_refuse(reading, "%.*s: not a whole number from 1 on",
+		       (rule->of || rule_refuse(reading, "of=%.*s: not a whole number from 1 on",
 					(int)rest, value));
 	}
 	if (rule_is_key(word, length, "way=", &value, &rest)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ah.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/pd.h"
 
 #include <stdlib.h>
@@ -43,7 +44,8 @@ soft_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ah->ibv = (struct ibv_ah){ .context = pd->context, .pd = pd };
 	ah->global = attr->is_global;
 	ah->here =
-	    attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) : attr->dlid == SOFT_LID;
+	    attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) : attr->dlid == soft_port_lid();
+	ah->moves = soft_port_moves(ah->global);
 	soft_pd_of(pd)->users++;
 	return &ah->ibv;
 }

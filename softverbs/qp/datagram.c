@@ -7,6 +7,7 @@
 #include "sq.h"
 #include "srq.h"
 #include "timeout.h"
+#include "trouble.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
 
@@ -44,7 +45,7 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 		return -EMSGSIZE;
 	/* The handle may be destroyed before the request is executed. */
 	ah = soft_ah_of(wr->wr.ud.ah);
-	send->datagram.here = ah->here;
+	send->datagram.here = ah->here && ah->moves == soft_port_moves(ah->global);
 	send->datagram.global = ah->global;
 	send->datagram.to = wr->wr.ud.remote_qpn;
 	send->datagram.qkey =
@@ -182,6 +183,8 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 
 	if (soft_qpn_slot(frame->from) != link->slot)
 		return false;
+	if (soft_troubles(SOFT_TROUBLE_NO_INPUT))
+		return true; /* it is lost */
 	(void)datagram_deliver(&d, &source, &deferred);
 	soft_deferred_run(&deferred);
 	return true;
@@ -274,6 +277,9 @@ datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *st
 	*status = soft_fate_of_send(qp, send);
 	if (*status != IBV_WC_SUCCESS || !send->datagram.here)
 		return true;
+	if (soft_troubles(SOFT_TROUBLE_DOWN) ||
+	    (soft_qpn_slot(d.to) != soft_slot_number() && soft_troubles(SOFT_TROUBLE_NO_OUTPUT)))
+		return true; /* it is lost */
 	if (soft_qpn_slot(d.to) != soft_slot_number())
 		return datagram_carry(qp, &d, &source, status);
 	*status = datagram_deliver(&d, &source, deferred);
@@ -285,9 +291,13 @@ soft_datagram_run(struct soft_qp *qp, struct soft_deferred *deferred)
 {
 	struct soft_sq *sq = &qp->sq;
 	enum ibv_wc_status status;
+	struct soft_send *send;
 
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
-		if (!datagram_send(qp, soft_sq_at(sq, sq->head), &status, deferred))
+		send = soft_sq_at(sq, sq->head);
+		if (send->due && soft_trouble_delays(qp, send))
+			break;
+		if (!datagram_send(qp, send, &status, deferred))
 			break;
 		if (status != IBV_WC_SUCCESS)
 			soft_sq_fail(qp, status);

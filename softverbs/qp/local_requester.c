@@ -6,6 +6,7 @@
 #include "qp_table.h"
 #include "sq.h"
 #include "stall.h"
+#include "trouble.h"
 
 static struct soft_qp *
 local_sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
@@ -26,11 +27,16 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
 		send = soft_sq_at(sq, sq->head);
+		if (send->due && soft_trouble_delays(qp, send))
+			return;
 		status = soft_sq_check(qp, send);
 		if (status != IBV_WC_SUCCESS) {
 			/* it is not executed */
 		} else if (soft_opcode_is_local(send->opcode)) {
 			status = soft_mw_execute(qp, send);
+		} else if (soft_trouble_holds_requests(qp)) {
+			soft_sq_stall_for_peer(qp);
+			return;
 		} else {
 			peer = local_sq_find_peer(qp);
 			verdict =

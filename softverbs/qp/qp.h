@@ -68,6 +68,7 @@ struct soft_send {
 	int num_sge;
 	bool signaled;
 	bool executed;		 /* a bind or invalidation that completes after those before it */
+	uint64_t due;		 /* not before this time, as messages take longer; 0: at once */
 	bool judged;		 /* `fate` is set */
 	enum ibv_wc_status fate; /* with which a rule lets it complete; see fate.h */
 	bool asked_to_pull;	 /* a read: its answer may be addresses */
@@ -102,6 +103,7 @@ enum soft_stall {
 	SOFT_STALLED_RECEIVE, /* the peer has no receive posted */
 	SOFT_STALLED_PEER,    /* the peer is in error, or not connected yet */
 	SOFT_STALLED_LINK,    /* no link to its process can be had */
+	SOFT_STALLED_DELAY,   /* until the oldest request that was not sent is due */
 };
 
 struct soft_sq {
@@ -255,6 +257,8 @@ struct soft_qp {
 	LIST_HEAD(, soft_mw) windows GUARDED_BY(soft_locks.keys); /* of type 2, bound on it */
 
 	enum ibv_qp_state state; /* written under both locks */
+	uint32_t moves;		 /* of the port, when it was connected; written under both locks */
+	unsigned int made;	 /* which one of the process it is; 0 without rules of incidents */
 	bool dead;		 /* destroyed; written under both locks */
 	struct ibv_qp_attr attr; /* as ibv_modify_qp() set them; written under both locks */
 	struct ibv_qp_init_attr init;

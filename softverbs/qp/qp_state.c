@@ -7,6 +7,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/slot.h"
 
@@ -179,6 +180,8 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	}
 	qp_set_values(&qp->attr, attr, mask);
 	qp->state = to;
+	if (mask & IBV_QP_AV)
+		qp->moves = soft_port_moves(qp->attr.ah_attr.is_global);
 	if (connects)
 		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)

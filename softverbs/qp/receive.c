@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "receive.h"
+#include "softverbs/device/changes.h"
 
 int
 soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
@@ -9,7 +10,7 @@ soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
 	wc->qp_num = qp->ibv.qp_num;
 	if (!wc->src_qp)
 		wc->src_qp = qp->attr.dest_qp_num;
-	wc->slid = SOFT_LID;
+	wc->slid = soft_port_lid();
 	return soft_cq_push(
 	    soft_cq_of(qp->ibv.recv_cq), wc, solicited || wc->status != IBV_WC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 #include "timeout.h"
 #include "sq.h"
 #include "stall.h"
+#include "trouble.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/peer.h"
@@ -450,7 +451,7 @@ soft_remote_requester_run(struct soft_qp *qp)
 	struct soft_send *send;
 	int budget = BUDGET, r = 0;
 
-	if (sq->confirming) {
+	if (sq->confirming && !soft_trouble_holds_requests(qp)) {
 		link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
 		r = link ? requester_send_confirmation(qp, link) : 0;
 	}
@@ -459,11 +460,19 @@ soft_remote_requester_run(struct soft_qp *qp)
 		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))
 			break;
 		send = soft_sq_at(sq, sq->next);
+		if (send->due && soft_trouble_delays(qp, send))
+			break;
 		if (!requester_may_send(qp, send))
 			break;
 		if (soft_opcode_is_local(send->opcode)) {
 			requester_execute(qp, send);
 			continue;
+		}
+		/* A message that was begun is sent whole; answers may come of those before it. */
+		if (!sq->offset && soft_trouble_holds_requests(qp)) {
+			if (sq->head == sq->next)
+				soft_sq_stall_for_peer(qp);
+			break;
 		}
 		if (!link)
 			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
@@ -515,7 +524,7 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 	} else if (gone && sq->head != sq->tail) {
 		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	} else if (!sq->stall && (sq->next != sq->head || sq->offset)) {
+	} else if ((!sq->stall || sq->stall == SOFT_STALLED_DELAY) && (sq->next != sq->head || sq->offset)) {
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}

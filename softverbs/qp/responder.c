@@ -5,6 +5,7 @@
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
+#include "trouble.h"
 
 /* Takes a receive into qp->current; false if there is none. */
 static bool
@@ -110,7 +111,8 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	struct soft_message *message = &qp->message;
 	bool send_like = send->opcode > IBV_WR_RDMA_WRITE_WITH_IMM;
 
-	if (send->opcode != IBV_WR_RDMA_WRITE && !responder_take_receive(qp)) {
+	if (send->opcode != IBV_WR_RDMA_WRITE &&
+	    (soft_troubles(SOFT_TROUBLE_RNR) || !responder_take_receive(qp))) {
 		deferred->rnr_timer = qp->attr.min_rnr_timer;
 		return SOFT_NOT_READY;
 	}
@@ -226,7 +228,8 @@ bool
 soft_responder_answers(struct soft_qp *qp, uint32_t from)
 {
 	if (qp->dead || soft_qp_is_datagram(qp) || qp->refusing || qp->state < IBV_QPS_RTR ||
-	    qp->state >= IBV_QPS_ERR || qp->attr.dest_qp_num != from)
+	    qp->state >= IBV_QPS_ERR || qp->attr.dest_qp_num != from ||
+	    soft_trouble_refuses(qp, soft_qpn_slot(from) != soft_qpn_slot(qp->ibv.qp_num)))
 		return false;
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;

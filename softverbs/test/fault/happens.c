@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * happens [-2] [-c N] REQUEST -- posts N (3) requests of one kind to a queue pair of this process, or with -2 of
+ * happens [-2] [-c N] [OPTION...] REQUEST -- posts N (3) requests of one kind to a queue pair of this process, or with -2 of
  * another one, and prints what each end has seen of it
  *
  *	requester: SUCCESS WR_FLUSH_ERR; events QP_FATAL; state 6
  *	responder: ...
  *
+ *	-i MS    posts each request so long after the completion of the one before, until one fails;
+ *	         of completions that are the same in a row it prints one, and then the longest time
+ *	         between two
+ *	-t CODE  the timeout of the queue pairs (10)
+ *	-r N     how often a request is tried again that finds no receive (3; 7 is for ever)
+ *	-s       the responder has a shared receive queue, with a limit that is armed
+ *	-p       prints what the port is like at the end
+ *
  * REQUEST: send, write, write_imm, read, atomic, bind (and invalidations in turn), ud.
  */
 #include "happens.h"
 
-#include <poll.h>
+#include <endian.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -24,7 +32,7 @@
 #define MOST 1024
 
 static char memory[2][4096] __attribute__((aligned(4096)));
-static unsigned int count = 3;
+static unsigned int count = 3, interval, timeout = 10, rnr_retry = 3;
 
 double
 happens_now(void)
@@ -36,8 +44,10 @@ happens_now(void)
 }
 
 void
-happens_make(struct end *end, enum ibv_qp_type type, void *bytes)
+happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared)
 {
+	struct ibv_srq_init_attr queue = { .attr = { .max_wr = MOST, .max_sge = 1 } };
+	struct ibv_srq_attr limit = { .srq_limit = 1 };
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_qp_init_attr init = { .qp_type = type,
 		.sq_sig_all = 1,
@@ -58,12 +68,16 @@ happens_make(struct end *end, enum ibv_qp_type type, void *bytes)
 	MUST(end->mr = ibv_reg_mr(end->pd, bytes, 4096, ACCESS));
 	MUST(end->cq = ibv_create_cq(end->context, 2 * MOST, NULL, NULL, 0));
 	init.send_cq = init.recv_cq = end->cq;
+	if (shared)
+		MUST(end->srq = init.srq = ibv_create_srq(end->pd, &queue));
 	MUST(end->qp = ibv_create_qp(end->pd, &init));
 	MUST(!ibv_modify_qp(end->qp, &attr,
 	    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
 		(type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS)));
 	for (unsigned int i = 0; i < count; i++)
 		happens_receive(end);
+	if (shared)
+		MUST(!ibv_modify_srq(end->srq, &limit, IBV_SRQ_LIMIT));
 	end->address = (struct address){ end->qp->qp_num, end->mr->rkey, (uintptr_t)bytes };
 }
 
@@ -73,11 +87,12 @@ happens_receive(struct end *end)
 	struct ibv_sge sge = { end->mr->addr ? (uintptr_t)end->mr->addr : 0, 2048, end->mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	MUST(!ibv_post_recv(end->qp, &wr, &bad));
+	MUST(!(
+	    end->srq ? ibv_post_srq_recv(end->srq, &wr, &bad) : ibv_post_recv(end->qp, &wr, &bad)));
 }
 
 void
-happens_connect(struct end *end, const struct address *peer, unsigned int timeout)
+happens_connect(struct end *end, const struct address *peer)
 {
 	struct ibv_port_attr port;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
@@ -104,7 +119,7 @@ happens_connect(struct end *end, const struct address *peer, unsigned int timeou
 		.max_rd_atomic = 4,
 		.timeout = (uint8_t)timeout,
 		.retry_cnt = 1,
-		.rnr_retry = 3 };
+		.rnr_retry = (uint8_t)rnr_retry };
 	MUST(!ibv_modify_qp(end->qp, &attr,
 	    IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 		IBV_QP_MAX_QP_RD_ATOMIC));
@@ -216,7 +231,7 @@ report(struct end *end, const char *who, unsigned int wanted, bool error, char *
 	unsigned int found = 0;
 	struct ibv_wc wc;
 
-	snprintf(text, size, "%s:", who);
+	snprintf(text + strlen(text), size - strlen(text), "%s:", who);
 	while (happens_now() < until &&
 	       (found < wanted || (error && happens_state(end) != IBV_QPS_ERR))) {
 		while (ibv_poll_cq(end->cq, 1, &wc) > 0) {
@@ -246,11 +261,66 @@ happens_destroy(struct end *end)
 		MUST(!ibv_destroy_ah(end->ah));
 	MUST(!ibv_destroy_qp(end->qp));
 	MUST(!ibv_destroy_cq(end->cq));
+	if (end->srq)
+		MUST(!ibv_destroy_srq(end->srq));
 	if (end->mw)
 		MUST(!ibv_dealloc_mw(end->mw));
 	MUST(!ibv_dereg_mr(end->mr));
 	MUST(!ibv_dealloc_pd(end->pd));
 	MUST(!ibv_close_device(end->context));
+}
+
+static void
+one_by_one(struct end *end, const char *request, char *text, size_t size)
+{
+	const char *last = "";
+	double begun, longest = 0;
+	struct ibv_wc wc;
+	int n = 0, r = 0;
+
+	snprintf(text, size, "requester:");
+	for (unsigned int i = 0; i < count; i++) {
+		begun = happens_now();
+		r = happens_post(end, request);
+		while (!r && !(n = ibv_poll_cq(end->cq, 1, &wc)) && happens_now() < begun + 20)
+			usleep(100);
+		if (happens_now() - begun > longest)
+			longest = happens_now() - begun;
+		if (r || n <= 0) {
+			last = r ? "no post" : n ? "no poll" : "nothing";
+			snprintf(text + strlen(text), size - strlen(text), " %s", last);
+			break;
+		}
+		end->succeeded += !wc.status;
+		if (strcmp(last, happens_status(wc.status)) != 0)
+			snprintf(text + strlen(text), size - strlen(text), " %s",
+			    happens_status(wc.status));
+		last = happens_status(wc.status);
+		if (wc.status)
+			break;
+		usleep(interval * 1000);
+	}
+	snprintf(text + strlen(text), size - strlen(text), "; events");
+	happens_events(end, text, size);
+	snprintf(text + strlen(text), size - strlen(text), "; state %d; longest %.0f ms\n",
+	    happens_state(end), longest * 1000);
+}
+
+static void
+print_port(struct end *end)
+{
+	struct ibv_port_attr attr;
+	union ibv_gid gid;
+	__be16 pkey;
+
+	if (ibv_query_port(end->context, 1, &attr)) {
+		printf("port: %s\n", strerror(errno));
+		return;
+	}
+	MUST(
+	    !ibv_query_gid(end->context, 1, 0, &gid) && !ibv_query_pkey(end->context, 1, 0, &pkey));
+	printf("port: state %d, lid %d, sm %d, pkey %04x, prefix %016llx\n", attr.state, attr.lid,
+	    attr.sm_lid, be16toh(pkey), (unsigned long long)be64toh(gid.global.subnet_prefix));
 }
 
 static void
@@ -261,7 +331,7 @@ swap(int fd, const struct address *own, struct address *other)
 }
 
 static void
-responder(int fd, enum ibv_qp_type type)
+responder(int fd, enum ibv_qp_type type, bool shared)
 {
 	struct end end = { 0 };
 	struct address peer;
@@ -269,11 +339,12 @@ responder(int fd, enum ibv_qp_type type)
 	char text[2048];
 
 	MUST(read(fd, text, 1) == 1); /* the requester is the first process */
-	happens_make(&end, type, memory[1]);
+	happens_make(&end, type, memory[1], shared);
 	swap(fd, &end.address, &peer);
-	happens_connect(&end, &peer, 10);
+	happens_connect(&end, &peer);
 	MUST(write(fd, "", 1) == 1);
 	MUST(read(fd, ends, 2) == 2);
+	*text = '\0';
 	report(&end, "responder", ends[0], ends[1], text, sizeof text);
 	MUST(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	happens_destroy(&end);
@@ -293,14 +364,22 @@ main(int argc, char **argv)
 	const char *request;
 	enum ibv_qp_type type;
 	struct address peer;
-	bool two = false;
+	bool two = false, shared = false, port = false;
 	unsigned char ends[2];
 	char text[2048];
 	int fd[2], c, status;
 	ssize_t n;
 
-	while ((c = getopt(argc, argv, "2c:")) != -1) {
+	while ((c = getopt(argc, argv, "2c:i:t:r:sp")) != -1) {
 		two |= c == '2';
+		shared |= c == 's';
+		port |= c == 'p';
+		if (c == 'i')
+			interval = (unsigned int)atoi(optarg);
+		if (c == 'r')
+			rnr_retry = (unsigned int)atoi(optarg);
+		if (c == 't')
+			timeout = (unsigned int)atoi(optarg);
 		if (c == 'c')
 			count = (unsigned int)atoi(optarg);
 	}
@@ -308,21 +387,26 @@ main(int argc, char **argv)
 	type = !strcmp(request, "ud") ? IBV_QPT_UD : IBV_QPT_RC;
 	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd));
 	if (two && !fork())
-		responder(fd[1], type);
-	happens_make(&end, type, memory[0]);
+		responder(fd[1], type, shared);
+	happens_make(&end, type, memory[0], false);
 	if (two) {
 		MUST(write(fd[0], "", 1) == 1);
 		swap(fd[0], &end.address, &peer);
 		MUST(read(fd[0], text, 1) == 1);
-		happens_connect(&end, &peer, 10);
+		happens_connect(&end, &peer);
 	} else {
-		happens_make(&other, type, memory[1]);
-		happens_connect(&end, &other.address, 10);
-		happens_connect(&other, &end.address, 10);
+		happens_make(&other, type, memory[1], shared);
+		happens_connect(&end, &other.address);
+		happens_connect(&other, &end.address);
 	}
-	for (unsigned int i = 0; i < count; i++)
-		MUST(!happens_post(&end, request));
-	report(&end, "requester", count, false, text, sizeof text);
+	*text = '\0';
+	if (interval) {
+		one_by_one(&end, request, text, sizeof text);
+	} else {
+		for (unsigned int i = 0; i < count; i++)
+			MUST(!happens_post(&end, request));
+		report(&end, "requester", count, false, text, sizeof text);
+	}
 	fputs(text, stdout);
 	/* A receive may complete later than what it answers. */
 	ends[0] = (unsigned char)(takes_receive(request) ? end.succeeded : 0);
@@ -334,10 +418,13 @@ main(int argc, char **argv)
 		printf("%.*s", (int)n, text);
 		MUST(wait(&status) > 0 && !status);
 	} else {
+		*text = '\0';
 		report(&other, "responder", 0, end.remote, text, sizeof text);
 		fputs(text, stdout);
 		happens_destroy(&other);
 	}
+	if (port)
+		print_port(&end);
 	happens_destroy(&end);
 	return 0;
 }

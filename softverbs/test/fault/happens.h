@@ -34,6 +34,7 @@ struct end {
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	struct ibv_ah *ah;
+	struct ibv_srq *srq;
 	struct address address, peer;
 	uint32_t key;
 	unsigned int succeeded;
@@ -41,9 +42,9 @@ struct end {
 };
 
 double happens_now(void);
-void happens_make(struct end *end, enum ibv_qp_type type, void *bytes);
+void happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared);
 void happens_receive(struct end *end);
-void happens_connect(struct end *end, const struct address *peer, unsigned int timeout);
+void happens_connect(struct end *end, const struct address *peer);
 int happens_post(struct end *end, const char *request);
 const char *happens_status(enum ibv_wc_status status);
 unsigned int happens_events(struct end *end, char *text, size_t size);

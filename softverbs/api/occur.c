@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "occur.h"
+#include "softverbs/device/changes.h"
+#include "softverbs/qp/occur.h"
+#include "softverbs/qp/trouble.h"
+
+static void
+occur_trouble(unsigned int trouble, bool begins)
+{
+	if (begins) {
+		soft_trouble_begin(trouble);
+		return;
+	}
+	soft_trouble_end(trouble);
+	soft_trouble_heal();
+}
+
+static void
+occur_to_port(bool down)
+{
+	if (down)
+		occur_trouble(SOFT_TROUBLE_DOWN, true);
+	/* Whatever it was that the port was down for. */
+	while (!down && soft_troubles(SOFT_TROUBLE_DOWN))
+		occur_trouble(SOFT_TROUBLE_DOWN, false);
+	(void)soft_changes_raise(down ? IBV_EVENT_PORT_ERR : IBV_EVENT_PORT_ACTIVE);
+}
+
+/* Those that are there once change something for ever. */
+bool
+soft_occur(enum soft_incident incident, const struct soft_rule *rule, bool begins)
+{
+	switch (incident) {
+	case SOFT_INCIDENT_PORT_ERR:
+		occur_to_port(begins);
+		return true;
+	case SOFT_INCIDENT_PORT_ACTIVE:
+		occur_to_port(false);
+		return true;
+	case SOFT_INCIDENT_LID_CHANGE:
+		soft_port_change_lid();
+		soft_trouble_begin(SOFT_TROUBLE_MOVED);
+		return soft_changes_raise(IBV_EVENT_LID_CHANGE);
+	case SOFT_INCIDENT_GID_CHANGE:
+		soft_port_change_gid();
+		soft_trouble_begin(SOFT_TROUBLE_MOVED);
+		return soft_changes_raise(IBV_EVENT_GID_CHANGE);
+	case SOFT_INCIDENT_PKEY_CHANGE:
+		soft_port_change_pkey();
+		return soft_changes_raise(IBV_EVENT_PKEY_CHANGE);
+	case SOFT_INCIDENT_SM_CHANGE:
+		soft_port_change_sm();
+		return soft_changes_raise(IBV_EVENT_SM_CHANGE);
+	case SOFT_INCIDENT_CLIENT_REREGISTER:
+		return soft_changes_raise(IBV_EVENT_CLIENT_REREGISTER);
+	case SOFT_INCIDENT_DEVICE_FATAL:
+		soft_device_remove();
+		(void)soft_changes_raise(IBV_EVENT_DEVICE_FATAL);
+		soft_qp_fail_all();
+		return true;
+	case SOFT_INCIDENT_LINK_CUT:
+		occur_trouble(rule->out ? SOFT_TROUBLE_OUT : SOFT_TROUBLE_CUT, begins);
+		return true;
+	case SOFT_INCIDENT_LINK_DELAY:
+		soft_delay_set(rule->time);
+		occur_trouble(SOFT_TROUBLE_DELAY, begins);
+		return true;
+	case SOFT_INCIDENT_LINK_RNR:
+		occur_trouble(SOFT_TROUBLE_RNR, begins);
+		return true;
+	default:
+		return begins && soft_qp_occur(incident, rule->of);
+	}
+}
