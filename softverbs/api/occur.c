@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "occur.h"
+#include "softverbs/cm/hold.h"
+#include "softverbs/cm/occur.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/qp/occur.h"
 #include "softverbs/qp/trouble.h"
@@ -13,6 +15,7 @@ occur_trouble(unsigned int trouble, bool begins)
 	}
 	soft_trouble_end(trouble);
 	soft_trouble_heal();
+	soft_hold_release();
 }
 
 static void
@@ -53,8 +56,13 @@ soft_occur(enum soft_incident incident, const struct soft_rule *rule, bool begin
 		return soft_changes_raise(IBV_EVENT_SM_CHANGE);
 	case SOFT_INCIDENT_CLIENT_REREGISTER:
 		return soft_changes_raise(IBV_EVENT_CLIENT_REREGISTER);
+	case SOFT_INCIDENT_UNREACHABLE_LATER:
+		return soft_cm_occur_unreachable(rule->of);
+	case SOFT_INCIDENT_DEVICE_REMOVAL:
 	case SOFT_INCIDENT_DEVICE_FATAL:
 		soft_device_remove();
+		if (incident == SOFT_INCIDENT_DEVICE_REMOVAL)
+			soft_cm_occur_removal();
 		(void)soft_changes_raise(IBV_EVENT_DEVICE_FATAL);
 		soft_qp_fail_all();
 		return true;

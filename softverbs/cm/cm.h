@@ -109,6 +109,7 @@ struct soft_id {
 	unsigned int generation; /* of the process */
 	enum soft_id_state state GUARDED_BY(soft_locks.cm);
 	uint32_t number;
+	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
 	struct soft_context *context; /* a reference, once the id is bound to the device */
 	struct soft_service *service GUARDED_BY(soft_locks.cm);
 	LIST_ENTRY(soft_id) service_link;

@@ -5,6 +5,7 @@
 #include "shared.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/fault/fault.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -77,6 +78,12 @@ soft_id_find(uint32_t number)
 	return table[index].id;
 }
 
+const struct ibv_context *
+soft_id_context(const struct soft_id *id)
+{
+	return id->context ? &id->context->verbs.context : NULL;
+}
+
 enum soft_id_state
 soft_id_state(struct soft_id *id)
 {
@@ -108,6 +115,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->public.ps = ps;
 	id->public.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 	id->generation = soft_runtime_generation();
+	id->made = soft_fault_made(SOFT_OBJECT_ID);
 	id->psn = soft_random32() & SOFT_PSN_MASK;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;
 	if (id_assign_number(id)) {

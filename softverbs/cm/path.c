@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path.h"
 #include "event.h"
+#include "id.h"
 #include "softverbs/device/changes.h"
+#include "softverbs/fault/fault.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -79,12 +81,17 @@ int
 soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path)
 {
 	struct soft_event *event = soft_event_create();
-	int r = -ENOMEM;
+	int r = -ENOMEM, error = 0;
 
 	soft_cm_lock();
 	if (event && path)
 		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
-	if (!r) {
+	if (!r)
+		error = soft_fault_now(SOFT_INCIDENT_ROUTE_ERROR, soft_id_context(id));
+	if (error) {
+		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_ERROR, -error);
+		free(path);
+	} else if (!r) {
 		soft_path_give(id, path);
 		id->state = SOFT_ID_ROUTE_RESOLVED;
 		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);

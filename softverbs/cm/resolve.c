@@ -7,6 +7,7 @@
 #include "path.h"
 #include "service.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
 
@@ -47,7 +48,7 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	struct rdma_addr *addr = &id->public.route.addr;
 	struct sockaddr_storage any = { .ss_family = target->ss_family };
 	uint16_t port;
-	int r;
+	int r, error;
 
 	if (id->state == SOFT_ID_IDLE) {
 		r = resolve_bind_source(id, source ? source : (struct sockaddr *)&any);
@@ -58,8 +59,10 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	}
 	addr->dst_storage = *target;
 	addr->addr.ibaddr.dgid = soft_path_gid();
-	if (!reachable) {
-		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+	error =
+	    reachable ? soft_fault_now(SOFT_INCIDENT_ADDR_ERROR, soft_id_context(id)) : ENETUNREACH;
+	if (error) {
+		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -error);
 		return 0;
 	}
 	/* The source address for an address of this host is the same address. */

@@ -378,9 +378,9 @@ fault_decide(enum soft_call call, const struct ibv_context *context, unsigned in
 	return first->error ? first->error : soft_calls[call].errors[0];
 }
 
-/* A call that needs the device fails after its removal.  What destroys succeeds. */
-static bool
-fault_needs_device(enum soft_call call)
+/* The error of a call that needs the device, after its removal.  What destroys succeeds. */
+static int
+fault_of_removal(enum soft_call call)
 {
 	const char *name = soft_call_name(call);
 
@@ -397,11 +397,17 @@ fault_needs_device(enum soft_call call)
 	case SOFT_CALL_ibv_post_srq_recv:
 	case SOFT_CALL_ibv_req_notify_cq:
 	case SOFT_CALL_ibv_read_sysfs_file:
-		return false;
+	case SOFT_CALL_rdma_create_id: /* of no device yet */
+	case SOFT_CALL_rdma_create_event_channel:
+	case SOFT_CALL_rdma_bind_addr:
+		return 0;
 	default:
-		return !strstr(name, "_destroy_") && !strstr(name, "_dealloc_") &&
-		       !strstr(name, "_dereg_") && !strstr(name, "_close_") &&
-		       soft_error_is_allowed(call, EIO);
+		if (strstr(name, "_destroy_") || strstr(name, "_dealloc_") ||
+		    strstr(name, "_dereg_") || strstr(name, "_close_"))
+			return 0;
+		return soft_error_is_allowed(call, EIO)	   ? EIO :
+		       soft_error_is_allowed(call, ENODEV) ? ENODEV :
+							     0;
 	}
 }
 
@@ -417,8 +423,8 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 	if (error) {
 		snprintf(tail, sizeof tail, ":errno=%s", soft_error_name(error));
 		fault_record(tail, "%s:nth=%u", soft_call_name(call), n);
-	} else if (soft_device_is_gone() && fault_needs_device(call)) {
-		error = EIO;
+	} else if (soft_device_is_gone()) {
+		error = fault_of_removal(call);
 	}
 	if (error)
 		errno = error;

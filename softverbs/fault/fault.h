@@ -51,6 +51,15 @@ const struct soft_rule *soft_fault_happens(
 /* The same for one with a value: 0 if it does not happen. */
 int soft_fault_value(enum soft_incident incident, const struct ibv_context *context, int unfit);
 
+/* The same, where there may be no rules of incidents. */
+static inline int
+soft_fault_now(enum soft_incident incident, const struct ibv_context *context)
+{
+	return __builtin_expect(soft_faults_have_incidents, false) ?
+		   soft_fault_value(incident, context, 0) :
+		   0;
+}
+
 /*
  * Lets an incident of kind SOFT_OCCURS begin or end; no lock is held.  False if there is nothing
  * that it could happen to.

@@ -46,6 +46,7 @@ soft_incident_key(enum soft_incident incident)
 		return "errno";
 	case SOFT_REJECTS:
 		return "reason";
+	case SOFT_HAPPENS:
 	case SOFT_OCCURS:
 		break;
 	}

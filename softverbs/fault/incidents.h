@@ -21,6 +21,7 @@ enum soft_incident_kind {
 	SOFT_COMPLETES, /* a request is about to be executed: its status */
 	SOFT_ANSWERS,	/* something ends in the connection manager: an errno */
 	SOFT_REJECTS,	/* the same: the reason of a rejection */
+	SOFT_HAPPENS,	/* something is done; it has no value */
 	SOFT_OCCURS,	/* at a time, or when a call is made; it has no value */
 };
 
@@ -74,7 +75,22 @@ enum soft_incident_kind {
 	X(DEVICE_FATAL, "event.device_fatal", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
 	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, the fabric may lose packets") \
 	X(LINK_DELAY, "link.delay", OCCURS, DELAY, (0), "IBA 9.7.6.1.3, the timeout bounds no delay below it") \
-	X(LINK_RNR, "link.rnr", OCCURS, FOR, (0), "IBA 9.7.5.2.8, RNR NAK: a responder that cannot accept a request now")
+	X(LINK_RNR, "link.rnr", OCCURS, FOR, (0), "IBA 9.7.5.2.8, RNR NAK: a responder that cannot accept a request now") \
+	X(ADDR_ERROR, "cm.addr_error", ANSWERS, NOTHING, (ETIMEDOUT, ENETUNREACH, ENODEV), "rdma_get_cm_event(3); addr.c, process_one_req") \
+	X(ROUTE_ERROR, "cm.route_error", ANSWERS, NOTHING, (ETIMEDOUT, EINVAL, ENODEV), "rdma_get_cm_event(3); cma.c, cma_query_handler") \
+	X(REJECTED, "cm.rejected", REJECTS, DATA, (28, 1, 3, 4, 5, 8, 10, 12), "IBA 12.6.7.2, rejection reasons; rdma_get_cm_event(3)") \
+	X(UNREACHABLE, "cm.unreachable", ANSWERS, NOTHING, (ETIMEDOUT), "IBA 12.9.8, retries of the REQ; cma.c, cma_ib_handler") \
+	X(CONNECT_ERROR, "cm.connect_error", ANSWERS, NOTHING, (EINVAL, ENOMEM, EIO), "rdma_get_cm_event(3); librdmacm, ucma_process_conn_resp: the queue pair cannot be modified") \
+	X(LOST_REQ, "cm.lost_req", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(LOST_REP, "cm.lost_rep", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(LOST_RTU, "cm.lost_rtu", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(LOST_REJ, "cm.lost_rej", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(LOST_DREQ, "cm.lost_dreq", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(LOST_DREP, "cm.lost_drep", HAPPENS, NOTHING, (0), SOFT_LOST) \
+	X(DISCONNECTED_TWICE, "cm.disconnected_twice", HAPPENS, NOTHING, (0), "rdma_get_cm_event(3) does not say that it comes once") \
+	X(TIMEWAIT_EXIT, "cm.timewait_exit", HAPPENS, TIME, (0), "IBA 12.9.8.4, time wait depends on the life time of packets and the delay of the peer") \
+	X(UNREACHABLE_LATER, "cm.unreachable_later", OCCURS, OF, (0), "cma.c, cma_netevent_work_handler: the neighbour of a connected id has changed") \
+	X(DEVICE_REMOVAL, "cm.device_removal", OCCURS, NOTHING, (0), "rdma_get_cm_event(3); cma.c, cma_process_remove; uverbs_main.c, ib_uverbs_remove_one")
 
 /* clang-format on */
 
