@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hold.h"
-#include "deliver.h"
-#include "message.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/fault/fault.h"
@@ -13,12 +11,10 @@
 
 struct held {
 	STAILQ_ENTRY(held) next;
-	bool input, incoming;
-	unsigned int slot;
-	struct soft_cm_message message;
+	struct soft_held held;
 };
 
-static STAILQ_HEAD(held_list, held) list = STAILQ_HEAD_INITIALIZER(list);
+static STAILQ_HEAD(, held) list = STAILQ_HEAD_INITIALIZER(list);
 static unsigned int count;
 
 static void
@@ -28,9 +24,7 @@ hold_add(bool input, unsigned int slot, bool incoming, const struct soft_cm_mess
 
 	if (!held)
 		return;
-	*held = (struct held){
-		.input = input, .slot = slot, .incoming = incoming, .message = *message
-	};
+	held->held = (struct soft_held){ input, incoming, slot, *message };
 	STAILQ_INSERT_TAIL(&list, held, next);
 	count++;
 }
@@ -78,24 +72,21 @@ soft_hold_input(const struct soft_cm_message *message)
 	return true;
 }
 
-void
-soft_hold_release(void)
+unsigned int
+soft_hold_count(void)
 {
-	struct held_list all = STAILQ_HEAD_INITIALIZER(all);
-	struct held *held;
+	return count;
+}
 
-	soft_cm_lock();
-	STAILQ_CONCAT(&all, &list);
-	count = 0;
-	while ((held = STAILQ_FIRST(&all))) {
-		STAILQ_REMOVE_HEAD(&all, next);
-		if (held->input && !soft_hold_input(&held->message))
-			soft_cm_deliver(&held->message);
-		else if (!held->input)
-			(void)soft_cm_carry_again(held->slot, held->incoming, &held->message);
-		free(held);
-	}
-	soft_cm_unlock();
+void
+soft_hold_take(struct soft_held *out)
+{
+	struct held *held = STAILQ_FIRST(&list);
+
+	STAILQ_REMOVE_HEAD(&list, next);
+	count--;
+	*out = held->held;
+	free(held);
 }
 
 void

@@ -10,15 +10,25 @@
 
 #include "cm.h"
 
-/* A message to a process, or from one: true if it is held, or lost for ever, which the second, for one that was held, does not decide again. */
+struct soft_held {
+	bool input, incoming;
+	unsigned int slot;
+	struct soft_cm_message message;
+};
+
+/*
+ * A message to a process, or from one: true if it is held, or lost for ever.  The second one is for
+ * a message that was held: that it is not lost was decided.
+ */
 bool soft_hold_output(unsigned int slot, bool incoming, const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm);
 bool soft_hold_again(unsigned int slot, bool incoming, const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm);
 bool soft_hold_input(const struct soft_cm_message *message) REQUIRES(soft_locks.cm);
 
-/* Takes the lock: fewer troubles than before. */
-void soft_hold_release(void) SOFT_NO_CM_LOCK;
+/* How many are held, and the oldest of them. */
+unsigned int soft_hold_count(void) REQUIRES(soft_locks.cm);
+void soft_hold_take(struct soft_held *held) REQUIRES(soft_locks.cm);
 
 void soft_hold_reset(void); /* in a forked child */
 

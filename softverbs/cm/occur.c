@@ -2,7 +2,9 @@
 #include "occur.h"
 #include "deliver.h"
 #include "event.h"
+#include "hold.h"
 #include "id.h"
+#include "message.h"
 #include "timewait.h"
 
 #include <stdlib.h>
@@ -52,8 +54,8 @@ soft_cm_occur_unreachable(unsigned int of)
 }
 
 /*
- * The program does not know the id of a request that it has not answered as one of the device: it is
- * refused.  A listener hears no more requests.
+ * The program does not know the id of a request that it has not answered as one of the device: it
+ * is refused.  A listener hears no more requests.
  */
 static void
 occur_remove(struct soft_id *id, void *unused) REQUIRES(soft_locks.cm)
@@ -77,5 +79,22 @@ soft_cm_occur_removal(void)
 {
 	soft_cm_lock();
 	soft_id_each(occur_remove, NULL);
+	soft_cm_unlock();
+}
+
+void
+soft_cm_release(void)
+{
+	struct soft_held held;
+
+	soft_cm_lock();
+	/* Some may be held again. */
+	for (unsigned int i = soft_hold_count(); i; i--) {
+		soft_hold_take(&held);
+		if (!held.input)
+			(void)soft_cm_carry_again(held.slot, held.incoming, &held.message);
+		else if (!soft_hold_input(&held.message))
+			soft_cm_deliver(&held.message);
+	}
 	soft_cm_unlock();
 }

@@ -10,6 +10,7 @@
  *     REQUIRES(lock)         the caller holds the lock, and holds it on return
  *     REQUIRES_SHARED(lock)  the same, or the caller shares it with other readers
  *     ACQUIRE(lock)          the function returns with the lock held
+ *     TRY_ACQUIRE(v, lock)   the same if it returns v
  *     ACQUIRE_SHARED(lock)   the same, shared with other readers
  *     RELEASE(lock)          the caller holds the lock, and does not hold it on return
  *     RELEASE_SHARED(lock)   the same for a lock that is shared
@@ -31,6 +32,7 @@
 #define REQUIRES(...) ANNOTATE(requires_capability(__VA_ARGS__))
 #define REQUIRES_SHARED(...) ANNOTATE(requires_shared_capability(__VA_ARGS__))
 #define ACQUIRE(...) ANNOTATE(acquire_capability(__VA_ARGS__))
+#define TRY_ACQUIRE(...) ANNOTATE(try_acquire_capability(__VA_ARGS__))
 #define ACQUIRE_SHARED(...) ANNOTATE(acquire_shared_capability(__VA_ARGS__))
 #define RELEASE(...) ANNOTATE(release_capability(__VA_ARGS__))
 #define RELEASE_SHARED(...) ANNOTATE(release_shared_capability(__VA_ARGS__))
@@ -61,13 +63,13 @@ extern struct soft_locks {
 	struct soft_lock_class fetch; /* of the thread that reads other processes, and its bytes */
 	struct soft_lock_class keys;  /* shared by copies; else by registration and binds */
 	struct soft_lock_class cq;    /* of the entries and the armed state of a CQ */
-	struct soft_lock_class device;	/* of the contexts that hear of the device and its port */
 	struct soft_lock_class channel; /* of a completion channel */
 	struct soft_lock_class async;	/* of the asynchronous events of a context */
 	struct soft_lock_class peers;	/* of the list of links to other processes */
 	struct soft_lock_class link;	/* of the frames to be sent on a link */
 	/* A thread that holds one of the following takes no other lock: */
 	struct soft_lock_class table;	/* of the queue pairs by number */
+	struct soft_lock_class changes; /* of why messages do not pass */
 	struct soft_lock_class timers;	/* of the queue of timers */
 	struct soft_lock_class turns;	/* of the turns in the lists of all links */
 	struct soft_lock_class watches; /* of the descriptors that the progress thread watches */
@@ -81,13 +83,12 @@ extern struct soft_locks {
  * those after it.
  */
 #define SOFT_NO_LEAF_LOCK \
-	EXCLUDES(soft_locks.table, soft_locks.timers, soft_locks.turns, soft_locks.watches, \
-	    soft_locks.teller, soft_locks.completed)
+	EXCLUDES(soft_locks.table, soft_locks.changes, soft_locks.timers, soft_locks.turns, \
+	    soft_locks.watches, soft_locks.teller, soft_locks.completed)
 #define SOFT_NO_LINK_LOCK EXCLUDES(soft_locks.link) SOFT_NO_LEAF_LOCK
 #define SOFT_NO_PEERS_LOCK EXCLUDES(soft_locks.peers) SOFT_NO_LINK_LOCK
 #define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK
-#define SOFT_NO_DEVICE_LOCK EXCLUDES(soft_locks.device) SOFT_NO_EVENT_LOCK
-#define SOFT_NO_CQ_LOCK EXCLUDES(soft_locks.cq) SOFT_NO_DEVICE_LOCK
+#define SOFT_NO_CQ_LOCK EXCLUDES(soft_locks.cq) SOFT_NO_EVENT_LOCK
 #define SOFT_NO_KEYS_LOCK EXCLUDES(soft_locks.keys) SOFT_NO_CQ_LOCK
 #define SOFT_NO_FETCH_LOCK EXCLUDES(soft_locks.fetch) SOFT_NO_KEYS_LOCK
 #define SOFT_NO_SRQ_LOCK EXCLUDES(soft_locks.srq) SOFT_NO_FETCH_LOCK

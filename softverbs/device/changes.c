@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "changes.h"
-#include "context.h"
 
 #define TROUBLES 6
 #define PREFIX_FIRST 0xfe80000000000000ull
@@ -10,28 +9,26 @@ atomic_uint soft_troubles_now;
 atomic_bool soft_device_gone;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static LIST_HEAD(, soft_context) hearers
-    GUARDED_BY(soft_locks.device) = LIST_HEAD_INITIALIZER(hearers);
-static unsigned int reasons[TROUBLES] GUARDED_BY(soft_locks.device);
+static unsigned int reasons[TROUBLES] GUARDED_BY(soft_locks.changes);
 
 static atomic_ullong delay;
 atomic_uint soft_port_lid_moves;
 static atomic_uint gid_moves, sm_moves, pkey_moves;
 
 static void
-changes_lock(void) ACQUIRE(soft_locks.device) SOFT_NO_EVENT_LOCK UNCHECKED
+changes_lock(void) ACQUIRE(soft_locks.changes) SOFT_NO_LEAF_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&lock);
 }
 
 static void
-changes_unlock(void) RELEASE(soft_locks.device) UNCHECKED
+changes_unlock(void) RELEASE(soft_locks.changes) UNCHECKED
 {
 	pthread_mutex_unlock(&lock);
 }
 
 static void
-changes_count(unsigned int trouble, bool more) SOFT_NO_DEVICE_LOCK
+changes_count(unsigned int trouble, bool more) SOFT_NO_LEAF_LOCK
 {
 	unsigned int now = 0;
 
@@ -121,40 +118,9 @@ soft_device_remove(void)
 }
 
 void
-soft_changes_attach(struct soft_context *ctx)
-{
-	changes_lock();
-	LIST_INSERT_HEAD(&hearers, ctx, hears);
-	changes_unlock();
-}
-
-void
-soft_changes_detach(struct soft_context *ctx)
-{
-	changes_lock();
-	LIST_REMOVE(ctx, hears);
-	changes_unlock();
-}
-
-bool
-soft_changes_raise(enum ibv_event_type type)
-{
-	struct soft_context *ctx;
-	bool heard;
-
-	changes_lock();
-	heard = !LIST_EMPTY(&hearers);
-	LIST_FOREACH (ctx, &hearers, hears)
-		soft_async_raise(ctx, &ctx->device, type);
-	changes_unlock();
-	return heard;
-}
-
-void
 soft_changes_reset(void) UNCHECKED
 {
 	pthread_mutex_init(&lock, NULL);
-	LIST_INIT(&hearers);
 	for (unsigned int i = 0; i < TROUBLES; i++)
 		reasons[i] = 0;
 	soft_troubles_now = 0;

@@ -9,8 +9,6 @@
 
 #include "soft.h"
 
-struct soft_context;
-
 /* What messages meet; several of them at a time. */
 #define SOFT_TROUBLE_DOWN 1u   /* the port is down: nothing is sent or received */
 #define SOFT_TROUBLE_CUT 2u    /* nothing comes from other processes, nothing goes to them */
@@ -33,8 +31,8 @@ soft_troubles(unsigned int of)
 }
 
 /* One more, or one less, reason for a trouble; several are counted. */
-void soft_trouble_begin(unsigned int trouble);
-void soft_trouble_end(unsigned int trouble);
+void soft_trouble_begin(unsigned int trouble) SOFT_NO_LEAF_LOCK;
+void soft_trouble_end(unsigned int trouble) SOFT_NO_LEAF_LOCK;
 
 /* How much longer each message takes, in nanoseconds. */
 uint64_t soft_delay(void);
@@ -77,13 +75,6 @@ soft_device_is_gone(void)
 }
 
 void soft_device_remove(void);
-
-/* The active contexts, which hear of the device. */
-void soft_changes_attach(struct soft_context *ctx) SOFT_NO_DEVICE_LOCK;
-void soft_changes_detach(struct soft_context *ctx) SOFT_NO_DEVICE_LOCK;
-
-/* An event of the device or the port, for all of them; false if there is none. */
-bool soft_changes_raise(enum ibv_event_type type) SOFT_NO_DEVICE_LOCK;
 
 /* In a forked child: the device is as it was when the process began. */
 void soft_changes_reset(void);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "context.h"
-#include "changes.h"
 #include "device.h"
 #include "settings.h"
 
@@ -32,7 +31,6 @@ context_activate(struct soft_context *ctx)
 	soft_settings_read_memlock();
 	soft_async_source_init(&ctx->device, NULL);
 	soft_runtime_attach(ctx);
-	soft_changes_attach(ctx);
 	return 0;
 }
 
@@ -86,7 +84,6 @@ soft_context_put(struct soft_context *ctx)
 	context_lock(ctx);
 	last = --ctx->refs == 0;
 	if (last) {
-		soft_changes_detach(ctx);
 		soft_runtime_detach(ctx);
 		soft_async_close(&ctx->async);
 		ctx->verbs.context.async_fd = -1;

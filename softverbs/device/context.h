@@ -23,7 +23,6 @@ struct soft_context {
 	const struct soft_personality *personality; /* see cq/personality.h */
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
-	LIST_ENTRY(soft_context) hears; /* of changes.c, the same */
 	bool permanent;
 	unsigned int refs;	    /* guarded by verbs.context.mutex */
 	atomic_uint pds, cqs, srqs; /* that there are, which ibv_query_device() limits */

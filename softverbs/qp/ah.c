@@ -43,8 +43,8 @@ soft_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	ah->ibv = (struct ibv_ah){ .context = pd->context, .pd = pd };
 	ah->global = attr->is_global;
-	ah->here =
-	    attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) : attr->dlid == soft_port_lid();
+	ah->here = attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) :
+				     attr->dlid == soft_port_lid();
 	ah->moves = soft_port_moves(ah->global);
 	soft_pd_of(pd)->users++;
 	return &ah->ibv;

@@ -12,8 +12,8 @@
 
 struct soft_ah {
 	struct ibv_ah ibv;
-	bool here;   /* leads to the port of this device */
-	bool global; /* datagrams have a routing header */
+	bool here;	/* leads to the port of this device */
+	bool global;	/* datagrams have a routing header */
 	uint32_t moves; /* of the port, when it was made */
 };
 

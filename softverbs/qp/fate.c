@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fate.h"
-#include "datagram.h"
 #include "softverbs/wire/wire.h"
 
 /* A key that no region has. */
@@ -11,7 +10,7 @@ static enum soft_incident
 fate_incident(const struct soft_qp *qp, const struct soft_send *send, int *unfit)
 {
 	*unfit = 0;
-	if (soft_qp_is_datagram(qp))
+	if (qp->ibv.qp_type == IBV_QPT_UD)
 		return SOFT_INCIDENT_COMPLETION_UD_SEND;
 	switch (send->opcode) {
 	case IBV_WR_RDMA_WRITE:

@@ -3,9 +3,10 @@
  * fate -- the statuses with which a rule lets requests complete (fault/incidents.h)
  *
  * The fate of a request is decided once, when it is executed for the first time.  An error that the
- * requester finds itself completes it there, and the peer sees nothing of it.  For one that the peer
- * finds, the request is made wrong on its way: it names a key that there is not, an address that is
- * not aligned, or a length that no receive has.  So the peer does what it does with such a request.
+ * requester finds itself completes it there, and the peer sees nothing of it.  For one that the
+ * peer finds, the request is made wrong on its way: it names a key that there is not, an address
+ * that is not aligned, or a length that no receive has.  So the peer does what it does with such a
+ * request.
  */
 #ifndef SOFT_FATE_H
 #define SOFT_FATE_H

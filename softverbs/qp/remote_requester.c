@@ -524,7 +524,8 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 	} else if (gone && sq->head != sq->tail) {
 		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	} else if ((!sq->stall || sq->stall == SOFT_STALLED_DELAY) && (sq->next != sq->head || sq->offset)) {
+	} else if ((!sq->stall || sq->stall == SOFT_STALLED_DELAY) &&
+		   (sq->next != sq->head || sq->offset)) {
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}

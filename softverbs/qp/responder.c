@@ -18,8 +18,8 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 }
 
 /*
- * A rule lets the receive that was taken complete with an error.  The requester gets what a responder
- * answers that cannot execute a request.
+ * A rule lets the receive that was taken complete with an error.  The requester gets what a
+ * responder answers that cannot execute a request.
  */
 static enum ibv_wc_status
 responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,

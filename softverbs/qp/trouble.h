@@ -4,9 +4,9 @@
  *
  * Nothing that was put on a link is taken back, so a message is stopped where it is begun.  A
  * requester whose requests do not arrive waits as for a peer that is not connected: it tries again
- * until its retries are used up.  A responder that does not get requests refuses them as one that is
- * not connected; one whose answers do not arrive keeps them.  When the trouble is over, heal() lets
- * all go on.  What was on its way when it began arrives.
+ * until its retries are used up.  A responder that does not get requests refuses them as one that
+ * is not connected; one whose answers do not arrive keeps them.  When the trouble is over, heal.h
+ * lets all go on.  What was on its way when it began arrives.
  */
 #ifndef SOFT_TROUBLE_H
 #define SOFT_TROUBLE_H
@@ -41,8 +41,5 @@ soft_trouble_refuses(const struct soft_qp *qp, bool remote) REQUIRES(soft_locks.
 
 /* Whether the request is not to be executed yet, since messages take longer: then it stalls. */
 bool soft_trouble_delays(struct soft_qp *qp, struct soft_send *send) REQUIRES(soft_locks.send);
-
-/* Fewer troubles than before: every queue pair tries again. */
-void soft_trouble_heal(void) SOFT_NO_SEND_LOCK;
 
 #endif

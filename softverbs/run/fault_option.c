@@ -145,8 +145,6 @@ fault_set(const char *value, struct argp_state *state)
 	if (!soft_rules_read(file ? file : value, rules, error, sizeof error))
 		argp_error(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
 	for (unsigned int i = 0; i < rules->count; i++)
-		soft_fault_options.incidents |= rules->rules[i].of_incidents;
-	for (unsigned int i = 0; i < rules->count; i++)
 		if (*rules->rules[i].device && strcmp(rules->rules[i].device, "soft0") != 0)
 			argp_error(state, "--faults: device=%s: the only device is soft0",
 			    rules->rules[i].device);

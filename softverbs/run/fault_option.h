@@ -14,7 +14,6 @@
 
 struct soft_fault_options {
 	bool faults; /* there are rules; they are in SOFTVERBS_FAULTS */
-	bool incidents; /* there are rules of incidents among them */
 	bool sweep;
 	struct soft_rules calls;	      /* that the sweep lets fail; none: all */
 	const char *calls_text;		      /* of --calls, or NULL */

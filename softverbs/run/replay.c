@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay.h"
-#include "fault_option.h"
 #include "json.h"
 #include "parent.h"
 #include "softverbs/check/word.h"
@@ -139,9 +138,7 @@ replay_print_line(FILE *stream, const struct soft_record *record, const char *co
 	const unsigned int fired = record->fired;
 
 	if (!fired)
-		fputs(soft_fault_options.incidents ? "softverbs-run: no fault has fired\n" :
-						     "softverbs-run: no call was made to fail\n",
-		    stream);
+		fputs("softverbs-run: no fault has fired\n", stream);
 	else if (record->happened)
 		fprintf(stream, "softverbs-run: %u fault%s fired; again: %s\n", fired,
 		    fired == 1 ? " has" : "s have", command);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * connects [-2] [-b SECONDS] [-l] -- connects, disconnects after a time, and prints the events of both ends, each with
- * its status unless that is 0
+ * connects [-2] [-b SECONDS] [-l] [-q SECONDS] [-r] -- connects, disconnects after a time, and
+ * prints the events of both ends, each with its status unless that is 0
  *
  *	client: ADDR_RESOLVED ROUTE_RESOLVED ESTABLISHED DISCONNECTED TIMEWAIT_EXIT
  *	server: CONNECT_REQUEST ESTABLISHED DISCONNECTED TIMEWAIT_EXIT

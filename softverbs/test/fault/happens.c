@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * happens [-2] [-c N] [OPTION...] REQUEST -- posts N (3) requests of one kind to a queue pair of this process, or with -2 of
- * another one, and prints what each end has seen of it
+ * happens [-2] [-c N] [OPTION...] REQUEST -- posts N (3) requests of one kind to a
+ * queue pair of this process, or with -2 of another one, and prints what each end has seen of it
  *
  *	requester: SUCCESS WR_FLUSH_ERR; events QP_FATAL; state 6
  *	responder: ...
