@@ -11,13 +11,13 @@
 #define CLASS_SHIFT 20
 #define HOP_LIMIT_MOST 0xff
 
-static bool
-ah_is_gid_of_port(const struct ibv_pd *pd, const union ibv_gid *gid)
+bool
+soft_ah_is_gid_of_port(struct ibv_context *context, const union ibv_gid *gid)
 {
 	union ibv_gid own;
 
 	for (int i = 0; i < SOFT_GID_TABLE; i++)
-		if (soft_ibv_query_gid(pd->context, SOFT_PORT, i, &own) == 0 &&
+		if (soft_ibv_query_gid(context, SOFT_PORT, i, &own) == 0 &&
 		    memcmp(own.raw, gid->raw, sizeof own.raw) == 0)
 			return true;
 	return false;
@@ -43,7 +43,7 @@ soft_ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return NULL;
 	ah->ibv = (struct ibv_ah){ .context = pd->context, .pd = pd };
 	ah->global = attr->is_global;
-	ah->here = attr->is_global ? ah_is_gid_of_port(pd, &attr->grh.dgid) :
+	ah->here = attr->is_global ? soft_ah_is_gid_of_port(pd->context, &attr->grh.dgid) :
 				     attr->dlid == soft_port_lid();
 	ah->moves = soft_port_moves(ah->global);
 	soft_pd_of(pd)->users++;

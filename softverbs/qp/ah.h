@@ -17,6 +17,9 @@ struct soft_ah {
 	uint32_t moves; /* of the port, when it was made */
 };
 
+/* Whether the port has the GID now. */
+bool soft_ah_is_gid_of_port(struct ibv_context *context, const union ibv_gid *gid);
+
 static inline struct soft_ah *
 soft_ah_of(struct ibv_ah *ah)
 {

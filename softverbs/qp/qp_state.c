@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ah.h"
 #include "answers.h"
 #include "datagram.h"
 #include "qp_error.h"
@@ -162,6 +163,16 @@ qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 	soft_qp_put(peer);
 }
 
+/* Once the port has moved, whether the connection is to one of its addresses of now. */
+static bool
+qp_address_is_here(const struct soft_qp *qp)
+{
+	const struct ibv_ah_attr *address = &qp->attr.ah_attr;
+
+	return address->is_global ? soft_ah_is_gid_of_port(qp->ibv.context, &address->grh.dgid) :
+				    address->dlid == soft_port_lid();
+}
+
 /* A valid transition to any state but ERR. */
 static int
 qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
@@ -181,7 +192,8 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	qp_set_values(&qp->attr, attr, mask);
 	qp->state = to;
 	if (mask & IBV_QP_AV)
-		qp->moves = soft_port_moves(qp->attr.ah_attr.is_global);
+		qp->moves = soft_port_moves(qp->attr.ah_attr.is_global) -
+			    (soft_troubles(SOFT_TROUBLE_MOVED) && !qp_address_is_here(qp));
 	if (connects)
 		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)

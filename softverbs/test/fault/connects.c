@@ -10,6 +10,7 @@
  *	-b  how long the connection lasts (0.05)
  *	-l  waits for a second DISCONNECTED
  *	-r  the server rejects
+ *	-w  the client sends messages all the time; then it says whether some were flushed
  *
  * An end that hears nothing for 2 s (-q SECONDS) ends.
  */
@@ -20,10 +21,20 @@
 #include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <sys/wait.h>
+#include <time.h>
 
 static double lasts = 0.05, quiet = 2;
-static bool rejects;
+static bool rejects, works;
 static int ready[2], stop[2], result[2];
+
+static double
+now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
 
 struct side {
 	struct rdma_event_channel *channel;
@@ -75,13 +86,44 @@ next(struct side *side, struct rdma_cm_id **id, double seconds)
 }
 
 static int
+receive(struct rdma_cm_id *id)
+{
+	struct ibv_recv_wr wr = { .num_sge = 0 }, *bad;
+
+	return ibv_post_recv(id->qp, &wr, &bad);
+}
+
+/* Sends what fits, and receives what has come; true if something was flushed. */
+static bool
+work(struct rdma_cm_id *id, bool sends)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED }, *bad;
+	bool flushed = false;
+	struct ibv_wc wc;
+
+	while (ibv_poll_cq(id->recv_cq, 1, &wc) > 0) {
+		flushed |= wc.status == IBV_WC_WR_FLUSH_ERR;
+		if (!wc.status)
+			(void)receive(id);
+	}
+	while (ibv_poll_cq(id->send_cq, 1, &wc) > 0)
+		flushed |= wc.status == IBV_WC_WR_FLUSH_ERR;
+	for (int i = 0; sends && i < 4 && !ibv_post_send(id->qp, &wr, &bad); i++)
+		;
+	return flushed;
+}
+
+static int
 make_qp(struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC,
 		.cap = {
-		    .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 } };
+		    .max_send_wr = 4, .max_recv_wr = 64, .max_send_sge = 1, .max_recv_sge = 1 } };
+	int r = rdma_create_qp(id, NULL, &init);
 
-	return rdma_create_qp(id, NULL, &init);
+	for (int i = 0; !r && works && i < 64; i++)
+		r = receive(id);
+	return r;
 }
 
 static void
@@ -91,6 +133,14 @@ end(struct rdma_cm_id *id)
 		rdma_destroy_qp(id);
 	if (id)
 		MUST(!rdma_destroy_id(id));
+}
+
+static bool
+stopped(void)
+{
+	struct pollfd fd = { .fd = stop[0], .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1;
 }
 
 static void *
@@ -111,7 +161,9 @@ server(void *unused)
 	port = rdma_get_src_port(listener);
 	MUST(write(ready[1], &port, sizeof port) == sizeof port);
 	snprintf(side.text, sizeof side.text, "server:");
-	while ((type = next(&side, &of, 60)) >= 0) {
+	while ((type = next(&side, &of, works ? 0.001 : 60)) >= 0 || !stopped()) {
+		if (works && id && id->qp)
+			(void)work(id, false);
 		if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 			id = of;
 			if (rejects)
@@ -141,7 +193,8 @@ client(uint16_t port, bool twice)
 	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = port };
 	struct rdma_cm_id *id;
 	unsigned int disconnected = 0;
-	bool connected = false;
+	bool connected = false, flushed = false;
+	double until = 0;
 	int type = 0;
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -151,8 +204,12 @@ client(uint16_t port, bool twice)
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 1000))
 		snprintf(side.text, sizeof side.text, "client: no resolve_addr");
 	while (type >= 0) {
-		type = next(&side, NULL, connected ? lasts : quiet);
-		if (type < 0 && connected) {
+		type = next(&side, NULL, !connected ? quiet : works ? 0.001 : lasts);
+		if (connected && works)
+			flushed |= work(id, true);
+		if (type < 0 && connected && works && now() < until) {
+			type = 0;
+		} else if (type < 0 && connected) {
 			connected = false;
 			type = 0;
 			if (rdma_disconnect(id))
@@ -164,6 +221,7 @@ client(uint16_t port, bool twice)
 			MUST(!rdma_connect(id, &param));
 		} else if (type == RDMA_CM_EVENT_ESTABLISHED) {
 			connected = true;
+			until = now() + lasts;
 		} else if (type == RDMA_CM_EVENT_DISCONNECTED) {
 			connected = false;
 			disconnected++;
@@ -174,7 +232,9 @@ client(uint16_t port, bool twice)
 		if (side.over && !connected && (!twice || disconnected > 1))
 			quiet = 0.05;
 	}
-	printf("%s\n", side.text);
+	if (works && id->qp)
+		flushed |= work(id, false);
+	printf("%s%s\n", side.text, flushed ? " flushed" : "");
 	fflush(stdout);
 	end(id);
 	rdma_destroy_event_channel(side.channel);
@@ -190,10 +250,11 @@ main(int argc, char **argv)
 	int c, status;
 	ssize_t n;
 
-	while ((c = getopt(argc, argv, "2b:lq:r")) != -1) {
+	while ((c = getopt(argc, argv, "2b:lq:rw")) != -1) {
 		two |= c == '2';
 		twice |= c == 'l';
 		rejects |= c == 'r';
+		works |= c == 'w';
 		if (c == 'b')
 			lasts = atof(optarg);
 		if (c == 'q')

@@ -11,6 +11,10 @@
  *	         between two
  *	-t CODE  the timeout of the queue pairs (10)
  *	-r N     how often a request is tried again that finds no receive (3; 7 is for ever)
+ *	-m CODE  how long it waits then (1: 10 us; 0: 655 ms)
+ *	-d N     how many reads the responder takes at a time (4)
+ *	-e       the responder is not connected yet when the requests are posted
+ *	-g       the queue pairs address each other by GIDs
  *	-s       the responder has a shared receive queue, with a limit that is armed
  *	-p       prints what the port is like at the end
  *
@@ -32,7 +36,8 @@
 #define MOST 1024
 
 static char memory[2][4096] __attribute__((aligned(4096)));
-static unsigned int count = 3, interval, timeout = 10, rnr_retry = 3;
+static unsigned int count = 3, interval, timeout = 10, rnr_retry = 3, rnr_timer = 1, depth = 4;
+static bool early, global;
 
 double
 happens_now(void)
@@ -78,7 +83,10 @@ happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared)
 		happens_receive(end);
 	if (shared)
 		MUST(!ibv_modify_srq(end->srq, &limit, IBV_SRQ_LIMIT));
-	end->address = (struct address){ end->qp->qp_num, end->mr->rkey, (uintptr_t)bytes };
+	end->address = (struct address){
+		.qpn = end->qp->qp_num, .rkey = end->mr->rkey, .bytes = (uintptr_t)bytes
+	};
+	MUST(!ibv_query_gid(end->context, 1, 0, &end->address.gid));
 }
 
 void
@@ -98,13 +106,17 @@ happens_connect(struct end *end, const struct address *peer)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = peer->qpn,
-		.max_dest_rd_atomic = 4,
-		.min_rnr_timer = 1,
+		.max_dest_rd_atomic = (uint8_t)depth,
+		.min_rnr_timer = (uint8_t)rnr_timer,
 		.ah_attr = { .port_num = 1 } };
 
 	end->peer = *peer;
 	MUST(!ibv_query_port(end->context, 1, &port));
 	attr.ah_attr.dlid = port.lid;
+	if (global) {
+		attr.ah_attr.is_global = 1;
+		attr.ah_attr.grh.dgid = peer->gid; /* that the peer had when it said so */
+	}
 	if (end->qp->qp_type == IBV_QPT_UD) {
 		MUST(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE));
 		attr.qp_state = IBV_QPS_RTS;
@@ -223,20 +235,29 @@ happens_state(struct end *end)
 	return ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init) ? -1 : (int)attr.qp_state;
 }
 
+/* A status; with -i those that are the same in a row are one. */
+static void
+say(char *text, size_t size, enum ibv_wc_status status, int *last)
+{
+	if (!interval || *last != (int)status)
+		snprintf(text + strlen(text), size - strlen(text), " %s", happens_status(status));
+	*last = (int)status;
+}
+
 /* Waits for `wanted` completions, or for the error state, or for some time. */
 static void
 report(struct end *end, const char *who, unsigned int wanted, bool error, char *text, size_t size)
 {
 	const double until = happens_now() + 10;
 	unsigned int found = 0;
+	int last = -1;
 	struct ibv_wc wc;
 
 	snprintf(text + strlen(text), size - strlen(text), "%s:", who);
 	while (happens_now() < until &&
 	       (found < wanted || (error && happens_state(end) != IBV_QPS_ERR))) {
 		while (ibv_poll_cq(end->cq, 1, &wc) > 0) {
-			snprintf(text + strlen(text), size - strlen(text), " %s",
-			    happens_status(wc.status));
+			say(text, size, wc.status, &last);
 			found++;
 			end->succeeded += wc.status == IBV_WC_SUCCESS;
 			/* Then the receives are flushed, too. */
@@ -247,8 +268,7 @@ report(struct end *end, const char *who, unsigned int wanted, bool error, char *
 		}
 	}
 	while (ibv_poll_cq(end->cq, 1, &wc) > 0)
-		snprintf(
-		    text + strlen(text), size - strlen(text), " %s", happens_status(wc.status));
+		say(text, size, wc.status, &last);
 	snprintf(text + strlen(text), size - strlen(text), "; events");
 	happens_events(end, text, size);
 	snprintf(text + strlen(text), size - strlen(text), "; state %d\n", happens_state(end));
@@ -370,12 +390,18 @@ main(int argc, char **argv)
 	int fd[2], c, status;
 	ssize_t n;
 
-	while ((c = getopt(argc, argv, "2c:i:t:r:sp")) != -1) {
+	while ((c = getopt(argc, argv, "2c:i:t:r:m:d:egsp")) != -1) {
 		two |= c == '2';
 		shared |= c == 's';
 		port |= c == 'p';
 		if (c == 'i')
 			interval = (unsigned int)atoi(optarg);
+		early |= c == 'e';
+		global |= c == 'g';
+		if (c == 'm')
+			rnr_timer = (unsigned int)atoi(optarg);
+		if (c == 'd')
+			depth = (unsigned int)atoi(optarg);
 		if (c == 'r')
 			rnr_retry = (unsigned int)atoi(optarg);
 		if (c == 't')
@@ -388,6 +414,7 @@ main(int argc, char **argv)
 	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd));
 	if (two && !fork())
 		responder(fd[1], type, shared);
+	close(fd[1]);
 	happens_make(&end, type, memory[0], false);
 	if (two) {
 		MUST(write(fd[0], "", 1) == 1);
@@ -397,7 +424,8 @@ main(int argc, char **argv)
 	} else {
 		happens_make(&other, type, memory[1], shared);
 		happens_connect(&end, &other.address);
-		happens_connect(&other, &end.address);
+		if (!early)
+			happens_connect(&other, &end.address);
 	}
 	*text = '\0';
 	if (interval) {

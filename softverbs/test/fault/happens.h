@@ -24,6 +24,7 @@
 struct address {
 	uint32_t qpn, rkey;
 	uint64_t bytes;
+	union ibv_gid gid;
 };
 
 struct end {
