@@ -21,7 +21,7 @@
 #define SOFT_TROUBLE_NO_OUTPUT (SOFT_TROUBLE_DOWN | SOFT_TROUBLE_CUT | SOFT_TROUBLE_OUT)
 #define SOFT_TROUBLE_NO_INPUT (SOFT_TROUBLE_DOWN | SOFT_TROUBLE_CUT)
 
-extern atomic_uint soft_troubles_now;
+extern atomic_uint soft_troubles_now SOFT_HIDDEN;
 
 /* Which of these there are now. */
 static inline unsigned int
@@ -46,7 +46,7 @@ struct soft_port_now {
 
 struct soft_port_now soft_port_now(void);
 
-extern atomic_uint soft_port_lid_moves;
+extern atomic_uint soft_port_lid_moves SOFT_HIDDEN;
 
 static inline uint16_t
 soft_port_lid(void)
@@ -66,7 +66,7 @@ void soft_port_change_gid(void);
 uint32_t soft_port_moves(bool global);
 
 /* The device was removed, or does not work any more. */
-extern atomic_bool soft_device_gone;
+extern atomic_bool soft_device_gone SOFT_HIDDEN;
 
 static inline bool
 soft_device_is_gone(void)

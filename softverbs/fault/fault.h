@@ -18,7 +18,7 @@
 #include "softverbs/device/calls.h"
 #include "record.h"
 #include "rule.h"
-#include "softverbs/device/annotate.h"
+#include "softverbs/device/soft.h"
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -27,7 +27,7 @@
 extern bool soft_faults;
 
 /* The same, and there are rules of incidents. */
-extern bool soft_faults_have_incidents;
+extern bool soft_faults_have_incidents SOFT_HIDDEN;
 
 /*
  * The device is opened: 0, or -EINVAL if SOFTVERBS_FAULTS is none of rules, or another -errno if

@@ -21,7 +21,7 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
  * A rule lets the receive that was taken complete with an error.  The requester gets what a
  * responder answers that cannot execute a request.
  */
-static enum ibv_wc_status
+static __attribute__((cold, noinline)) enum ibv_wc_status
 responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,
     struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
@@ -49,7 +49,10 @@ responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
-		return responder_fate(qp, SOFT_INCIDENT_COMPLETION_RECV, IBV_WC_RECV, deferred);
+		return __builtin_expect(soft_faults_have_incidents, false) ?
+			   responder_fate(
+			       qp, SOFT_INCIDENT_COMPLETION_RECV, IBV_WC_RECV, deferred) :
+			   IBV_WC_SUCCESS;
 	wc.byte_len = message->length;
 	(void)soft_receive_complete(qp, &wc, true);
 	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
@@ -135,7 +138,8 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
 	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, deferred);
-	if (*status == IBV_WC_SUCCESS && send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+	if (__builtin_expect(soft_faults_have_incidents, false) && *status == IBV_WC_SUCCESS &&
+	    send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
 		*status = responder_fate(
 		    qp, SOFT_INCIDENT_COMPLETION_RECV_IMM, IBV_WC_RECV_RDMA_WITH_IMM, deferred);
 	return SOFT_ANSWERED;
