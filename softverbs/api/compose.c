@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "compose.h"
+#include "occur.h"
 #include "verbs.h"
 #include "softverbs/cm/deliver.h"
 #include "softverbs/cm/reset.h"
@@ -72,13 +73,13 @@ static const struct soft_part wire = {
 	.reset = compose_reset_wire,
 };
 static int
-compose_check_faults(struct soft_context *ctx)
+compose_open_faults(struct soft_context *ctx)
 {
 	(void)ctx;
-	return soft_faults_status();
+	return soft_faults_open();
 }
 
-static const struct soft_part fault = { .open_context = compose_check_faults };
+static const struct soft_part fault = { .open_context = compose_open_faults };
 static const struct soft_part cq = { .open_context = soft_personality_open_context };
 static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = compose_reset_qp };
 static const struct soft_part cm = { .reset = soft_cm_reset };
@@ -102,6 +103,7 @@ static void
 compose(void)
 {
 	soft_handlers_set(&handlers);
+	soft_faults_set_actor(soft_occur);
 	soft_runtime_set_parts(parts, sizeof parts / sizeof parts[0]);
 }
 

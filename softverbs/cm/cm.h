@@ -110,7 +110,8 @@ struct soft_id {
 	unsigned int generation; /* of the process */
 	enum soft_id_state state GUARDED_BY(soft_locks.cm);
 	uint32_t number;
-	bool attached; /* has a reference to the devices, once it is bound */
+	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
+	bool attached;	   /* has a reference to the devices, once it is bound */
 	/*
 	 * The port that it is bound to, and that of its peer; the first one until addresses have
 	 * chosen.

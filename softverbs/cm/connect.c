@@ -12,6 +12,7 @@
 #include "wait.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/slot.h"
+#include "softverbs/fault/fault.h"
 
 #include <string.h>
 
@@ -114,6 +115,27 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 	return 0;
 }
 
+/* A rule has the answer to the request, which is not sent then. */
+static bool
+connect_is_answered(struct soft_id *id) REQUIRES(soft_locks.cm)
+{
+	const struct ibv_context *context = soft_id_context(id);
+	const struct soft_rule *rule;
+
+	if (__builtin_expect(!soft_faults_have_incidents, true))
+		return false;
+	rule = soft_fault_happens(SOFT_INCIDENT_REJECTED, context, 0);
+	if (rule) {
+		soft_cm_rejected(id, (uint16_t)(rule->error ? rule->error : SOFT_CM_REJ_CONSUMER),
+		    rule->data, rule->data_length);
+		return true;
+	}
+	if (!soft_fault_value(SOFT_INCIDENT_UNREACHABLE, context, 0))
+		return false;
+	soft_cm_give_up(id);
+	return true;
+}
+
 int
 soft_rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_NO_CM_LOCK
 {
@@ -147,7 +169,7 @@ soft_rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT
 		message.port = soft_address_port(&addr->dst_addr);
 		id->retry_count = message.retry_count;
 		id->state = SOFT_ID_REQUESTING;
-		r = soft_call_start(id, &message);
+		r = connect_is_answered(id) ? 0 : soft_call_start(id, &message);
 		if (r)
 			id->state = SOFT_ID_ROUTE_RESOLVED;
 		else

@@ -3,6 +3,7 @@
 #include "address.h"
 #include "call.h"
 #include "event.h"
+#include "hold.h"
 #include "id.h"
 #include "lookup.h"
 #include "message.h"
@@ -13,6 +14,8 @@
 #include "shared.h"
 #include "timewait.h"
 #include "wait.h"
+#include "softverbs/device/changes.h"
+#include "softverbs/fault/fault.h"
 #include "softverbs/wire/link.h"
 
 #include <stdlib.h>
@@ -84,7 +87,7 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	listener = soft_service_find(
 	    message->port_space, message->port, (const struct sockaddr *)&message->target);
 	/* The peer may have another topology, with other ports. */
-	if (!listener || !port || !peer) {
+	if (!listener || !port || !peer || soft_device_is_gone()) {
 		deliver_no_listener(message);
 		return;
 	}
@@ -192,11 +195,26 @@ deliver_rejection(struct soft_id *id, const struct soft_cm_message *message) REQ
 	soft_event_post(id, &id->answer, RDMA_CM_EVENT_REJECTED, message->reason);
 }
 
+/* A rule lets it come a second time. */
+static void
+deliver_id_post_twice(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
+{
+	struct soft_event *event;
+
+	if (!soft_fault_happens(SOFT_INCIDENT_DISCONNECTED_TWICE, soft_id_context(id), 0))
+		return;
+	event = soft_event_create();
+	if (event)
+		soft_event_post(id, event, RDMA_CM_EVENT_DISCONNECTED, status);
+}
+
 static void
 deliver_id_post_disconnected(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
 {
 	id->state = SOFT_ID_DISCONNECTED;
 	soft_event_post(id, &id->disconnected, RDMA_CM_EVENT_DISCONNECTED, status);
+	if (__builtin_expect(soft_faults_have_incidents, false))
+		deliver_id_post_twice(id, status);
 	soft_timewait_start(id);
 }
 
@@ -371,6 +389,17 @@ soft_cm_reject_request(struct soft_id *id)
 }
 
 void
+soft_cm_rejected(struct soft_id *id, uint16_t reason, const void *data, uint8_t length)
+{
+	struct soft_cm_message message = {
+		.type = SOFT_CM_REJ, .to = id->number, .reason = reason, .data_length = length
+	};
+
+	memcpy(message.data, data, length);
+	deliver_rejection(id, &message);
+}
+
+void
 soft_cm_give_up(struct soft_id *id)
 {
 	if (id->state == SOFT_ID_DISCONNECTING) {
@@ -450,7 +479,8 @@ soft_cm_frame(struct soft_link *link, const struct soft_wire_cm *cm)
 	if (message.incoming)
 		(void)soft_link_read_answers(link->slot, SOFT_READER_PROGRESS);
 	soft_cm_lock();
-	soft_cm_deliver(&message);
+	if (!soft_hold_input(&message))
+		soft_cm_deliver(&message);
 	soft_cm_unlock();
 	return true;
 }

@@ -40,6 +40,10 @@ void soft_event_purge(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_L
 /* The request is refused because no id listens at its port. */
 void soft_cm_reject_request(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
+/* The request is refused with a reason, and data. */
+void soft_cm_rejected(struct soft_id *id, uint16_t reason, const void *data, uint8_t length)
+    REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
+
 /* The peer did not answer in time. */
 void soft_cm_give_up(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 

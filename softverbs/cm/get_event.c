@@ -7,6 +7,7 @@
 #include "id_qp.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/fault/fault.h"
 
 /* The passive side of librdmacm: a request becomes an id when it is read. */
 static bool
@@ -40,6 +41,8 @@ event_process_response(struct soft_event *event) SOFT_NO_CM_LOCK
 	if (!id->public.qp)
 		return; /* the consumer's queue pair: it calls rdma_establish() */
 	r = soft_cm_qp_ready(id);
+	if (!r)
+		r = -soft_fault_now(SOFT_INCIDENT_CONNECT_ERROR, soft_id_context(id));
 	soft_cm_lock();
 	if (r) {
 		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;

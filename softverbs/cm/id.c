@@ -3,7 +3,9 @@
 #include "path.h"
 #include "service.h"
 #include "shared.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/fault/fault.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -66,7 +68,7 @@ id_set_device(struct soft_id *id)
 	id->public.pd = soft_cm_pd(port->device);
 	id->public.route.addr.addr.ibaddr.sgid =
 	    soft_path_gid(port, &id->public.route.addr.src_addr);
-	id->public.route.addr.addr.ibaddr.pkey = htobe16(SOFT_PKEY);
+	id->public.route.addr.addr.ibaddr.pkey = htobe16(soft_pkey_now());
 }
 
 struct soft_id *
@@ -77,6 +79,12 @@ soft_id_find(uint32_t number)
 	if (index >= table_size || !table[index].id || table[index].id->number != number)
 		return NULL;
 	return table[index].id;
+}
+
+const struct ibv_context *
+soft_id_context(const struct soft_id *id)
+{
+	return id->attached ? &soft_cm_context(id->port->device)->verbs.context : NULL;
 }
 
 enum soft_id_state
@@ -110,6 +118,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->public.ps = ps;
 	id->public.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 	id->generation = soft_runtime_generation();
+	id->made = soft_fault_made(SOFT_OBJECT_ID);
 	id->psn = soft_random32() & SOFT_PSN_MASK;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;
 	id->port = id->peer_port = soft_topology_port(1);

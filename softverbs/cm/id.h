@@ -22,6 +22,9 @@ struct soft_id *soft_id_find_user(const struct rdma_event_channel *channel) REQU
 void soft_id_forget(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 /* Takes the lock.  The state may change at once; the caller must not depend on it. */
+/* Of its device, or NULL. */
+const struct ibv_context *soft_id_context(const struct soft_id *id);
+
 enum soft_id_state soft_id_state(struct soft_id *id) SOFT_NO_CM_LOCK;
 
 /* Calls fn for every id; it may neither create nor free one. */

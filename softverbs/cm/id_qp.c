@@ -3,6 +3,7 @@
 #include "lookup.h"
 #include "path.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/qp/qp_ex.h"
 
 #include <string.h>

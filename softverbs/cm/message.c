@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "message.h"
 #include "deliver.h"
+#include "hold.h"
 #include "pack.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
 
 #include <string.h>
 
-int
-soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
+static int
+message_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK
 {
 	struct soft_wire_cm cm;
 	struct soft_link *link;
@@ -27,6 +29,20 @@ soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *me
 		soft_link_stop(link);
 	soft_link_put(link);
 	return r;
+}
+
+int
+soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
+{
+	return soft_hold_output(slot, incoming, message) ? 0 :
+							   message_carry(slot, incoming, message);
+}
+
+int
+soft_cm_carry_again(unsigned int slot, bool incoming, const struct soft_cm_message *message)
+{
+	return soft_hold_again(slot, incoming, message) ? 0 :
+							  message_carry(slot, incoming, message);
 }
 
 /* Answers a message for which there is no id. */

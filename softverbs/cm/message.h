@@ -16,6 +16,10 @@
 int soft_cm_carry(unsigned int slot, bool incoming, const struct soft_cm_message *message)
     REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
 
+/* The same for one that was held. */
+int soft_cm_carry_again(unsigned int slot, bool incoming, const struct soft_cm_message *message)
+    REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;
+
 /* Answers a message for which there is no id. */
 void soft_cm_answer(const struct soft_cm_message *to, enum soft_cm_type type, uint16_t reason)
     REQUIRES(soft_locks.cm) SOFT_NO_PEERS_LOCK;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "path.h"
 #include "event.h"
+#include "id.h"
+#include "softverbs/device/changes.h"
+#include "softverbs/fault/fault.h"
 
 #include <endian.h>
 #include <stdlib.h>
@@ -14,7 +17,8 @@ soft_path_gid(const struct soft_device_port *port, const struct sockaddr *addres
 {
 	const bool by_address = soft_device_port_is_ethernet(port);
 
-	return port->gids[by_address ? soft_device_port_gid_index(port, address) : 0].gid;
+	return soft_device_port_gid(
+	    port, by_address ? soft_device_port_gid_index(port, address) : 0);
 }
 
 struct ibv_ah_attr
@@ -67,11 +71,11 @@ soft_path_create(const struct soft_id *id)
 		return NULL;
 	path->sgid = soft_path_gid(id->port, &addr->src_addr);
 	path->dgid = soft_path_gid(id->peer_port, &addr->dst_addr);
-	path->slid = htobe16(id->port->attr.lid);
-	path->dlid = htobe16(id->peer_port->attr.lid);
+	path->slid = htobe16(soft_lid_now(id->port->attr.lid));
+	path->dlid = htobe16(soft_lid_now(id->peer_port->attr.lid));
 	path->reversible = 1;
 	path->numb_path = 1;
-	path->pkey = htobe16(SOFT_PKEY);
+	path->pkey = htobe16(soft_pkey_now());
 	path->mtu_selector = SELECTOR_EXACTLY;
 	path->mtu = (uint8_t)soft_path_mtu(id);
 	path->rate_selector = SELECTOR_EXACTLY;
@@ -120,12 +124,17 @@ int
 soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path)
 {
 	struct soft_event *event = soft_event_create();
-	int r = -ENOMEM;
+	int r = -ENOMEM, error = 0;
 
 	soft_cm_lock();
 	if (event && path)
 		r = id->state == SOFT_ID_ADDR_RESOLVED ? 0 : -EINVAL;
-	if (!r) {
+	if (!r)
+		error = soft_fault_now(SOFT_INCIDENT_ROUTE_ERROR, soft_id_context(id));
+	if (error) {
+		soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_ERROR, -error);
+		free(path);
+	} else if (!r) {
 		soft_path_give(id, path);
 		if (id->port->attr.state == IBV_PORT_ACTIVE &&
 		    id->peer_port->attr.state == IBV_PORT_ACTIVE) {

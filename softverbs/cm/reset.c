@@ -3,6 +3,7 @@
 #include "call.h"
 #include "cm.h"
 #include "event.h"
+#include "hold.h"
 #include "id.h"
 #include "port.h"
 #include "service.h"
@@ -16,6 +17,7 @@ soft_cm_reset(void)
 	soft_cm_lock_reset();
 	soft_events_reset();
 	soft_cm_device_reset();
+	soft_hold_reset();
 	soft_services_reset();
 	soft_ports_reset();
 	soft_call_reset();

@@ -7,6 +7,7 @@
 #include "path.h"
 #include "service.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
 
@@ -55,7 +56,7 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	struct sockaddr_storage any = { .ss_family = target->ss_family };
 	uint16_t port;
 	bool wild;
-	int r;
+	int r, error;
 
 	if (id->state == SOFT_ID_IDLE) {
 		r = resolve_bind_source(id, source ? source : (struct sockaddr *)&any);
@@ -74,8 +75,10 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	else
 		reachable = false;
 	addr->addr.ibaddr.dgid = soft_path_gid(id->peer_port, &addr->dst_addr);
-	if (!reachable) {
-		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -ENETUNREACH);
+	error =
+	    reachable ? soft_fault_now(SOFT_INCIDENT_ADDR_ERROR, soft_id_context(id)) : ENETUNREACH;
+	if (error) {
+		soft_event_post(id, event, RDMA_CM_EVENT_ADDR_ERROR, -error);
 		return 0;
 	}
 	if (wild) {

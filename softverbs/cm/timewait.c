@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "timewait.h"
 #include "event.h"
+#include "id.h"
 #include "softverbs/device/settings.h"
 #include "softverbs/device/timer.h"
+#include "softverbs/fault/fault.h"
 
 #define TIME (4096ull << SOFT_CM_ACK_TIMEOUT)
 
@@ -36,13 +38,24 @@ timewait_end(struct soft_timer *unused) SOFT_NO_CM_LOCK
 	soft_cm_unlock();
 }
 
-/* All ids wait equally long, so the place is at the end, unless the time factor has changed. */
+/* A rule may have another time. */
+static uint64_t
+timewait_time(const struct soft_id *id)
+{
+	const struct soft_rule *rule = NULL;
+
+	if (__builtin_expect(soft_faults_have_incidents, false))
+		rule = soft_fault_happens(SOFT_INCIDENT_TIMEWAIT_EXIT, soft_id_context(id), 0);
+	return rule ? rule->time : soft_settings_scale_time(TIME);
+}
+
+/* Most ids wait equally long, so the place is at the end, unless the time factor has changed. */
 void
 soft_timewait_start(struct soft_id *id)
 {
 	struct soft_id *before = TAILQ_LAST(&ending, ending);
 
-	id->timewait_until = soft_now() + soft_settings_scale_time(TIME);
+	id->timewait_until = soft_now() + timewait_time(id);
 	while (before && before->timewait_until > id->timewait_until)
 		before = TAILQ_PREV(before, ending, timewait_link);
 	if (before)

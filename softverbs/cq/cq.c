@@ -4,6 +4,7 @@
 #include "softverbs/device/device.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/fault/fault.h"
 #include "softverbs/soft_arm.h"
 
 #include <sched.h>
@@ -135,6 +136,19 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 	if (lost)
 		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
 	return r;
+}
+
+void
+soft_cq_fail(struct soft_cq *cq)
+{
+	bool failed;
+
+	soft_cq_lock(cq);
+	failed = cq->overrun;
+	cq->overrun = true;
+	soft_cq_unlock(cq);
+	if (!failed)
+		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
 }
 
 static bool
@@ -280,6 +294,7 @@ cq_init(struct soft_cq *cq, struct ibv_context *context, const struct ibv_cq_ini
 	soft_personality_init_cq(cq, soft_context_of(context)->personality);
 	soft_timer_init(&cq->timer, cq_timer_expired);
 	soft_async_source_init(&cq->async, &cq->ibv);
+	cq->made = soft_fault_made(SOFT_OBJECT_CQ);
 	if (init->channel)
 		cq->channel = soft_channel_of(init->channel);
 }

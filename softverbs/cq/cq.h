@@ -63,6 +63,7 @@ struct soft_cq {
 	uint32_t delivered GUARDED_BY(soft_locks.channel);
 
 	struct soft_async_source async;
+	unsigned int made;    /* which one of the process it is; 0 without rules of incidents */
 	atomic_uint users;    /* queue pairs */
 	atomic_ullong stalls; /* requests that found no receive at the other end */
 
@@ -124,6 +125,9 @@ soft_cq_unread(const struct soft_cq *cq)
  * completion must fail.
  */
 int soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited) SOFT_NO_CQ_LOCK;
+
+/* The queue fails, for no reason, as one that overruns. */
+void soft_cq_fail(struct soft_cq *cq) SOFT_NO_CQ_LOCK;
 
 /* Makes entries visible that are held back. */
 void soft_cq_show(struct soft_cq *cq) SOFT_NO_CQ_LOCK;

@@ -10,6 +10,7 @@
  *     REQUIRES(lock)         the caller holds the lock, and holds it on return
  *     REQUIRES_SHARED(lock)  the same, or the caller shares it with other readers
  *     ACQUIRE(lock)          the function returns with the lock held
+ *     TRY_ACQUIRE(v, lock)   the same if it returns v
  *     ACQUIRE_SHARED(lock)   the same, shared with other readers
  *     RELEASE(lock)          the caller holds the lock, and does not hold it on return
  *     RELEASE_SHARED(lock)   the same for a lock that is shared
@@ -31,6 +32,7 @@
 #define REQUIRES(...) ANNOTATE(requires_capability(__VA_ARGS__))
 #define REQUIRES_SHARED(...) ANNOTATE(requires_shared_capability(__VA_ARGS__))
 #define ACQUIRE(...) ANNOTATE(acquire_capability(__VA_ARGS__))
+#define TRY_ACQUIRE(...) ANNOTATE(try_acquire_capability(__VA_ARGS__))
 #define ACQUIRE_SHARED(...) ANNOTATE(acquire_shared_capability(__VA_ARGS__))
 #define RELEASE(...) ANNOTATE(release_capability(__VA_ARGS__))
 #define RELEASE_SHARED(...) ANNOTATE(release_shared_capability(__VA_ARGS__))
@@ -67,6 +69,7 @@ extern struct soft_locks {
 	struct soft_lock_class link;	/* of the frames to be sent on a link */
 	/* A thread that holds one of the following takes no other lock: */
 	struct soft_lock_class table;	/* of the queue pairs by number */
+	struct soft_lock_class changes; /* of why messages do not pass */
 	struct soft_lock_class timers;	/* of the queue of timers */
 	struct soft_lock_class turns;	/* of the turns in the lists of all links */
 	struct soft_lock_class watches; /* of the descriptors that the progress thread watches */
@@ -80,8 +83,8 @@ extern struct soft_locks {
  * those after it.
  */
 #define SOFT_NO_LEAF_LOCK \
-	EXCLUDES(soft_locks.table, soft_locks.timers, soft_locks.turns, soft_locks.watches, \
-	    soft_locks.teller, soft_locks.completed)
+	EXCLUDES(soft_locks.table, soft_locks.changes, soft_locks.timers, soft_locks.turns, \
+	    soft_locks.watches, soft_locks.teller, soft_locks.completed)
 #define SOFT_NO_LINK_LOCK EXCLUDES(soft_locks.link) SOFT_NO_LEAF_LOCK
 #define SOFT_NO_PEERS_LOCK EXCLUDES(soft_locks.peers) SOFT_NO_LINK_LOCK
 #define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "async.h"
 #include "cancel.h"
+#include "changes.h"
 #include "context.h"
 
 static void
@@ -147,9 +148,15 @@ soft_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
 		errno = EIO;
 		return -1;
 	}
-	while (!async_next(&ctx->async, &wait, event))
+	while (!async_next(&ctx->async, &wait, event)) {
+		/* Reading from a device that was removed: DEVICE_FATAL was the last event. */
+		if (soft_device_is_gone()) {
+			errno = EIO;
+			return -1;
+		}
 		if (async_wait(&ctx->async, &wait))
 			return -1;
+	}
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "device.h"
 #include "cancel.h"
+#include "changes.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ device_gid_entry(const struct ibv_context *context, uint32_t port, uint32_t inde
 
 	if (!gid)
 		return EINVAL;
-	entry.gid = gid->gid;
+	entry.gid = soft_gid_now(&gid->gid, index);
 	entry.gid_type = gid->type;
 	entry.ndev_ifindex = gid->interface;
 	memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
@@ -180,10 +181,13 @@ soft_port_query(
     const struct ibv_context *context, uint8_t port, struct ibv_port_attr *out, size_t length)
 {
 	const struct soft_device_port *own = soft_device_port(context, port);
+	struct ibv_port_attr attr;
 
 	if (!own)
 		return EINVAL;
-	memcpy(out, &own->attr, length < sizeof own->attr ? length : sizeof own->attr);
+	attr = own->attr;
+	soft_port_change(&attr);
+	memcpy(out, &attr, length < sizeof attr ? length : sizeof attr);
 	return 0;
 }
 
@@ -207,7 +211,7 @@ soft_ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union i
 		errno = EINVAL;
 		return -1;
 	}
-	*gid = own->gid;
+	*gid = soft_gid_now(&own->gid, (uint32_t)index);
 	return 0;
 }
 
@@ -250,14 +254,14 @@ soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htobe16(SOFT_PKEY);
+	*pkey = htobe16(soft_pkey_now());
 	return 0;
 }
 
 int
 soft_ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
-	if (soft_device_port(context, port) && pkey == htobe16(SOFT_PKEY))
+	if (soft_device_port(context, port) && pkey == htobe16(soft_pkey_now()))
 		return 0;
 	errno = EINVAL;
 	return -1;

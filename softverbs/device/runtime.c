@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <sched.h>
 
+#include "changes.h"
 #include "context.h"
 #include "last.h"
 #include "descriptors.h"
@@ -21,6 +23,7 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
 static bool started GUARDED_BY(soft_locks.runtime);
 static atomic_uint generation;
+static atomic_bool stopping; /* the thread of the lock waits for the progress thread */
 
 static const struct soft_part *const *parts; /* constant after soft_runtime_set_parts() */
 static size_t part_count;
@@ -33,6 +36,12 @@ static void
 runtime_lock(void) ACQUIRE(soft_locks.runtime) SOFT_NO_CM_LOCK UNCHECKED
 {
 	pthread_mutex_lock(&lock);
+}
+
+static bool
+runtime_trylock(void) TRY_ACQUIRE(true, soft_locks.runtime) UNCHECKED
+{
+	return !pthread_mutex_trylock(&lock);
 }
 
 static void
@@ -57,6 +66,7 @@ runtime_after_fork_in_child(void) UNCHECKED
 	soft_runtime_leak(LIST_FIRST(&contexts));
 	LIST_INIT(&contexts);
 	started = false;
+	stopping = false;
 	generation++;
 	soft_last_reset();
 	soft_progress_reset();
@@ -64,6 +74,7 @@ runtime_after_fork_in_child(void) UNCHECKED
 	soft_names_reset();
 	soft_timer_reset();
 	soft_teller_reset();
+	soft_changes_reset();
 	for (size_t i = 0; i < part_count; i++)
 		if (parts[i]->reset)
 			parts[i]->reset();
@@ -171,7 +182,9 @@ close_names:
 static void
 runtime_stop_locked(void) REQUIRES(soft_locks.runtime)
 {
+	stopping = true;
 	soft_progress_stop();
+	stopping = false;
 	runtime_stop_parts(part_count);
 	soft_slot_close();
 	soft_names_close();
@@ -242,6 +255,24 @@ soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg)
 	LIST_FOREACH (ctx, &contexts, link)
 		fn(ctx, arg);
 	runtime_unlock();
+}
+
+bool
+soft_runtime_each_now(void (*fn)(struct soft_context *ctx, int arg), int arg)
+{
+	struct soft_context *ctx;
+	bool some;
+
+	while (!runtime_trylock()) {
+		if (stopping)
+			return false;
+		sched_yield();
+	}
+	some = !LIST_EMPTY(&contexts);
+	LIST_FOREACH (ctx, &contexts, link)
+		fn(ctx, arg);
+	runtime_unlock();
+	return some;
 }
 
 int

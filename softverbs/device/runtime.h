@@ -39,6 +39,13 @@ void soft_runtime_detach(struct soft_context *ctx) SOFT_NO_RUNTIME_LOCK;
 /* Calls fn for every active context. */
 void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg) SOFT_NO_RUNTIME_LOCK;
 
+/*
+ * The same, also from the progress thread: none when its end is waited for.  False if there is no
+ * context.
+ */
+bool soft_runtime_each_now(
+    void (*fn)(struct soft_context *ctx, int arg), int arg) SOFT_NO_RUNTIME_LOCK;
+
 /* Starts slot, progress thread and parts, unless they run: 0 or -errno. */
 int soft_runtime_start(void) SOFT_NO_RUNTIME_LOCK;
 

@@ -84,6 +84,9 @@ void soft_close(int fd);
 #define SOFT_FOREIGN_ACCESS __attribute__((no_sanitize("thread"), noinline))
 #endif
 
+/* A variable of the library that is read often: no other object may have one in its place. */
+#define SOFT_HIDDEN __attribute__((visibility("hidden")))
+
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif

@@ -122,6 +122,9 @@ struct ibv_ah_attr soft_topology_address(const struct soft_device_port *from,
 unsigned int soft_device_port_gid_index(
     const struct soft_device_port *port, const struct sockaddr *address);
 
+/* The GID with that index, as it is now. */
+union ibv_gid soft_device_port_gid(const struct soft_device_port *port, unsigned int index);
+
 /* Bytes of the MTU in use, which a datagram may have. */
 static inline uint32_t
 soft_device_port_mtu(const struct soft_device_port *port)

@@ -2,6 +2,7 @@
 /* The topology of this process. */
 #include "topology.h"
 #include "cancel.h"
+#include "changes.h"
 #include "complaint.h"
 
 #include <stdlib.h>
@@ -88,16 +89,22 @@ soft_device_port_gid_index(const struct soft_device_port *port, const struct soc
 	return 0;
 }
 
+union ibv_gid
+soft_device_port_gid(const struct soft_device_port *port, unsigned int index)
+{
+	return soft_gid_now(&port->gids[index].gid, index);
+}
+
 struct ibv_ah_attr
 soft_topology_address(const struct soft_device_port *from, const struct soft_device_port *to,
     const struct sockaddr *source, const struct sockaddr *target)
 {
-	struct ibv_ah_attr address = { .dlid = to->attr.lid, .port_num = from->port };
+	struct ibv_ah_attr address = { .dlid = soft_lid_now(to->attr.lid), .port_num = from->port };
 
 	if (!soft_device_port_is_ethernet(from))
 		return address;
 	address.is_global = 1;
-	address.grh.dgid = to->gids[soft_device_port_gid_index(to, target)].gid;
+	address.grh.dgid = soft_device_port_gid(to, soft_device_port_gid_index(to, target));
 	address.grh.sgid_index = (uint8_t)soft_device_port_gid_index(from, source);
 	address.grh.hop_limit = 64;
 	return address;
@@ -118,10 +125,13 @@ own_is_target(const struct soft_device_port *port, const void *arg)
 	if (port->attr.link_layer != route->from->attr.link_layer)
 		return false;
 	if (!route->address->is_global)
-		return port->attr.lid && port->attr.lid == route->address->dlid;
-	for (int i = 0; i < port->attr.gid_tbl_len; i++)
-		if (!memcmp(&port->gids[i].gid, &route->address->grh.dgid, sizeof(union ibv_gid)))
+		return port->attr.lid && soft_lid_now(port->attr.lid) == route->address->dlid;
+	for (int i = 0; i < port->attr.gid_tbl_len; i++) {
+		const union ibv_gid gid = soft_device_port_gid(port, (unsigned int)i);
+
+		if (!memcmp(&gid, &route->address->grh.dgid, sizeof gid))
 			return true;
+	}
 	return false;
 }
 

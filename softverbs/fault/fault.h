@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fault -- decides which call of the program fails
+ * fault -- decides which call of the program fails, and which incident happens
  *
  * SOFTVERBS_FAULTS        rules (rule.h)
  * SOFTVERBS_FAULTS_SEED   of the choices of p=
@@ -17,6 +17,8 @@
 
 #include "softverbs/device/calls.h"
 #include "record.h"
+#include "rule.h"
+#include "softverbs/device/soft.h"
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
@@ -24,14 +26,55 @@
 /* Calls are counted, and some may fail.  Constant after the library was loaded. */
 extern bool soft_faults;
 
-/* 0, or -EINVAL if SOFTVERBS_FAULTS is none of rules. */
-int soft_faults_status(void);
+/* The same, and there are rules of incidents. */
+extern bool soft_faults_have_incidents SOFT_HIDDEN;
+
+/*
+ * The device is opened: 0, or -EINVAL if SOFTVERBS_FAULTS is none of rules, or another -errno if
+ * there is no thread for what happens at a time.
+ */
+int soft_faults_open(void) SOFT_NO_RUNTIME_LOCK;
 
 /*
  * The program makes the call: 0, or the error that it fails with, which is also in errno.  The
  * context is the one that the call belongs to, or NULL.
  */
 int soft_fault_enter(enum soft_call call, const struct ibv_context *context);
+
+/*
+ * The incident may happen here: the rule that lets it, or NULL.  `unfit` is a value that it cannot
+ * have this time, or 0.
+ */
+const struct soft_rule *soft_fault_happens(
+    enum soft_incident incident, const struct ibv_context *context, int unfit);
+
+/* The same for one with a value: 0 if it does not happen. */
+int soft_fault_value(enum soft_incident incident, const struct ibv_context *context, int unfit);
+
+/* The same, where there may be no rules of incidents. */
+static inline int
+soft_fault_now(enum soft_incident incident, const struct ibv_context *context)
+{
+	return __builtin_expect(soft_faults_have_incidents, false) ?
+		   soft_fault_value(incident, context, 0) :
+		   0;
+}
+
+/*
+ * Lets an incident of kind SOFT_OCCURS begin or end; no lock is held.  False if there is nothing
+ * that it could happen to.
+ */
+typedef bool soft_fault_actor(
+    enum soft_incident incident, const struct soft_rule *rule, bool begins);
+
+/* Of the parts above this folder; set before the device is opened. */
+void soft_faults_set_actor(soft_fault_actor *actor);
+
+/*
+ * An object is made that an incident may happen to: which one of its kind it is; 0 if no rule needs
+ * it.
+ */
+unsigned int soft_fault_made(enum soft_object object);
 
 /* What a call that fails so returns, if that is a number. */
 long soft_fault_result(enum soft_call call, int error);

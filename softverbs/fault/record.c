@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "record.h"
-#include "errors.h"
-#include "rule.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -80,12 +78,11 @@ soft_record_rules(const struct soft_record *record)
 		const struct soft_recorded_fault *fault = &record->faults[i];
 
 		/* Its process was killed while it wrote the line. */
-		if (!fault->n || fault->call >= SOFT_CALL_COUNT)
+		if (!fault->written)
 			continue;
 		soft_record_process_name(record, fault->process, name);
-		fprintf(stream, "%s%s:nth=%u:process=%s:errno=%s", i ? "," : "",
-		    soft_call_name((enum soft_call)fault->call), fault->n, name,
-		    soft_error_name((int)fault->error));
+		fprintf(stream, "%s%.*s:process=%s%.*s", i ? "," : "", (int)sizeof fault->head,
+		    fault->head, name, (int)sizeof fault->tail, fault->tail);
 	}
 	if (!fclose(stream))
 		return text;

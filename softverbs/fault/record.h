@@ -54,15 +54,23 @@ struct soft_recorded_process {
 	atomic_bool ended;		    /* by exit() */
 };
 
+/* Of the two halves of a rule. */
+#define SOFT_RECORD_HEAD 112
+#define SOFT_RECORD_TAIL 400
+
+/* The rule with which the same fault fires again: "HEAD:process=NAMETAIL". */
 struct soft_recorded_fault {
-	uint32_t call, process, error;
-	uint32_t n; /* of the calls of the process; 0: not written yet */
+	uint32_t process;
+	atomic_bool written;
+	char head[SOFT_RECORD_HEAD]; /* "ibv_create_cq:nth=3" */
+	char tail[SOFT_RECORD_TAIL]; /* ":errno=ENOMEM", or "" */
 };
 
 struct soft_record {
 	uint64_t layout;       /* SOFT_RECORD_LAYOUT: softverbs-run may be of another release */
 	atomic_uint processes; /* that have made a call */
 	atomic_uint fired;
+	atomic_uint happened; /* of these: incidents */
 	struct soft_recorded_fault faults[SOFT_RECORD_FIRED];
 	struct soft_recorded_process process[SOFT_RECORD_PROCESSES];
 };

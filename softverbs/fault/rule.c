@@ -69,8 +69,8 @@ rule_refuse_name(const struct reading *reading, const char *name)
 		return rule_refuse(reading, "%s always fails: the device does not have it", name);
 	SOFT_SURE_CALLS(SURE)
 	SOFT_REFUSED_CALLS(REFUSED)
-	return rule_refuse(
-	    reading, "%.*s is no call that can fail; --faults=list prints them", SHOWN, name);
+	return rule_refuse(reading, "%.*s is no %s; --faults=list prints them", SHOWN, name,
+	    strchr(name, '.') ? "incident" : "call that can fail");
 }
 
 static bool
@@ -84,8 +84,31 @@ rule_read_name(
 		return rule_refuse(reading, "a rule begins with the name of a call");
 	memcpy(pattern, word, length);
 	pattern[length] = '\0';
-	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++) {
+	rule->of_incidents = strchr(pattern, '.');
+	for (enum soft_incident i = 0; rule->of_incidents && i < SOFT_INCIDENT_COUNT; i++) {
+		rule->incidents[i] = !fnmatch(pattern, soft_incidents[i].name, 0);
+		found |= rule->incidents[i];
+	}
+	for (enum soft_call call = 0; !rule->of_incidents && call < SOFT_CALL_COUNT; call++) {
 		rule->calls[call] = !fnmatch(pattern, soft_call_name(call), 0);
+		found |= rule->calls[call];
+	}
+	return found || rule_refuse_name(reading, pattern);
+}
+
+/* The calls that bring about an incident. */
+static bool
+rule_read_call(
+    const struct reading *reading, const char *value, size_t length, struct soft_rule *rule)
+{
+	char pattern[NAME_MAX_LENGTH];
+	bool found = false;
+
+	if (!rule->of_incidents)
+		return rule_refuse(reading, "call= belongs to incidents, not to calls");
+	snprintf(pattern, sizeof pattern, "%.*s", (int)length, value);
+	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++) {
+		rule->calls[call] |= !fnmatch(pattern, soft_call_name(call), 0);
 		found |= rule->calls[call];
 	}
 	return found || rule_refuse_name(reading, pattern);
@@ -147,12 +170,37 @@ rule_read_when(const struct reading *reading, enum soft_when when, const char *v
 	       rule_refuse(reading, "%.*s: not a whole number from 1 on", (int)length, value);
 }
 
+/* The value of the incidents, whose key is this. */
+static bool
+rule_read_value(const struct reading *reading, const char *key, const char *value, size_t length,
+    struct soft_rule *rule)
+{
+	const char *known;
+	char list[256];
+
+	for (enum soft_incident i = 0; i < SOFT_INCIDENT_COUNT; i++) {
+		if (!rule->incidents[i])
+			continue;
+		known = soft_incident_key(i);
+		if (!known || strcmp(known, key) != 0)
+			return rule_refuse(reading, "%s has no %s", soft_incidents[i].name, key);
+		rule->error = soft_incident_value_find(i, value, length);
+		if (!rule->error)
+			return rule_refuse(reading, "%s has %s, not %.*s", soft_incidents[i].name,
+			    soft_incident_values(i, list, sizeof list),
+			    length < SHOWN ? (int)length : SHOWN, value);
+	}
+	return rule->of_incidents || rule_refuse(reading, "%s= belongs to incidents", key);
+}
+
 static bool
 rule_read_error(
     const struct reading *reading, const char *value, size_t length, struct soft_rule *rule)
 {
 	char list[128];
 
+	if (rule->of_incidents)
+		return rule_read_value(reading, "errno", value, length, rule);
 	rule->error = soft_error_find(value, length);
 	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++)
 		if (rule->calls[call] && !soft_error_is_allowed(call, rule->error))
@@ -194,14 +242,116 @@ rule_read_process(
 	return true;
 }
 
+/* Whether all incidents of the rule take this part. */
+static bool
+rule_takes(const struct reading *reading, const char *key, unsigned int takes,
+    const struct soft_rule *rule)
+{
+	if (!rule->of_incidents)
+		return rule_refuse(reading, "%s belongs to incidents, not to calls", key);
+	for (enum soft_incident i = 0; i < SOFT_INCIDENT_COUNT; i++)
+		if (rule->incidents[i] && !(soft_incidents[i].takes & takes))
+			return rule_refuse(reading, "%s takes no %s", soft_incidents[i].name, key);
+	return true;
+}
+
+static bool
+rule_read_seconds(
+    const struct reading *reading, const char *key, const char *value, size_t length, uint64_t *out)
+{
+	const double seconds = rule_read_decimal(value, length);
+
+	*out = seconds > 0 ? (uint64_t)(seconds * SECOND) : 0;
+	return (seconds >= 0 && seconds <= SECONDS_MAX) ||
+	       rule_refuse(reading, "%s%.*s: not a number of seconds", key, (int)length, value);
+}
+
+static int
+rule_read_digit(char digit)
+{
+	const char *digits = "0123456789abcdef", *at = digit ? strchr(digits, digit) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+static bool
+rule_read_data(
+    const struct reading *reading, const char *value, size_t length, struct soft_rule *rule)
+{
+	int high, low;
+
+	if (length % 2 || length / 2 > sizeof rule->data)
+		return rule_refuse(
+		    reading, "data=: not pairs of digits, %u at most", SOFT_RULE_DATA);
+	for (size_t i = 0; i < length / 2; i++) {
+		high = rule_read_digit(value[2 * i]);
+		low = rule_read_digit(value[2 * i + 1]);
+		if (high < 0 || low < 0)
+			return rule_refuse(reading, "data=: digits are 0 to 9 and a to f");
+		rule->data[i] = (uint8_t)(high << 4 | low);
+	}
+	rule->data_length = (uint8_t)(length / 2);
+	return true;
+}
+
+/* What only rules of incidents have; false in `known` if it is none of these. */
+static bool
+rule_read_incident_part(const struct reading *reading, const char *word, size_t length,
+    struct soft_rule *rule, bool *known)
+{
+	const char *value;
+	size_t rest;
+
+	*known = true;
+	if (rule_is_key(word, length, "status=", &value, &rest))
+		return rule_read_value(reading, "status", value, rest, rule);
+	if (rule_is_key(word, length, "reason=", &value, &rest))
+		return rule_read_value(reading, "reason", value, rest, rule);
+	if (rule_is_key(word, length, "call=", &value, &rest))
+		return rule_read_call(reading, value, rest, rule);
+	if (rule_is_key(word, length, "at=", &value, &rest)) {
+		rule->timed = true;
+		if (!rule->of_incidents)
+			return rule_refuse(reading, "at= belongs to incidents, not to calls");
+		return rule_read_seconds(reading, "at=", value, rest, &rule->at);
+	}
+	if (rule_is_key(word, length, "for=", &value, &rest))
+		return rule_takes(reading, "for=", SOFT_TAKES_FOR, rule) &&
+		       rule_read_seconds(reading, "for=", value, rest, &rule->lasts);
+	if (rule_is_key(word, length, "time=", &value, &rest))
+		return rule_takes(reading, "time=", SOFT_TAKES_TIME, rule) &&
+		       rule_read_seconds(reading, "time=", value, rest, &rule->time);
+	if (rule_is_key(word, length, "of=", &value, &rest)) {
+		rule->of = (unsigned int)rule_read_number(value, rest);
+		return rule_takes(reading, "of=", SOFT_TAKES_OF, rule) &&
+		       (rule->of || rule_refuse(reading, "of=%.*s: not a whole number from 1 on",
+					(int)rest, value));
+	}
+	if (rule_is_key(word, length, "way=", &value, &rest)) {
+		rule->out = true;
+		return rule_takes(reading, "way=", SOFT_TAKES_WAY, rule) &&
+		       ((rest == strlen("out") && !strncmp(value, "out", rest)) ||
+			   rule_refuse(reading, "way=out is what the process sends; for the other "
+						"way name the other process"));
+	}
+	if (rule_is_key(word, length, "data=", &value, &rest))
+		return rule_takes(reading, "data=", SOFT_TAKES_DATA, rule) &&
+		       rule_read_data(reading, value, rest, rule);
+	*known = false;
+	return true;
+}
+
 static bool
 rule_read_part(
     const struct reading *reading, const char *word, size_t length, struct soft_rule *rule)
 {
 	const char *value;
-	double seconds;
+	bool known, good;
 	size_t rest;
 
+	good = rule_read_incident_part(reading, word, length, rule, &known);
+	if (known)
+		return good;
 	if (rule_is_key(word, length, "nth=", &value, &rest))
 		return rule_read_when(reading, SOFT_NTH, value, rest, rule);
 	if (rule_is_key(word, length, "each=", &value, &rest))
@@ -210,12 +360,8 @@ rule_read_part(
 		return rule_read_when(reading, SOFT_BY_CHANCE, value, rest, rule);
 	if (rule_is_key(word, length, "errno=", &value, &rest))
 		return rule_read_error(reading, value, rest, rule);
-	if (rule_is_key(word, length, "from=", &value, &rest)) {
-		seconds = rule_read_decimal(value, rest);
-		rule->from = seconds > 0 ? (uint64_t)(seconds * SECOND) : 0;
-		return (seconds >= 0 && seconds <= SECONDS_MAX) ||
-		       rule_refuse(reading, "from=%.*s: not a number of seconds", (int)rest, value);
-	}
+	if (rule_is_key(word, length, "from=", &value, &rest))
+		return rule_read_seconds(reading, "from=", value, rest, &rule->from);
 	if (rule_is_key(word, length, "process=", &value, &rest))
 		return rule_read_process(reading, value, rest, rule);
 	if (rule_is_key(word, length, "device=", &value, &rest)) {
@@ -227,8 +373,36 @@ rule_read_part(
 	}
 	return rule_refuse(reading,
 	    "%.*s is none of nth=N, each=N, p=P, from=SECONDS, process=N, device=NAME and "
-	    "errno=NAME",
-	    length < SHOWN ? (int)length : SHOWN, word);
+	    "errno=NAME%s",
+	    length < SHOWN ? (int)length : SHOWN, word,
+	    rule->of_incidents ? ", nor of what faults.md has for incidents" : "");
+}
+
+/* What happens by itself has a moment of its own; all else needs one. */
+static bool
+rule_check_incidents(const struct reading *reading, const struct soft_rule *rule)
+{
+	bool called = false;
+
+	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++)
+		called |= rule->calls[call];
+	for (enum soft_incident i = 0; i < SOFT_INCIDENT_COUNT; i++) {
+		const struct soft_incident_line *line = &soft_incidents[i];
+
+		if (!rule->incidents[i])
+			continue;
+		if (line->kind == SOFT_OCCURS && called == rule->timed)
+			return rule_refuse(
+			    reading, "%s needs one of at=SECONDS and call=CALL", line->name);
+		if (line->kind != SOFT_OCCURS && (called || rule->timed))
+			return rule_refuse(
+			    reading, "%s takes no %s", line->name, called ? "call=" : "at=");
+		if (line->takes & SOFT_TAKES_TIME && !rule->time)
+			return rule_refuse(reading, "%s needs time=SECONDS", line->name);
+	}
+	if (rule->timed && (rule->n || rule->when != SOFT_EACH || rule->from))
+		return rule_refuse(reading, "at= is once: no nth=, each=, p= or from=");
+	return true;
 }
 
 static bool
@@ -250,6 +424,8 @@ rule_read(const struct reading *reading, struct soft_rule *rule)
 		if (!rule_read_part(reading, word, length, rule))
 			return false;
 	}
+	if (rule->of_incidents && !rule_check_incidents(reading, rule))
+		return false;
 	if (!rule->n)
 		rule->n = 1;
 	return true;

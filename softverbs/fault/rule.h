@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rule -- which calls fail, and with what
+ * rule -- which calls fail, and with what; which incidents happen, and when
  *
  * A text of rules, separated by commas, semicolons or ends of lines:
  *
  *	CALL[:nth=N|:each=N|:p=P][:from=SECONDS][:process=N|NAME][:device=NAME][:errno=NAME]
+ *	INCIDENT[the same, but for errno=][:status=NAME|:errno=NAME|:reason=N][:data=HEX]
+ *	INCIDENT:at=SECONDS|:call=CALL[the same][:for=SECONDS][:time=SECONDS][:of=N][:way=out]
  *
- * CALL is a name, or a pattern with "*" and "?" for all calls that can fail and match.  What
- * follows "#" up to the end of the line is a comment; "none" alone is no rule.  Also a part of
- * softverbs-run.
+ * CALL is a name, or a pattern with "*" and "?" for all calls that can fail and match, and so is
+ * INCIDENT, which has a point in its name (incidents.h).  What follows "#" up to the end of the
+ * line is a comment; "none" alone is no rule.  Also a part of softverbs-run.
  */
 #ifndef SOFT_FAULT_RULE_H
 #define SOFT_FAULT_RULE_H
 
+#include "incidents.h"
 #include "record.h"
 
 #include <stdbool.h>
@@ -24,16 +27,27 @@
 
 enum soft_when { SOFT_EACH, SOFT_NTH, SOFT_BY_CHANCE };
 
+/* The longest private data of a rejection. */
+#define SOFT_RULE_DATA 148
+
 struct soft_rule {
+	/* That fail; with incidents, those that bring about what cannot happen by itself. */
 	bool calls[SOFT_CALL_COUNT];
+	bool incidents[SOFT_INCIDENT_COUNT];
+	bool of_incidents, timed;
 	enum soft_when when;
 	uint64_t n;		       /* the Nth, or each Nth */
 	double chance;		       /* from 0 to 1 */
 	uint64_t from;		       /* nanoseconds after the first call of the process */
 	unsigned int process;	       /* its number in the run; 0: any */
 	char name[SOFT_PROCESS_NAME];  /* that of record.h; "": any */
-	int error;		       /* 0: the first one of the call */
+	int error;		       /* or another value; 0: the first one of the table */
 	char device[SOFT_RULE_DEVICE]; /* "": any, and calls without a device */
+	/* Of incidents; 0 if it was not given: */
+	uint64_t at, lasts, time; /* nanoseconds */
+	unsigned int of;
+	bool out; /* one way only */
+	uint8_t data[SOFT_RULE_DATA], data_length;
 };
 
 struct soft_rules {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ah.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/device.h"
 #include "softverbs/device/pd.h"
 
@@ -15,9 +16,12 @@
 static uint8_t
 ah_gid_index(const struct soft_device_port *port, const union ibv_gid *gid)
 {
-	for (int i = 0; i < port->attr.gid_tbl_len; i++)
-		if (!memcmp(&port->gids[i].gid, gid, sizeof *gid))
+	for (int i = 0; i < port->attr.gid_tbl_len; i++) {
+		const union ibv_gid own = soft_device_port_gid(port, (unsigned int)i);
+
+		if (!memcmp(&own, gid, sizeof own))
 			return (uint8_t)i;
+	}
 	return 0;
 }
 
@@ -29,6 +33,7 @@ ah_set_route(
 
 	ah->global = attr->is_global;
 	ah->here = route != SOFT_PORT_NOWHERE;
+	ah->moves = soft_port_moves(ah->global);
 	if (!ah->here || soft_topology()->plain)
 		return;
 	ah->route = (uint16_t)route;

@@ -15,6 +15,7 @@ struct soft_ah {
 	bool global;		  /* datagrams have a routing header */
 	uint16_t route;		  /* the number of that port, 0 in the plain topology */
 	uint8_t from_gid, to_gid; /* indexes of the GIDs in that header, 0 there */
+	uint32_t moves;		  /* of the port, when it was made */
 };
 
 static inline struct soft_ah *

@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "key.h"
 #include "responder.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/link.h"
 
@@ -297,7 +298,8 @@ soft_answers_send_ack(struct soft_qp *qp, struct soft_link *link)
 	struct soft_answers *answers = &qp->answers;
 	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
 
-	if (answers->read_next == answers->read_tail && !soft_link_send(link, &frame, NULL, 0))
+	if (answers->read_next == answers->read_tail && !soft_troubles(SOFT_TROUBLE_NO_OUTPUT) &&
+	    !soft_link_send(link, &frame, NULL, 0))
 		answers->ack = false;
 }
 
@@ -308,6 +310,9 @@ soft_answers_send(struct soft_qp *qp, struct soft_link *link, struct soft_deferr
 	struct soft_frame frame;
 	int r;
 
+	/* They are kept until all is well again. */
+	if (soft_troubles(SOFT_TROUBLE_NO_OUTPUT))
+		return 0;
 	r = answers_send_reads(qp, link, deferred);
 	if (!r && answers->ack) {
 		frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "datagram.h"
 #include "ah.h"
+#include "fate.h"
 #include "qp_table.h"
 #include "receive.h"
 #include "sq.h"
 #include "srq.h"
 #include "timeout.h"
+#include "trouble.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
 
@@ -45,7 +48,7 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 		return -EMSGSIZE;
 	/* The handle may be destroyed before the request is executed. */
 	ah = soft_ah_of(wr->wr.ud.ah);
-	send->datagram.here = ah->here;
+	send->datagram.here = ah->here && ah->moves == soft_port_moves(ah->global);
 	send->datagram.global = ah->global;
 	send->datagram.route = ah->route;
 	send->datagram.gids[0] = ah->from_gid;
@@ -100,8 +103,10 @@ datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv
 	grh->paylen = htobe16((uint16_t)d->length);
 	grh->next_hdr = GRH_NEXT;
 	grh->hop_limit = GRH_HOP_LIMIT;
-	grh->dgid = qp->port->gids[d->to_gid < qp->port->attr.gid_tbl_len ? d->to_gid : 0].gid;
-	grh->sgid = from->gids[d->from_gid < from->attr.gid_tbl_len ? d->from_gid : 0].gid;
+	grh->dgid =
+	    soft_device_port_gid(qp->port, d->to_gid < qp->port->attr.gid_tbl_len ? d->to_gid : 0);
+	grh->sgid =
+	    soft_device_port_gid(from, d->from_gid < from->attr.gid_tbl_len ? d->from_gid : 0);
 }
 
 /* Completes the receive; a failure also ends the queue pair. */
@@ -114,7 +119,7 @@ datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_stat
 		.opcode = IBV_WC_RECV,
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
-		.slid = datagram_source(qp, d)->attr.lid,
+		.slid = soft_lid_now(datagram_source(qp, d)->attr.lid),
 	};
 	int event = SOFT_NO_EVENT;
 
@@ -142,7 +147,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
     struct soft_deferred *deferred) SOFT_NO_RECEIVE_LOCK
 {
 	struct soft_qp *qp = soft_qp_table_find(d->to);
-	enum ibv_wc_status status = IBV_WC_SUCCESS;
+	enum ibv_wc_status status = IBV_WC_SUCCESS, fate;
 	struct soft_cursor target, header;
 	struct ibv_grh grh;
 
@@ -151,6 +156,11 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	soft_qp_lock_receive(qp);
 	if (!datagram_is_for(qp, d) || !datagram_take_receive(qp, d))
 		goto unlock;
+	fate = soft_fate(SOFT_INCIDENT_COMPLETION_UD_RECV, qp);
+	if (fate != IBV_WC_SUCCESS) {
+		datagram_complete(qp, d, fate, deferred);
+		goto unlock;
+	}
 	datagram_fill_grh(qp, d, &grh);
 	header = (struct soft_cursor){ .raw = (char *)&grh };
 	target = (struct soft_cursor){
@@ -200,6 +210,8 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 
 	if (soft_qpn_slot(frame->from) != link->slot)
 		return false;
+	if (soft_troubles(SOFT_TROUBLE_NO_INPUT))
+		return true; /* it is lost */
 	(void)datagram_deliver(&d, &source, &deferred);
 	soft_deferred_run(&deferred);
 	return true;
@@ -271,7 +283,7 @@ datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor 
 
 /* False if the datagram waits; else *status is the status for the requester. */
 static bool
-datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
+datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *status,
     struct soft_deferred *deferred) REQUIRES(soft_locks.send) SOFT_NO_RECEIVE_LOCK
 {
 	const struct datagram d = {
@@ -296,9 +308,12 @@ datagram_send(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_stat
 		.access = SOFT_ACCESS_LOCAL_READ,
 	};
 
-	*status = IBV_WC_SUCCESS;
-	if (!send->datagram.here)
+	*status = soft_fate_of_send(qp, send);
+	if (*status != IBV_WC_SUCCESS || !send->datagram.here)
 		return true;
+	if (soft_troubles(SOFT_TROUBLE_DOWN) ||
+	    (soft_qpn_slot(d.to) != soft_slot_number() && soft_troubles(SOFT_TROUBLE_NO_OUTPUT)))
+		return true; /* it is lost */
 	if (soft_qpn_slot(d.to) != soft_slot_number())
 		return datagram_carry(qp, &d, &source, status);
 	*status = datagram_deliver(&d, &source, deferred);
@@ -310,9 +325,13 @@ soft_datagram_run(struct soft_qp *qp, struct soft_deferred *deferred)
 {
 	struct soft_sq *sq = &qp->sq;
 	enum ibv_wc_status status;
+	struct soft_send *send;
 
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
-		if (!datagram_send(qp, soft_sq_at(sq, sq->head), &status, deferred))
+		send = soft_sq_at(sq, sq->head);
+		if (send->due && soft_trouble_delays(qp, send))
+			break;
+		if (!datagram_send(qp, send, &status, deferred))
 			break;
 		if (status != IBV_WC_SUCCESS)
 			soft_sq_fail(qp, status);

@@ -6,6 +6,7 @@
 #include "qp_table.h"
 #include "sq.h"
 #include "stall.h"
+#include "trouble.h"
 
 static struct soft_qp *
 local_sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
@@ -26,10 +27,17 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 
 	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
 		send = soft_sq_at(sq, sq->head);
+		if (send->due && soft_trouble_delays(qp, send))
+			return;
 		status = soft_sq_check(qp, send);
-		if (soft_opcode_is_local(send->opcode)) {
+		if (status != IBV_WC_SUCCESS) {
+			/* it is not executed */
+		} else if (soft_opcode_is_local(send->opcode)) {
 			status = soft_mw_execute(qp, send);
-		} else if (status == IBV_WC_SUCCESS) {
+		} else if (soft_trouble_holds_requests(qp)) {
+			soft_sq_stall_for_peer(qp);
+			return;
+		} else {
 			peer = local_sq_find_peer(qp);
 			verdict =
 			    peer ? soft_local_responder_execute(peer, qp, send, &status, deferred) :

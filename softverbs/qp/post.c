@@ -7,6 +7,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "trouble.h"
 
 #include <string.h>
 
@@ -76,7 +77,8 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	send->length = (uint32_t)length;
 	send->num_sge = wr->num_sge;
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
-	send->executed = false;
+	send->executed = send->judged = false;
+	send->due = soft_troubles(SOFT_TROUBLE_DELAY) ? soft_now() + soft_delay() : 0;
 	send->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 	send->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
 	send->compare_add = wr->wr.atomic.compare_add;
@@ -95,8 +97,8 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	return r;
 }
 
-static void
-qp_resume_requester(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK
+void
+soft_qp_resume_requester(struct soft_qp *qp)
 {
 	struct soft_qp *starved;
 	bool elsewhere;
@@ -212,10 +214,10 @@ soft_qp_post_recv(
 		*bad = wr;
 	if (qp->state == IBV_QPS_ERR)
 		soft_rq_flush(qp);
-	starved = qp->starved || qp->answers.without_receive;
+	starved = (qp->starved || qp->answers.without_receive) && !soft_troubles(SOFT_TROUBLE_RNR);
 	soft_qp_unlock_receive(qp);
 	if (starved)
-		qp_resume_requester(qp);
+		soft_qp_resume_requester(qp);
 	return -r;
 }
 
@@ -239,7 +241,7 @@ soft_srq_post_recv(
 	starved = !TAILQ_EMPTY(&srq->starved);
 	soft_srq_unlock(srq);
 	while (starved && (qp = post_srq_next_starved(srq))) {
-		qp_resume_requester(qp);
+		soft_qp_resume_requester(qp);
 		soft_qp_put(qp);
 	}
 	return -r;

@@ -70,8 +70,11 @@ struct soft_send {
 	unsigned int flags;
 	int num_sge;
 	bool signaled;
-	bool executed;	    /* a bind or invalidation that completes after those before it */
-	bool asked_to_pull; /* a read: its answer may be addresses */
+	bool executed;		 /* a bind or invalidation that completes after those before it */
+	uint64_t due;		 /* not before this time, as messages take longer; 0: at once */
+	bool judged;		 /* `fate` is set */
+	enum ibv_wc_status fate; /* with which a rule lets it complete; see fate.h */
+	bool asked_to_pull;	 /* a read: its answer may be addresses */
 	enum ibv_wc_opcode completion;
 	struct ibv_sge sge[];
 };
@@ -103,6 +106,7 @@ enum soft_stall {
 	SOFT_STALLED_RECEIVE, /* the peer has no receive posted */
 	SOFT_STALLED_PEER,    /* the peer is in error, or not connected yet */
 	SOFT_STALLED_LINK,    /* no link to its process can be had */
+	SOFT_STALLED_DELAY,   /* until the oldest request that was not sent is due */
 };
 
 struct soft_sq {
@@ -264,6 +268,8 @@ struct soft_qp {
 	 */
 	const struct soft_device_port *port;
 	unsigned int route;
+	uint32_t moves;		 /* of the port, when it was connected; written under both locks */
+	unsigned int made;	 /* which one of the process it is; 0 without rules of incidents */
 	bool dead;		 /* destroyed; written under both locks */
 	struct ibv_qp_attr attr; /* as ibv_modify_qp() set them; written under both locks */
 	struct ibv_qp_init_attr init;

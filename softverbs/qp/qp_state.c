@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "ah.h"
 #include "answers.h"
 #include "datagram.h"
 #include "qp_error.h"
@@ -7,6 +8,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/device.h"
 #include "softverbs/device/slot.h"
@@ -194,6 +196,16 @@ qp_resume_peer(struct soft_qp *qp, uint32_t qpn)
 	soft_qp_put(peer);
 }
 
+/* Once the port has moved, whether the connection is to one of its addresses of now. */
+static bool
+qp_address_is_here(const struct soft_qp *qp)
+{
+	const struct soft_device_port *from =
+	    soft_device_port(&qp->context->verbs.context, qp->attr.ah_attr.port_num);
+
+	return from && soft_topology_route(from, &qp->attr.ah_attr) != SOFT_PORT_NOWHERE;
+}
+
 /* A valid transition to any state but ERR. */
 static int
 qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_attr *attr, int mask,
@@ -213,6 +225,9 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	qp_set_values(&qp->attr, attr, mask);
 	qp_set_ports(qp, mask);
 	qp->state = to;
+	if (mask & IBV_QP_AV)
+		qp->moves = soft_port_moves(qp->attr.ah_attr.is_global) -
+			    (soft_troubles(SOFT_TROUBLE_MOVED) && !qp_address_is_here(qp));
 	if (connects)
 		soft_remote_responder_connect(qp);
 	else if (from == IBV_QPS_RTR)

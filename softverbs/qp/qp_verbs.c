@@ -11,6 +11,7 @@
 #include "softverbs/device/pd.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/device/unserved.h"
+#include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
 
@@ -120,6 +121,7 @@ soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	qp->pd = soft_pd_root(pd);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
+	qp->made = soft_fault_made(SOFT_OBJECT_QP);
 	r = soft_rq_init(&qp->rq, init->cap.max_recv_wr, init->cap.max_recv_sge);
 	if (r)
 		goto free_qp;

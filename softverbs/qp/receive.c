@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "receive.h"
 #include "datagram.h"
+#include "softverbs/device/changes.h"
 
 int
 soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
@@ -11,7 +12,7 @@ soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
 	if (!wc->src_qp)
 		wc->src_qp = qp->attr.dest_qp_num;
 	if (!soft_qp_is_datagram(qp))
-		wc->slid = qp->route ? qp->attr.ah_attr.dlid : SOFT_LID;
+		wc->slid = qp->route ? qp->attr.ah_attr.dlid : soft_lid_now(SOFT_LID);
 	return soft_cq_push(
 	    soft_cq_of(qp->ibv.recv_cq), wc, solicited || wc->status != IBV_WC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "remote_requester.h"
+#include "fate.h"
 #include "key.h"
 #include "mw.h"
 #include "qp_error.h"
@@ -7,6 +8,7 @@
 #include "timeout.h"
 #include "sq.h"
 #include "stall.h"
+#include "trouble.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/peer.h"
@@ -102,17 +104,21 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 		.swap = send->swap,
 		.epoch = sq->epoch,
 	};
+	bool last;
 	int n, r;
 
 	if (length > SOFT_WIRE_PAYLOAD)
 		length = SOFT_WIRE_PAYLOAD;
+	last = soft_opcode_is_read(send->opcode) || sq->offset + length == send->length;
 	send->asked_to_pull = requester_can_pull(sq, send, link);
 	if (send->asked_to_pull)
 		frame.flags |= SOFT_FRAME_PULL;
-	if (soft_opcode_is_read(send->opcode) || sq->offset + length == send->length)
+	if (last)
 		frame.flags |= SOFT_FRAME_LAST;
 	if (send->flags & IBV_SEND_SOLICITED)
 		frame.flags |= SOFT_FRAME_SOLICITED;
+	if (send->judged)
+		soft_fate_change_frame(send, &frame);
 	soft_keys_lock_shared();
 	n = length ? remote_send_gather(qp, send, sq->offset, length, iov) : 0;
 	if (n > 0 && length >= PULL_MIN && link->pulled && !sq->carrying &&
@@ -123,7 +129,7 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 	if (r)
 		return r;
 	sq->offset += length;
-	if (frame.flags & SOFT_FRAME_LAST) {
+	if (last) {
 		sq->next++;
 		sq->offset = 0;
 		sq->unanswered++;
@@ -135,7 +141,7 @@ requester_send_frame(struct soft_qp *qp, struct soft_send *send, struct soft_lin
 
 /* True if the request may be sent now; a fault is stored in sq->fault. */
 static bool
-requester_may_send(struct soft_qp *qp, const struct soft_send *send) REQUIRES(soft_locks.send)
+requester_may_send(struct soft_qp *qp, struct soft_send *send) REQUIRES(soft_locks.send)
 {
 	struct soft_sq *sq = &qp->sq;
 
@@ -446,7 +452,7 @@ soft_remote_requester_run(struct soft_qp *qp)
 	struct soft_send *send;
 	int budget = BUDGET, r = 0;
 
-	if (sq->confirming) {
+	if (sq->confirming && !soft_trouble_holds_requests(qp)) {
 		link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
 		r = link ? requester_send_confirmation(qp, link) : 0;
 	}
@@ -455,11 +461,19 @@ soft_remote_requester_run(struct soft_qp *qp)
 		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))
 			break;
 		send = soft_sq_at(sq, sq->next);
+		if (send->due && soft_trouble_delays(qp, send))
+			break;
 		if (!requester_may_send(qp, send))
 			break;
 		if (soft_opcode_is_local(send->opcode)) {
 			requester_execute(qp, send);
 			continue;
+		}
+		/* A message that was begun is sent whole; answers may come of those before it. */
+		if (!sq->offset && soft_trouble_holds_requests(qp)) {
+			if (sq->head == sq->next)
+				soft_sq_stall_for_peer(qp);
+			break;
 		}
 		if (!link)
 			link = soft_peer_outgoing(soft_qpn_slot(qp->attr.dest_qp_num));
@@ -511,7 +525,8 @@ soft_remote_requester_link_lost(struct soft_qp *qp, bool gone)
 	} else if (gone && sq->head != sq->tail) {
 		soft_sq_go_back(qp);
 		soft_sq_fail(qp, IBV_WC_RETRY_EXC_ERR);
-	} else if (!sq->stall && (sq->next != sq->head || sq->offset)) {
+	} else if ((!sq->stall || sq->stall == SOFT_STALLED_DELAY) &&
+		   (sq->next != sq->head || sq->offset)) {
 		soft_sq_go_back(qp);
 		soft_sq_stall_for_peer(qp);
 	}

@@ -3,6 +3,7 @@
 #include "answers.h"
 #include "qp_table.h"
 #include "responder.h"
+#include "trouble.h"
 #include "softverbs/device/settings.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
@@ -142,7 +143,7 @@ responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_
 
 	if (answers->ignoring && answers->to == frame->from && answers->epoch == frame->epoch)
 		return true;
-	if (qp->state < IBV_QPS_RTR)
+	if (qp->state < IBV_QPS_RTR || soft_trouble_refuses(qp, true))
 		answers->not_connected = true;
 	if (answers->epoch != frame->epoch)
 		soft_answers_begin_epoch(qp);
@@ -172,7 +173,7 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
 	 * pair.
 	 */
 	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
-	    soft_link_send_stray(link, &answer))
+	    !soft_troubles(SOFT_TROUBLE_NO_OUTPUT) && soft_link_send_stray(link, &answer))
 		soft_link_stop(link);
 }
 
@@ -212,6 +213,25 @@ soft_remote_responder_ready(struct soft_qp *qp)
 	owed = qp->answers.without_receive || qp->answers.not_connected;
 	qp->answers.without_receive = qp->answers.not_connected = false;
 	qp->answers.ready |= owed;
+	soft_qp_unlock_receive(qp);
+	link = owed ? soft_peer_incoming(slot) : NULL;
+	if (!link)
+		return;
+	soft_link_queue_responder(link, &qp->answers.turn, true);
+	soft_link_put(link);
+}
+
+void
+soft_remote_responder_heal(struct soft_qp *qp)
+{
+	struct soft_link *link;
+	unsigned int slot;
+	bool owed;
+
+	soft_remote_responder_ready(qp);
+	soft_qp_lock_receive(qp);
+	slot = soft_qpn_slot(qp->answers.to);
+	owed = slot != soft_slot_number() && soft_answers_are_owed(qp);
 	soft_qp_unlock_receive(qp);
 	link = owed ? soft_peer_incoming(slot) : NULL;
 	if (!link)

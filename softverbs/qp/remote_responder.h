@@ -20,6 +20,9 @@ void soft_remote_responder_reset(struct soft_qp *qp)
 /* A receive was posted, or the queue pair is connected: sends READY if it is due. */
 void soft_remote_responder_ready(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
 
+/* Answers arrive again: those that are owed are sent. */
+void soft_remote_responder_heal(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;
+
 /* On the progress thread: sends the answers that the link takes. */
 void soft_remote_responder_answer(struct soft_qp *qp, struct soft_link *link) SOFT_NO_SEND_LOCK;
 void soft_remote_responder_link_lost(struct soft_qp *qp) SOFT_NO_RECEIVE_LOCK;

@@ -10,7 +10,8 @@
 static bool
 requester_sq_counts_tries(const struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
-	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->attr.timeout;
+	return qp->sq.stall != SOFT_STALLED_RECEIVE && qp->sq.stall != SOFT_STALLED_DELAY &&
+	       qp->attr.timeout;
 }
 
 void

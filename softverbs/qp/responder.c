@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "responder.h"
 #include "datagram.h"
+#include "fate.h"
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
+#include "trouble.h"
 
 /* Takes a receive into qp->current; false if there is none. */
 static bool
@@ -13,6 +15,24 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 		qp->has_current =
 		    qp->srq ? soft_srq_take(qp->srq, qp) : soft_rq_take(&qp->rq, &qp->current);
 	return qp->has_current;
+}
+
+/*
+ * A rule lets the receive that was taken complete with an error.  The requester gets what a
+ * responder answers that cannot execute a request.
+ */
+static __attribute__((cold, noinline)) enum ibv_wc_status
+responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+{
+	struct ibv_wc wc = { .opcode = opcode, .byte_len = qp->message.length };
+
+	wc.status = soft_fate(incident, qp);
+	if (wc.status == IBV_WC_SUCCESS)
+		return IBV_WC_SUCCESS;
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT,
+	    wc.status == IBV_WC_LOC_LEN_ERR ? IBV_WC_REM_INV_REQ_ERR : IBV_WC_REM_OP_ERR, deferred);
 }
 
 static enum ibv_wc_status
@@ -29,7 +49,10 @@ responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
 		.access = IBV_ACCESS_LOCAL_WRITE,
 	};
 	if (message->length <= soft_sge_length(qp->current.sge, qp->current.num_sge))
-		return IBV_WC_SUCCESS;
+		return __builtin_expect(soft_faults_have_incidents, false) ?
+			   responder_fate(
+			       qp, SOFT_INCIDENT_COMPLETION_RECV, IBV_WC_RECV, deferred) :
+			   IBV_WC_SUCCESS;
 	wc.byte_len = message->length;
 	(void)soft_receive_complete(qp, &wc, true);
 	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
@@ -91,7 +114,8 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 	struct soft_message *message = &qp->message;
 	bool send_like = send->opcode > IBV_WR_RDMA_WRITE_WITH_IMM;
 
-	if (send->opcode != IBV_WR_RDMA_WRITE && !responder_take_receive(qp)) {
+	if (send->opcode != IBV_WR_RDMA_WRITE &&
+	    (soft_troubles(SOFT_TROUBLE_RNR) || !responder_take_receive(qp))) {
 		deferred->rnr_timer = qp->attr.min_rnr_timer;
 		return SOFT_NOT_READY;
 	}
@@ -114,6 +138,10 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 		.access = IBV_ACCESS_REMOTE_WRITE,
 	};
 	*status = soft_responder_permit(qp, send, IBV_ACCESS_REMOTE_WRITE, deferred);
+	if (__builtin_expect(soft_faults_have_incidents, false) && *status == IBV_WC_SUCCESS &&
+	    send->opcode == IBV_WR_RDMA_WRITE_WITH_IMM)
+		*status = responder_fate(
+		    qp, SOFT_INCIDENT_COMPLETION_RECV_IMM, IBV_WC_RECV_RDMA_WITH_IMM, deferred);
 	return SOFT_ANSWERED;
 }
 
@@ -205,7 +233,8 @@ soft_responder_answers(struct soft_qp *qp, uint32_t from, unsigned int port)
 {
 	if (qp->dead || soft_qp_is_datagram(qp) || qp->refusing || qp->state < IBV_QPS_RTR ||
 	    qp->state >= IBV_QPS_ERR || qp->attr.dest_qp_num != from ||
-	    !soft_device_port_is(qp->port, port))
+	    !soft_device_port_is(qp->port, port) ||
+	    soft_trouble_refuses(qp, soft_qpn_slot(from) != soft_qpn_slot(qp->ibv.qp_num)))
 		return false;
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sq.h"
+#include "fate.h"
 #include "softverbs/wire/grant.h"
 
 static void
@@ -74,8 +75,12 @@ soft_sq_drained(struct soft_qp *qp)
 }
 
 enum ibv_wc_status
-soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
+soft_sq_check(struct soft_qp *qp, struct soft_send *send)
 {
+	const enum ibv_wc_status fate = soft_fate_of_send(qp, send);
+
+	if (fate != IBV_WC_SUCCESS)
+		return fate;
 	switch (send->opcode) {
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
 	case IBV_WR_ATOMIC_FETCH_AND_ADD:

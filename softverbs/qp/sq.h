@@ -31,7 +31,7 @@ void soft_sq_drained(struct soft_qp *qp) REQUIRES(soft_locks.send);
 void soft_sq_revoke(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
 /* What the requester can find wrong with a request without asking the other side. */
-enum ibv_wc_status soft_sq_check(const struct soft_qp *qp, const struct soft_send *send)
+enum ibv_wc_status soft_sq_check(struct soft_qp *qp, struct soft_send *send)
     REQUIRES(soft_locks.send);
 
 /* The first sets the timer, for a new purpose.  The second ends a stall, and stops the timer. */

@@ -3,6 +3,7 @@
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/device.h"
 #include "softverbs/device/pd.h"
+#include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
 
@@ -51,6 +52,22 @@ srq_init_starved(struct soft_srq *srq) UNCHECKED
 	TAILQ_INIT(&srq->starved);
 }
 
+bool
+soft_srq_occur(struct soft_srq *srq, enum ibv_event_type event)
+{
+	bool armed;
+
+	soft_srq_lock(srq);
+	armed = srq->limit;
+	if (event == IBV_EVENT_SRQ_LIMIT_REACHED)
+		srq->limit = 0;
+	soft_srq_unlock(srq);
+	if (event == IBV_EVENT_SRQ_LIMIT_REACHED && !armed)
+		return false;
+	soft_async_raise(soft_context_of(srq->ibv.context), &srq->async, event);
+	return true;
+}
+
 struct ibv_srq *
 soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 {
@@ -84,6 +101,7 @@ soft_ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
 	srq->ibv.pd = pd;
 	srq->pd = soft_pd_root(pd);
 	srq->ibv.handle = ++handles;
+	srq->made = soft_fault_made(SOFT_OBJECT_SRQ);
 	pthread_mutex_init(&srq->ibv.mutex, NULL);
 	pthread_cond_init(&srq->ibv.cond, NULL);
 	soft_mutex_init(&srq->lock);

@@ -15,6 +15,7 @@ struct soft_srq {
 	uint32_t limit GUARDED_BY(soft_locks.srq);		  /* 0: no limit event is armed */
 	TAILQ_HEAD(, soft_qp) starved GUARDED_BY(soft_locks.srq); /* each with a reference */
 	struct soft_async_source async;
+	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
 	atomic_uint users; /* queue pairs */
 };
 
@@ -46,5 +47,8 @@ bool soft_srq_take(struct soft_srq *srq, struct soft_qp *qp)
 /* The queue pair does not wait any longer. */
 void soft_srq_detach(struct soft_srq *srq, struct soft_qp *qp)
     REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
+
+/* An event of the queue, for no reason; false if it cannot come: the limit is not armed. */
+bool soft_srq_occur(struct soft_srq *srq, enum ibv_event_type event) SOFT_NO_SRQ_LOCK;
 
 #endif

@@ -32,10 +32,12 @@ static const char *sweep_option;
 
 static const struct argp_option options[] = {
 	{ "faults", FAULTS, "SPEC|FILE", 0,
-	    "Let calls of libibverbs and librdmacm fail: CALL[:nth=N|:each=N|:p=P][:from=SECONDS]"
-	    "[:process=N|NAME][:device=NAME][:errno=NAME], separated by commas, or a file with "
-	    "such "
-	    "lines. --faults=list prints the calls and their errors",
+	    "Let calls of libibverbs and librdmacm fail, and incidents happen: "
+	    "CALL[:nth=N|:each=N|:p=P][:from=SECONDS]"
+	    "[:process=N|NAME][:device=NAME][:errno=NAME], and what faults.md has for incidents, "
+	    "separated by "
+	    "commas, or a file with such lines. --faults=list prints the calls, their errors, and "
+	    "the incidents",
 	    2 },
 	{ "sweep", SWEEP, NULL, 0,
 	    "Run the program once, and then once for each call that it has made, with that call "
@@ -70,14 +72,36 @@ static const char *const conventions[] = {
 	[SOFT_FAILS_REREG] = "ERR_CMD, errno",
 };
 
+/* What a rule of the incident may, or must, say besides. */
+static const char *
+fault_takes(enum soft_incident incident, char *text, size_t size)
+{
+	const struct soft_incident_line *line = &soft_incidents[incident];
+	const char *key = soft_incident_key(incident);
+
+	snprintf(text, size, "%s%s%s%s%s%s%s", line->kind == SOFT_OCCURS ? "at= call=" : "",
+	    key ? key : "", key ? "=" : "", line->takes & SOFT_TAKES_FOR ? " for=" : "",
+	    line->takes & SOFT_TAKES_OF ? " of=" : "",
+	    line->takes & SOFT_TAKES_TIME ? " time=" : "",
+	    line->takes & SOFT_TAKES_WAY  ? " way=" :
+	    line->takes & SOFT_TAKES_DATA ? " data=" :
+					    "");
+	return text + (*text == ' ');
+}
+
 static void __attribute__((noreturn)) fault_list(void)
 {
-	char errors[128];
+	char errors[256], takes[64];
 
 	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++)
 		printf("%s\t%s\t%s\t%s\n", soft_call_name(call),
 		    conventions[soft_calls[call].convention],
 		    soft_error_list(call, errors, sizeof errors), soft_calls[call].clause);
+	for (enum soft_incident incident = 0; incident < SOFT_INCIDENT_COUNT; incident++)
+		printf("%s\t%s\t%s\t%s\n", soft_incidents[incident].name,
+		    fault_takes(incident, takes, sizeof takes),
+		    soft_incident_values(incident, errors, sizeof errors),
+		    soft_incidents[incident].clause);
 	exit(fflush(stdout) ? EXIT_USAGE : 0);
 }
 
@@ -153,8 +177,8 @@ fault_set_calls(const char *list, struct argp_state *state)
 	if (!calls->count)
 		argp_error(state, "--calls=%s: no calls", list);
 	for (unsigned int i = 0; i < calls->count; i++)
-		if (calls->rules[i].when != SOFT_EACH || calls->rules[i].n != 1 ||
-		    calls->rules[i].from || *calls->rules[i].device)
+		if (calls->rules[i].of_incidents || calls->rules[i].when != SOFT_EACH ||
+		    calls->rules[i].n != 1 || calls->rules[i].from || *calls->rules[i].device)
 			argp_error(
 			    state, "--calls=%s: only process= and errno= are possible", list);
 	soft_fault_options.calls_text = list;

@@ -133,10 +133,15 @@ soft_replay_print(FILE *stream, const char *rules, char **argv, char **program)
 
 /* The line for people. */
 static void
-replay_print_line(FILE *stream, unsigned int fired, const char *command)
+replay_print_line(FILE *stream, const struct soft_record *record, const char *command)
 {
+	const unsigned int fired = record->fired;
+
 	if (!fired)
-		fputs("softverbs-run: no call was made to fail\n", stream);
+		fputs("softverbs-run: no fault has fired\n", stream);
+	else if (record->happened)
+		fprintf(stream, "softverbs-run: %u fault%s fired; again: %s\n", fired,
+		    fired == 1 ? " has" : "s have", command);
 	else
 		fprintf(stream, "softverbs-run: %u call%s made to fail; again: %s\n", fired,
 		    fired == 1 ? " was" : "s were", command);
@@ -175,7 +180,7 @@ soft_replay_print_faults(const struct soft_record *record, char **argv, char **p
 		soft_json_print(stream, command);
 		fputs("}\n", stream);
 	} else {
-		replay_print_line(stream, record->fired, command);
+		replay_print_line(stream, record, command);
 	}
 	if (fclose(stream))
 		soft_parent_fail("replay");

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "occur.h"
+#include "deliver.h"
+#include "event.h"
+#include "hold.h"
+#include "id.h"
+#include "message.h"
+#include "timewait.h"
+
+#include <stdlib.h>
+
+static void
+occur_find(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
+{
+	struct soft_id **oldest = arg;
+
+	if (id->state == SOFT_ID_CONNECTED && id->made && (!*oldest || id->made < (*oldest)->made))
+		*oldest = id;
+}
+
+struct wanted {
+	unsigned int of;
+	struct soft_id *id;
+};
+
+static void
+occur_find_one(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
+{
+	struct wanted *wanted = arg;
+
+	if (id->state == SOFT_ID_CONNECTED && id->made == wanted->of)
+		wanted->id = id;
+}
+
+bool
+soft_cm_occur_unreachable(unsigned int of)
+{
+	struct soft_event *event = soft_event_create();
+	struct wanted wanted = { of, NULL };
+
+	soft_cm_lock();
+	if (of)
+		soft_id_each(occur_find_one, &wanted);
+	else
+		soft_id_each(occur_find, &wanted.id);
+	if (event && wanted.id && !soft_id_is_orphan(wanted.id))
+		soft_event_post(wanted.id, event, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+	else
+		wanted.id = NULL;
+	soft_cm_unlock();
+	if (!wanted.id)
+		free(event);
+	return wanted.id;
+}
+
+/*
+ * The program does not know the id of a request that it has not answered as one of the device: it
+ * is refused.  A listener hears no more requests.
+ */
+static void
+occur_remove(struct soft_id *id, void *unused) REQUIRES(soft_locks.cm)
+{
+	const bool listens = id->state == SOFT_ID_LISTENING, asked = id->state == SOFT_ID_REQUESTED;
+	struct soft_event *event;
+
+	(void)unused;
+	if (!id->public.verbs || soft_id_is_orphan(id))
+		return;
+	if (!listens)
+		soft_cm_disconnect(id);
+	soft_timewait_stop(id);
+	event = asked ? NULL : soft_event_create();
+	if (event)
+		soft_event_post(id, event, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
+}
+
+void
+soft_cm_occur_removal(void)
+{
+	soft_cm_lock();
+	soft_id_each(occur_remove, NULL);
+	soft_cm_unlock();
+}
+
+void
+soft_cm_release(void)
+{
+	struct soft_held held;
+
+	soft_cm_lock();
+	/* Some may be held again. */
+	for (unsigned int i = soft_hold_count(); i; i--) {
+		soft_hold_take(&held);
+		if (!held.input)
+			(void)soft_cm_carry_again(held.slot, held.incoming, &held.message);
+		else if (!soft_hold_input(&held.message))
+			soft_cm_deliver(&held.message);
+	}
+	soft_cm_unlock();
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "trouble.h"
+#include "sq.h"
+
+bool
+soft_trouble_is_lost(const struct soft_qp *qp)
+{
+	return qp->moves != soft_port_moves(qp->attr.ah_attr.is_global);
+}
+
+bool
+soft_trouble_delays(struct soft_qp *qp, struct soft_send *send)
+{
+	const uint64_t now = soft_now();
+
+	if (now >= send->due) {
+		send->due = 0;
+		return false;
+	}
+	qp->sq.stall = SOFT_STALLED_DELAY;
+	soft_sq_start_timer(qp, send->due - now);
+	return true;
+}
