@@ -84,6 +84,9 @@ rule_read_name(
 		return rule_refuse(reading, "a rule begins with the name of a call");
 	memcpy(pattern, word, length);
 	pattern[length] = '\0';
+	/* fnmatch() knows more than the manual. */
+	if (strpbrk(pattern, "[]\\"))
+		return rule_refuse(reading, "only * and ? stand for parts of a name");
 	rule->of_incidents = strchr(pattern, '.');
 	for (enum soft_incident i = 0; rule->of_incidents && i < SOFT_INCIDENT_COUNT; i++) {
 		rule->incidents[i] = !fnmatch(pattern, soft_incidents[i].name, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fault_option.h"
 #include "parent.h"
+#include "streams.h"
 #include "topology_option.h"
 #include "softverbs/fault/errors.h"
 
@@ -102,7 +103,7 @@ static void __attribute__((noreturn)) fault_list(void)
 		    fault_takes(incident, takes, sizeof takes),
 		    soft_incident_values(incident, errors, sizeof errors),
 		    soft_incidents[incident].clause);
-	exit(fflush(stdout) ? EXIT_USAGE : 0);
+	exit(soft_streams_flush() ? 0 : EXIT_USAGE);
 }
 
 /* The text of the file; allocated. */
@@ -143,6 +144,10 @@ fault_set(const char *value, struct argp_state *state)
 		file = fault_read_file(value, state);
 	if (!rules)
 		soft_parent_fail("--faults");
+	if (!file && !value[strspn(value, " ,;\t\r\n")])
+		argp_error(state,
+		    "--faults=: no rule; write one as ibv_reg_mr:nth=1, a file of rules, list, or "
+		    "none");
 	if (!soft_rules_read(file ? file : value, rules, error, sizeof error))
 		argp_error(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
 	soft_fault_options.faults = rules->count;
@@ -249,6 +254,8 @@ fault_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case COMPARE:
 		sweep_option = "--compare";
+		if (!arg[strspn(arg, " \t\n")])
+			argp_error(state, "--compare=: no command");
 		soft_fault_options.compare = arg;
 		return 0;
 	case JSON:

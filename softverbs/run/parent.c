@@ -33,6 +33,17 @@ soft_parent_set(const char *variable, const char *value)
 		soft_parent_fail(variable);
 }
 
+char *
+soft_parent_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	char *path = realpath(folder && *folder ? folder : "/tmp", NULL);
+
+	if (!path)
+		soft_parent_fail(folder && *folder ? folder : "/tmp");
+	return path;
+}
+
 int
 soft_parent_exec_failed(const char *program, int error)
 {

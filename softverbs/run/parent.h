@@ -38,6 +38,12 @@ int soft_parent_exec_failed(const char *program, int error);
 /* Prints what failed, with errno, and ends the process. */
 void soft_parent_fail(const char *what) __attribute__((noreturn));
 
+/*
+ * The folder for temporary files, allocated.  It is the same for a process that has changed its
+ * folder.
+ */
+char *soft_parent_temporary(void);
+
 /* Sets a variable of the environment, or ends the process. */
 void soft_parent_set(const char *variable, const char *value);
 

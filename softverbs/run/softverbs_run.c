@@ -389,9 +389,10 @@ run_show_files(const char *folder)
 static void
 run_check_written(void)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (soft_streams_flush())
 		return;
-	fprintf(stderr, "softverbs-run: standard output: %s\n", strerror(errno));
+	fprintf(stderr, "softverbs-run: standard output: %s\n",
+	    errno ? strerror(errno) : "it cannot be written");
 	_exit(EXIT_USAGE);
 }
 

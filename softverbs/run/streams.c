@@ -21,3 +21,19 @@ soft_streams_open(void)
 		}
 	}
 }
+
+bool
+soft_streams_flush(void)
+{
+	static int reason;
+	static bool failed;
+	bool now;
+
+	errno = 0;
+	now = fflush(stdout) || ferror(stdout);
+	if (now && !failed)
+		reason = errno;
+	failed |= now;
+	errno = reason;
+	return !failed;
+}

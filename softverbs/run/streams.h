@@ -8,10 +8,18 @@
 #ifndef SOFT_RUN_STREAMS_H
 #define SOFT_RUN_STREAMS_H
 
+#include <stdbool.h>
+
 /*
  * Before anything is opened: /dev/null stands for those that are closed, or the program ends.  The
  * program that is run finds them closed, as they were.
  */
 void soft_streams_open(void);
+
+/*
+ * Writes what standard output has.  False if that fails, now or before: the reason of the first
+ * failure is in errno, or 0 if it is not known.
+ */
+bool soft_streams_flush(void);
 
 #endif

@@ -3,6 +3,7 @@
 #include "fault_option.h"
 #include "parent.h"
 #include "replay.h"
+#include "streams.h"
 #include "sweep_file.h"
 #include "tally_file.h"
 
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,12 +40,23 @@ struct sweep {
 	struct soft_sweep_run *clean_runs; /* CLEAN_RUNS */
 	struct soft_sweep_run *runs;	   /* one a job */
 	pid_t *workers;			   /* 0: the job is free */
+	int status;			   /* of the last one that has ended */
 	unsigned int *places;		   /* the points that the jobs run */
 	struct soft_point *points;
 	unsigned int count;
 	uint64_t limit;
 	unsigned int totals[SOFT_SWEEP_RESULTS];
 };
+
+/*
+ * Held by the sweep except where it waits: for a run, or for who reads what it writes.  The thread
+ * that a signal wakes takes it, ends the runs, and keeps it.
+ */
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+
+/* What the end of the process removes. */
+static struct sweep *at_exit;
+static pid_t owner;
 
 /* ---- folders ---- */
 
@@ -64,12 +77,12 @@ sweep_clean_up(const struct sweep *sweep)
 static void
 sweep_make_folders(struct sweep *sweep)
 {
-	const char *parent = getenv("TMPDIR");
+	char *parent = soft_parent_temporary();
 
-	if (asprintf(&sweep->folder, "%s/softverbs-sweep-XXXXXX",
-		parent && *parent ? parent : "/tmp") < 0 ||
+	if (asprintf(&sweep->folder, "%s/softverbs-sweep-XXXXXX", parent) < 0 ||
 	    !mkdtemp(sweep->folder) || asprintf(&sweep->clean, "%s/clean", sweep->folder) < 0)
 		soft_parent_fail("TMPDIR");
+	free(parent);
 }
 
 /* Of one job; allocated.  It is there already when the job ran another point. */
@@ -86,8 +99,9 @@ sweep_folder_of(const struct sweep *sweep, unsigned int job)
 
 /* ---- workers ---- */
 
-static void __attribute__((noreturn))
-sweep_interrupted(struct sweep *sweep, int number, const sigset_t *signals)
+/* The runs end, and nothing is left of them. */
+static void
+sweep_end_all(const struct sweep *sweep)
 {
 	for (unsigned int job = 0; job < soft_fault_options.jobs; job++)
 		if (sweep->workers[job])
@@ -96,21 +110,76 @@ sweep_interrupted(struct sweep *sweep, int number, const sigset_t *signals)
 		;
 	soft_tally_file_remove_left();
 	sweep_clean_up(sweep);
+}
+
+/* Also where an error ends the sweep; a child that ends so is none. */
+static void
+sweep_exit(void)
+{
+	if (at_exit && getpid() == owner)
+		sweep_end_all(at_exit);
+	at_exit = NULL;
+}
+
+static void
+sweep_interrupting(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGHUP);
+}
+
+/* A signal ends the sweep also while a pipe that no one reads keeps it. */
+static void *
+sweep_await_signal(void *argument)
+{
+	const struct sweep *sweep = argument;
+	sigset_t signals;
+	int number;
+
+	sweep_interrupting(&signals);
+	do
+		number = sigwaitinfo(&signals, NULL);
+	while (number < 0);
+	pthread_mutex_lock(&busy);
+	sweep_end_all(sweep);
 	signal(number, SIG_DFL);
-	raise(number);
-	sigprocmask(SIG_UNBLOCK, signals, NULL);
-	exit(EXIT_USAGE);
+	kill(getpid(), number);
+	pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
+	_exit(EXIT_USAGE);
+}
+
+static void
+sweep_start_waiting(struct sweep *sweep)
+{
+	pthread_t thread;
+	sigset_t signals;
+
+	signal(SIGCHLD, SIG_DFL);
+	sweep_interrupting(&signals);
+	sigaddset(&signals, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	pthread_mutex_lock(&busy);
+	at_exit = sweep;
+	owner = getpid();
+	errno =
+	    atexit(sweep_exit) ? ENOMEM : pthread_create(&thread, NULL, sweep_await_signal, sweep);
+	if (errno)
+		soft_parent_fail("thread");
 }
 
 /* Waits until one has ended, and returns its job. */
 static unsigned int
-sweep_wait(struct sweep *sweep, const sigset_t *signals)
+sweep_wait(struct sweep *sweep)
 {
-	int number;
+	sigset_t children;
 	pid_t pid;
 
+	sigemptyset(&children);
+	sigaddset(&children, SIGCHLD);
 	for (;;) {
-		pid = waitpid(-1, NULL, WNOHANG);
+		pid = waitpid(-1, &sweep->status, WNOHANG);
 		for (unsigned int job = 0; pid > 0 && job < soft_fault_options.jobs; job++)
 			if (sweep->workers[job] == pid) {
 				sweep->workers[job] = 0;
@@ -118,10 +187,23 @@ sweep_wait(struct sweep *sweep, const sigset_t *signals)
 			}
 		if (pid > 0)
 			continue;
-		number = sigwaitinfo(signals, NULL);
-		if (number > 0 && number != SIGCHLD)
-			sweep_interrupted(sweep, number, signals);
+		pthread_mutex_unlock(&busy);
+		(void)sigwaitinfo(&children, NULL);
+		pthread_mutex_lock(&busy);
 	}
+}
+
+static void
+sweep_write(void)
+{
+	bool written;
+
+	pthread_mutex_unlock(&busy);
+	written = soft_streams_flush();
+	pthread_mutex_lock(&busy);
+	/* The end of the process says why. */
+	if (!written)
+		exit(EXIT_USAGE);
 }
 
 static void
@@ -140,7 +222,7 @@ sweep_start(struct sweep *sweep, unsigned int job, unsigned int index)
 
 	sweep->runs[job].done = sweep->runs[job].lost = false;
 	sweep->places[job] = index;
-	fflush(stdout);
+	sweep_write();
 	sweep->workers[job] =
 	    soft_point_start(clean ? &none : &sweep->points[index], &place, &sweep->runs[job]);
 	if (sweep->workers[job] < 0)
@@ -169,23 +251,50 @@ sweep_print_errors(const struct sweep *sweep)
 static void __attribute__((noreturn))
 sweep_refuse(struct sweep *sweep, const char *format, int number)
 {
+	pthread_mutex_unlock(&busy);
 	sweep_print_errors(sweep);
 	fputs("softverbs-run --sweep: ", stderr);
 	fprintf(stderr, format, sweep->program[0], number);
 	fputc('\n', stderr);
-	sweep_clean_up(sweep);
+	pthread_mutex_lock(&busy);
 	exit(EXIT_USAGE);
 }
 
+/* A command that is not there would lose the data of each run. */
 static void
-sweep_run_clean(struct sweep *sweep, const sigset_t *signals)
+sweep_try_compare(struct sweep *sweep)
+{
+	char *folder = sweep_folder_of(sweep, 0);
+	const struct soft_sweep_place place = {
+		.folder = folder, .clean = sweep->clean, .compare = soft_fault_options.compare
+	};
+	const int empty = open(sweep->clean, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if (empty < 0 || close(empty))
+		soft_parent_fail(sweep->clean);
+	sweep->workers[0] = soft_point_try_compare(&place);
+	if (sweep->workers[0] < 0)
+		soft_parent_fail("fork");
+	sweep_wait(sweep);
+	if (WIFEXITED(sweep->status) && (WEXITSTATUS(sweep->status) == EXIT_NOT_FOUND ||
+					    WEXITSTATUS(sweep->status) == EXIT_CANNOT_RUN)) {
+		fprintf(stderr, "softverbs-run: --compare=%s: the command %s\n", place.compare,
+		    WEXITSTATUS(sweep->status) == EXIT_NOT_FOUND ? "is not found" :
+								   "cannot be executed");
+		exit(EXIT_USAGE);
+	}
+	free(folder);
+}
+
+static void
+sweep_run_clean(struct sweep *sweep)
 {
 	const struct soft_outcome *outcome = &sweep->runs[0].outcome;
 	char *output;
 
 	for (unsigned int i = 0; i < CLEAN_RUNS; i++) {
 		sweep_start(sweep, 0, sweep->count);
-		sweep_wait(sweep, signals);
+		sweep_wait(sweep);
 		if (!sweep->runs[0].done || !outcome->known)
 			sweep_refuse(sweep, "%s could not be run", 0);
 		if (outcome->late)
@@ -327,18 +436,21 @@ sweep_print_done(struct sweep *sweep, unsigned int printed, FILE *file, unsigned
 	for (; printed < sweep->count && sweep->points[printed].done; printed++) {
 		const struct soft_point *point = &sweep->points[printed];
 
+		/* A long line is written before it ends. */
+		pthread_mutex_unlock(&busy);
 		if (soft_sweep_is_finding(point->result))
 			sweep_print_finding(sweep, point);
 		sweep->totals[point->result]++;
 		if (file && printed >= known)
 			soft_sweep_file_add(file, point);
+		pthread_mutex_lock(&busy);
 	}
-	fflush(stdout);
+	sweep_write();
 	return printed;
 }
 
 static void
-sweep_run_points(struct sweep *sweep, FILE *file, const sigset_t *signals)
+sweep_run_points(struct sweep *sweep, FILE *file)
 {
 	unsigned int next = 0, known, printed, job;
 
@@ -350,7 +462,7 @@ sweep_run_points(struct sweep *sweep, FILE *file, const sigset_t *signals)
 		for (job = 0; job < soft_fault_options.jobs && next < sweep->count; job++)
 			if (!sweep->workers[job])
 				sweep_start(sweep, job, next++);
-		job = sweep_wait(sweep, signals);
+		job = sweep_wait(sweep);
 		if (!sweep->runs[job].done || !sweep->runs[job].outcome.known)
 			sweep_refuse(sweep, "%s could not be run", 0);
 		soft_point_judge(
@@ -370,10 +482,11 @@ sweep_print_summary(const struct sweep *sweep)
 	    sweep->count, totals[SOFT_SWEEP_CRASH], totals[SOFT_SWEEP_HANG],
 	    totals[SOFT_SWEEP_LEAK], totals[SOFT_SWEEP_LOST], totals[SOFT_SWEEP_ENDED],
 	    totals[SOFT_SWEEP_WENT_ON], totals[SOFT_SWEEP_MISSED]);
+	sweep_write();
 	for (unsigned int result = 0; result < SOFT_SWEEP_RESULTS; result++)
 		if (soft_sweep_is_finding((enum soft_sweep_result)result) && totals[result])
 			return EXIT_FOUND;
-	return fflush(stdout) ? EXIT_USAGE : 0;
+	return 0;
 }
 
 static void *
@@ -395,7 +508,6 @@ soft_sweep_run(char **argv, char **program)
 		.program = program,
 		.limit = soft_fault_options.hang_after * SECOND,
 	};
-	sigset_t signals;
 	FILE *file = NULL;
 	int status;
 
@@ -405,25 +517,26 @@ soft_sweep_run(char **argv, char **program)
 	sweep.places = calloc(jobs, sizeof *sweep.places);
 	if (!sweep.workers || !sweep.places)
 		soft_parent_fail("--jobs");
-	signal(SIGCHLD, SIG_DFL);
 	/* So an interrupted sweep can wait for the keepers, which end their runs. */
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	sweep_make_folders(&sweep);
-	sweep_run_clean(&sweep, &signals);
+	sweep_start_waiting(&sweep);
+	if (soft_fault_options.compare)
+		sweep_try_compare(&sweep);
+	sweep_run_clean(&sweep);
 	sweep_plan(&sweep);
-	if (soft_fault_options.json)
+	if (soft_fault_options.json) {
+		/* A FIFO waits for its reader. */
+		pthread_mutex_unlock(&busy);
 		file = soft_sweep_file_open(
 		    soft_fault_options.json, program, sweep.points, sweep.count);
-	sweep_run_points(&sweep, file, &signals);
+		pthread_mutex_lock(&busy);
+	}
+	sweep_run_points(&sweep, file);
 	status = sweep_print_summary(&sweep);
 	if (file && fclose(file))
 		soft_parent_fail(soft_fault_options.json);
-	sweep_clean_up(&sweep);
+	/* It is part of this function. */
+	sweep_exit();
 	return status;
 }

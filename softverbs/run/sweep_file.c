@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The first line; allocated. */
@@ -89,17 +90,24 @@ file_read_points(FILE *file, struct soft_point *points, unsigned int count)
 	return end;
 }
 
-FILE *
-soft_sweep_file_open(
-    const char *path, char **program, struct soft_point *points, unsigned int count)
+/* A pipe or a device: it cannot be read back, and is only written. */
+static bool
+file_is_other(const char *path)
 {
-	char *head = file_head(program), *line = NULL;
-	FILE *file = fopen(path, "a+e");
+	struct stat there;
+
+	return !stat(path, &there) && !S_ISREG(there.st_mode);
+}
+
+/* A sweep goes on where the file ends. */
+static void
+file_continue(
+    FILE *file, const char *path, const char *head, struct soft_point *points, unsigned int count)
+{
+	char *line = NULL;
 	size_t size = 0;
 	long end = 0;
 
-	if (!file)
-		soft_parent_fail(path);
 	rewind(file);
 	if (getline(&line, &size, file) > 0) {
 		if (strcmp(line, head) != 0) {
@@ -116,9 +124,25 @@ soft_sweep_file_open(
 		soft_parent_fail(path);
 	if (!end)
 		fputs(head, file);
+	free(line);
+}
+
+FILE *
+soft_sweep_file_open(
+    const char *path, char **program, struct soft_point *points, unsigned int count)
+{
+	const bool other = file_is_other(path);
+	char *head = file_head(program);
+	FILE *file = fopen(path, other ? "ae" : "a+e");
+
+	if (!file)
+		soft_parent_fail(path);
+	if (other)
+		fputs(head, file);
+	else
+		file_continue(file, path, head, points, count);
 	if (fflush(file))
 		soft_parent_fail(path);
-	free(line);
 	free(head);
 	return file;
 }

@@ -60,6 +60,9 @@ struct soft_sweep_place {
 pid_t soft_point_start(const struct soft_point *point, const struct soft_sweep_place *place,
     struct soft_sweep_run *run);
 
+/* The same for the command of --compare, with two empty files: whether it is there. */
+pid_t soft_point_try_compare(const struct soft_sweep_place *place);
+
 /* "ibv_create_cq:nth=1:process=1:errno=ENOMEM" */
 void soft_point_rule(const struct soft_point *point, char *text, size_t size);
 

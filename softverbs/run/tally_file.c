@@ -70,30 +70,27 @@ file_make(char *path)
 	}
 }
 
-static const char *
-file_folder(void)
-{
-	const char *folder = getenv("TMPDIR");
-
-	return folder && *folder ? folder : "/tmp";
-}
-
 void
 soft_tally_file_remove_left(void)
 {
-	file_remove_all_left(file_folder());
+	char *folder = soft_parent_temporary();
+
+	file_remove_all_left(folder);
+	free(folder);
 }
 
 /* It stays open, for the lock. */
 static void *
 file_create(size_t size, const char *variable, char **path)
 {
+	char *folder = soft_parent_temporary();
 	void *memory;
 	int fd;
 
-	soft_tally_file_remove_left();
-	if (asprintf(path, "%s/" NAME UNIQUE, file_folder()) < 0)
+	file_remove_all_left(folder);
+	if (asprintf(path, "%s/" NAME UNIQUE, folder) < 0)
 		soft_parent_fail("TMPDIR");
+	free(folder);
 	fd = file_make(*path);
 	/* Reserved, or a process that writes where no room is would be ended by SIGBUS. */
 	errno = -soft_size_check(size);
