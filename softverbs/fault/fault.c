@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fault.h"
+#include "announce.h"
 #include "errors.h"
+#include "rule.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/device/complaint.h"
@@ -165,6 +167,7 @@ soft_faults_reset(void)
 	memset(moments, 0, sizeof moments);
 	memset(made, 0, sizeof made);
 	fault_init_occurrences();
+	soft_announce();
 }
 
 /* ---- the decision ---- */
@@ -507,6 +510,8 @@ fault_load(void)
 	char error[256];
 
 	someone_reads = soft_record_open(secure_getenv("SOFTVERBS_FAULTS_RECORD"));
+	soft_announce_open(secure_getenv("SOFTVERBS_FAULTS_PROCESSES"));
+	soft_announce();
 	if (number_of_seed && *number_of_seed)
 		seed = strtoull(number_of_seed, NULL, 10);
 	if (text && !soft_rules_read(text, &rules, error, sizeof error)) {

@@ -5,6 +5,8 @@
  * SOFTVERBS_FAULTS        rules (rule.h)
  * SOFTVERBS_FAULTS_SEED   of the choices of p=
  * SOFTVERBS_FAULTS_RECORD the file of record.h, of softverbs-run
+ * SOFTVERBS_FAULTS_PROCESSES
+ *                         the socket of announce.h, of softverbs-run
  *
  * A call of the program is one that enters by an exported name (api/export.c, run/export.c) or by
  * an operation of a context (api/operations.c).  The device itself uses neither.

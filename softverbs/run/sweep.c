@@ -159,6 +159,8 @@ sweep_start_waiting(struct sweep *sweep)
 	signal(SIGCHLD, SIG_DFL);
 	sweep_interrupting(&signals);
 	sigaddset(&signals, SIGCHLD);
+	/* A pipe without a reader is an error, after which the runs end. */
+	sigaddset(&signals, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&busy);
 	at_exit = sweep;

@@ -137,7 +137,9 @@ soft_point_start(const struct soft_point *point, const struct soft_sweep_place *
 		raise(SIGKILL);
 	sigemptyset(&none);
 	point_set_up(point, place);
+	soft_deaths_start(place->folder);
 	soft_parent_keep(&kept, true);
+	soft_deaths_stop(&run->deaths);
 	run->outcome = *kept.outcome;
 	run->record = *kept.recorded;
 	if (place->compare && point->n && !run->outcome.status && !run->outcome.late)
@@ -179,23 +181,85 @@ soft_point_same_process(
 	return number;
 }
 
-/* What the process has more than in a run without faults: "1 rdma id, 2 memory regions". */
+/* How many objects the process has left more than in a run without faults. */
+static int
+point_more(const struct soft_recorded_process *process, const struct soft_recorded_process *clean,
+    enum soft_object object)
+{
+	const int before = clean->objects[object];
+
+	return process->objects[object] - (before > 0 ? before : 0);
+}
+
+/* "1 rdma id, 2 memory regions" */
 static size_t
 point_print_more(const struct soft_recorded_process *process,
     const struct soft_recorded_process *clean, char *text, size_t size)
 {
 	size_t length = 0;
-	int more, before;
+	int more;
 
-	for (unsigned int object = 0; object < SOFT_OBJECTS && length < size; object++) {
-		before = clean->objects[object];
-		more = process->objects[object] - (before > 0 ? before : 0);
+	for (enum soft_object object = 0; object < SOFT_OBJECTS && length < size; object++) {
+		more = point_more(process, clean, object);
 		if (more > 0)
 			length += (size_t)snprintf(text + length, size - length, "%s%d %s%s",
 			    length ? ", " : "", more, soft_object_names[object],
 			    more > 1 ? "s" : "");
 	}
 	return length;
+}
+
+#define OBJECT(name) (1u << SOFT_OBJECT_##name)
+
+/* What the call was to destroy, and what that object uses; 0 if it destroys nothing. */
+static unsigned int
+point_objects_of(enum soft_call call)
+{
+	switch (call) {
+	case SOFT_CALL_ibv_close_device:
+		return OBJECT(CONTEXT);
+	case SOFT_CALL_ibv_dealloc_pd:
+		return OBJECT(PD) | OBJECT(TD);
+	case SOFT_CALL_ibv_dealloc_td:
+		return OBJECT(TD);
+	case SOFT_CALL_ibv_dereg_mr:
+		return OBJECT(MR) | OBJECT(PD) | OBJECT(BUFFER);
+	case SOFT_CALL_ibv_dealloc_mw:
+		return OBJECT(MW) | OBJECT(PD);
+	case SOFT_CALL_ibv_destroy_comp_channel:
+		return OBJECT(COMP_CHANNEL);
+	case SOFT_CALL_ibv_destroy_cq:
+		return OBJECT(CQ) | OBJECT(COMP_CHANNEL);
+	case SOFT_CALL_ibv_destroy_srq:
+		return OBJECT(SRQ) | OBJECT(PD) | OBJECT(CQ) | OBJECT(COMP_CHANNEL);
+	case SOFT_CALL_ibv_destroy_qp:
+		return OBJECT(QP) | OBJECT(PD) | OBJECT(TD) | OBJECT(CQ) | OBJECT(COMP_CHANNEL) |
+		       OBJECT(SRQ);
+	case SOFT_CALL_ibv_destroy_ah:
+		return OBJECT(AH) | OBJECT(PD);
+	case SOFT_CALL_rdma_destroy_id:
+		return OBJECT(ID);
+	default:
+		return 0;
+	}
+}
+
+/*
+ * After a call that was to destroy an object: whether the program went on to destroy the others.
+ * It cannot destroy what this object uses, but the kernel does so when the context or the event
+ * channel is closed.
+ */
+static bool
+point_gave_up(const struct soft_recorded_process *process,
+    const struct soft_recorded_process *clean, enum soft_call call)
+{
+	const unsigned int objects = point_objects_of(call);
+
+	for (enum soft_object object = 0; object < SOFT_OBJECTS; object++)
+		if ((object == SOFT_OBJECT_CONTEXT || !(objects & 1u << object)) &&
+		    point_more(process, clean, object) > 0)
+			return true;
+	return false;
 }
 
 /*
@@ -207,20 +271,38 @@ point_leaks(
     struct soft_point *point, const struct soft_record *record, const struct soft_record *clean)
 {
 	const unsigned int number = record->faults[0].process;
-	unsigned int same;
+	const struct soft_recorded_process *process, *same;
 
 	if (number > SOFT_RECORD_PROCESSES || !record->process[number - 1].ended)
 		return false;
-	same = soft_point_same_process(record, number, clean);
-	return point_print_more(&record->process[number - 1], &clean->process[same - 1],
-	    point->detail, sizeof point->detail);
+	process = &record->process[number - 1];
+	same = &clean->process[soft_point_same_process(record, number, clean) - 1];
+	if (point_objects_of(point->call) && !point_gave_up(process, same, point->call))
+		return false;
+	return point_print_more(process, same, point->detail, sizeof point->detail);
+}
+
+/*
+ * The signal of a bug that ended another process, though its parent has waited for it; or 0.  Some
+ * programs let a child end so on purpose: then it does without faults, too.
+ */
+static int
+point_death(const struct soft_deaths *deaths, const struct soft_deaths *clean)
+{
+	for (int number = 1; number < NSIG; number++)
+		if (point_is_bug(number) && deaths->by[number] > clean->by[number])
+			return number;
+	return 0;
 }
 
 void
 soft_point_judge(
     struct soft_point *point, const struct soft_sweep_run *run, const struct soft_sweep_run *clean)
 {
-	const int crash = soft_point_crash(&run->outcome);
+	int crash = soft_point_crash(&run->outcome);
+
+	if (!crash)
+		crash = point_death(&run->deaths, &clean->deaths);
 
 	*point->detail = '\0';
 	if (!run->record.fired) {

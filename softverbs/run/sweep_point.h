@@ -5,6 +5,7 @@
 #ifndef SOFT_RUN_SWEEP_POINT_H
 #define SOFT_RUN_SWEEP_POINT_H
 
+#include "deaths.h"
 #include "keeper.h"
 #include "softverbs/fault/record.h"
 
@@ -46,6 +47,7 @@ struct soft_sweep_run {
 	bool lost; /* so says --compare */
 	struct soft_outcome outcome;
 	struct soft_record record;
+	struct soft_deaths deaths;
 };
 
 struct soft_sweep_place {

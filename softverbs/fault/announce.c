@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "announce.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static struct sockaddr_un address;
+
+void
+soft_announce_open(const char *path)
+{
+	if (!path || strlen(path) >= sizeof address.sun_path)
+		return;
+	address.sun_family = AF_UNIX;
+	strcpy(address.sun_path, path);
+}
+
+static void
+announce_send(int to, int process)
+{
+	/* softverbs-run reads at once, unless it is stopped. */
+	const struct timeval patience = { .tv_sec = 5 };
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .header = { .cmsg_level = SOL_SOCKET,
+			  .cmsg_type = SCM_RIGHTS,
+			  .cmsg_len = CMSG_LEN(sizeof(int)) } };
+	char text = 0;
+	struct iovec byte = { .iov_base = &text, .iov_len = sizeof text };
+	const struct msghdr message = { .msg_name = &address,
+		.msg_namelen = sizeof address,
+		.msg_iov = &byte,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof control };
+
+	memcpy(CMSG_DATA(&control.header), &process, sizeof process);
+	(void)setsockopt(to, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+	(void)sendmsg(to, &message, MSG_NOSIGNAL);
+}
+
+void
+soft_announce(void)
+{
+	const int error = errno;
+	int to, process;
+
+	if (!address.sun_family)
+		return;
+	to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (to >= 0 && process >= 0)
+		announce_send(to, process);
+	if (process >= 0)
+		close(process);
+	if (to >= 0)
+		close(to);
+	errno = error;
+}
