@@ -21,7 +21,7 @@ soft_announce_open(const char *path)
 }
 
 static void
-announce_send(int to, int process)
+announce_send(int to, int process, unsigned int number)
 {
 	/* softverbs-run reads at once, unless it is stopped. */
 	const struct timeval patience = { .tv_sec = 5 };
@@ -31,11 +31,10 @@ announce_send(int to, int process)
 	} control = { .header = { .cmsg_level = SOL_SOCKET,
 			  .cmsg_type = SCM_RIGHTS,
 			  .cmsg_len = CMSG_LEN(sizeof(int)) } };
-	char text = 0;
-	struct iovec byte = { .iov_base = &text, .iov_len = sizeof text };
+	struct iovec text = { .iov_base = &number, .iov_len = sizeof number };
 	const struct msghdr message = { .msg_name = &address,
 		.msg_namelen = sizeof address,
-		.msg_iov = &byte,
+		.msg_iov = &text,
 		.msg_iovlen = 1,
 		.msg_control = &control,
 		.msg_controllen = sizeof control };
@@ -46,7 +45,7 @@ announce_send(int to, int process)
 }
 
 void
-soft_announce(void)
+soft_announce(unsigned int number)
 {
 	const int error = errno;
 	int to, process;
@@ -56,7 +55,7 @@ soft_announce(void)
 	to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	process = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	if (to >= 0 && process >= 0)
-		announce_send(to, process);
+		announce_send(to, process, number);
 	if (process >= 0)
 		close(process);
 	if (to >= 0)

@@ -11,7 +11,10 @@
 /* Without the path nothing is announced, now or later. */
 void soft_announce_open(const char *path);
 
-/* This process is there.  Also in a forked child, where another thread may have had any lock. */
-void soft_announce(void);
+/*
+ * This process is there, and has this number of record.h, or 0 if it has made no call yet.  Also in
+ * a forked child, where another thread may have had any lock.
+ */
+void soft_announce(unsigned int number);
 
 #endif

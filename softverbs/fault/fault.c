@@ -129,6 +129,7 @@ fault_begin_process(void)
 		if (known != &unrecorded)
 			fault_name(known);
 		fault_start_timers();
+		soft_announce(number);
 		process = known;
 	}
 	pthread_mutex_unlock(&starting);
@@ -167,7 +168,7 @@ soft_faults_reset(void)
 	memset(moments, 0, sizeof moments);
 	memset(made, 0, sizeof made);
 	fault_init_occurrences();
-	soft_announce();
+	soft_announce(0);
 }
 
 /* ---- the decision ---- */
@@ -511,7 +512,7 @@ fault_load(void)
 
 	someone_reads = soft_record_open(secure_getenv("SOFTVERBS_FAULTS_RECORD"));
 	soft_announce_open(secure_getenv("SOFTVERBS_FAULTS_PROCESSES"));
-	soft_announce();
+	soft_announce(0);
 	if (number_of_seed && *number_of_seed)
 		seed = strtoull(number_of_seed, NULL, 10);
 	if (text && !soft_rules_read(text, &rules, error, sizeof error)) {

@@ -32,20 +32,23 @@ static pthread_t reader;
 static struct soft_deaths seen;
 static struct process {
 	int fd;
-	ino_t inode; /* of one process */
+	ino_t inode;	     /* of one process */
+	unsigned int number; /* of record.h; 0: it has made no call */
 } processes[PROCESSES];
 static unsigned int count;
 
 /* True if the process has ended. */
 static bool
-deaths_look(int fd)
+deaths_look(const struct process *process)
 {
 	struct info info = { .mask = INFO_EXIT };
 
-	if (ioctl(fd, GET_INFO, &info) || !(info.mask & INFO_EXIT))
+	if (ioctl(process->fd, GET_INFO, &info) || !(info.mask & INFO_EXIT))
 		return false;
 	if (WIFSIGNALED(info.status))
 		seen.by[WTERMSIG(info.status)]++;
+	if (process->number <= SOFT_RECORD_PROCESSES)
+		seen.status[process->number] = info.status;
 	return true;
 }
 
@@ -55,16 +58,16 @@ deaths_look_at_all(void)
 	unsigned int left = 0;
 
 	for (unsigned int i = 0; i < count; i++)
-		if (deaths_look(processes[i].fd))
+		if (deaths_look(&processes[i]))
 			close(processes[i].fd);
 		else
 			processes[left++] = processes[i];
 	count = left;
 }
 
-/* A process announces itself again when it has become another program. */
+/* A process announces itself again when it makes its first call, or has become another program. */
 static void
-deaths_add(int fd)
+deaths_add(int fd, unsigned int number)
 {
 	struct stat own;
 
@@ -72,6 +75,8 @@ deaths_add(int fd)
 		deaths_look_at_all();
 	for (unsigned int i = 0; !fstat(fd, &own) && i < count; i++)
 		if (processes[i].inode == own.st_ino) {
+			if (number)
+				processes[i].number = number;
 			close(fd);
 			return;
 		}
@@ -79,10 +84,10 @@ deaths_add(int fd)
 		close(fd);
 		return;
 	}
-	processes[count++] = (struct process){ .fd = fd, .inode = own.st_ino };
+	processes[count++] = (struct process){ .fd = fd, .inode = own.st_ino, .number = number };
 }
 
-/* Until an empty message comes. */
+/* Until soft_deaths_stop(). */
 static void *
 deaths_read(void *unused)
 {
@@ -90,8 +95,8 @@ deaths_read(void *unused)
 		struct cmsghdr header;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control;
-	char byte;
-	struct iovec to = { .iov_base = &byte, .iov_len = 1 };
+	unsigned int number;
+	struct iovec to = { .iov_base = &number, .iov_len = sizeof number };
 	struct msghdr message;
 	ssize_t size;
 	int fd;
@@ -111,7 +116,9 @@ deaths_read(void *unused)
 		    control.header.cmsg_type != SCM_RIGHTS)
 			continue;
 		memcpy(&fd, CMSG_DATA(&control.header), sizeof fd);
-		deaths_add(fd);
+		if (size != sizeof number)
+			number = 0;
+		deaths_add(fd, number);
 	}
 }
 

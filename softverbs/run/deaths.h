@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deaths -- the signals that ended processes of a run, whoever has waited for them
+ * deaths -- how the processes of a run have ended, whoever has waited for them
  *
  * Each process that loads softverbs, and each that it forks, announces itself (fault/announce.h).
  * Linux says from release 6.15 on how a process has ended that its parent has waited for; before
@@ -9,10 +9,14 @@
 #ifndef SOFT_RUN_DEATHS_H
 #define SOFT_RUN_DEATHS_H
 
+#include "softverbs/fault/record.h"
+
 #include <signal.h>
 
 struct soft_deaths {
 	unsigned int by[NSIG]; /* how many processes were ended by the signal */
+	/* As wait() returns it, of the process with this number in record.h; 0 if it is unknown. */
+	int status[SOFT_RECORD_PROCESSES + 1];
 };
 
 /* Before the run, in the process that starts it: processes can be announced from now on. */

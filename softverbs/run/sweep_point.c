@@ -263,17 +263,19 @@ point_gave_up(const struct soft_recorded_process *process,
 }
 
 /*
- * The process in which the call failed has ended by exit(), with more objects than without faults.
+ * The process in which the call failed has ended by exit(0), with more objects than without faults.
  * One that was killed could not destroy anything, and another one may have been.
  */
 static bool
 point_leaks(
-    struct soft_point *point, const struct soft_record *record, const struct soft_record *clean)
+    struct soft_point *point, const struct soft_sweep_run *run, const struct soft_record *clean)
 {
+	const struct soft_record *record = &run->record;
 	const unsigned int number = record->faults[0].process;
 	const struct soft_recorded_process *process, *same;
 
-	if (number > SOFT_RECORD_PROCESSES || !record->process[number - 1].ended)
+	if (number > SOFT_RECORD_PROCESSES || !record->process[number - 1].ended ||
+	    run->deaths.status[number])
 		return false;
 	process = &record->process[number - 1];
 	same = &clean->process[soft_point_same_process(record, number, clean) - 1];
@@ -318,7 +320,7 @@ soft_point_judge(
 		    WEXITSTATUS(run->outcome.status));
 	} else if (run->lost) {
 		point->result = SOFT_SWEEP_LOST;
-	} else if (point_leaks(point, &run->record, &clean->record)) {
+	} else if (point_leaks(point, run, &clean->record)) {
 		point->result = SOFT_SWEEP_LEAK;
 	} else {
 		point->result = SOFT_SWEEP_WENT_ON;
