@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "announce.h"
+#include "softverbs/device/cancel.h"
+#include "softverbs/device/descriptors.h"
 
 #include <errno.h>
 #include <string.h>
@@ -47,18 +49,19 @@ announce_send(int to, int process, unsigned int number)
 void
 soft_announce(unsigned int number)
 {
+	SOFT_UNCANCELLED;
 	const int error = errno;
 	int to, process;
 
 	if (!address.sun_family)
 		return;
-	to = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	to = soft_descriptors_keep(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	process = soft_descriptors_keep((int)syscall(SYS_pidfd_open, getpid(), 0));
 	if (to >= 0 && process >= 0)
 		announce_send(to, process, number);
 	if (process >= 0)
-		close(process);
+		soft_close(process);
 	if (to >= 0)
-		close(to);
+		soft_close(to);
 	errno = error;
 }

@@ -3,7 +3,8 @@
  * announce -- a process tells a sweep that it is there
  *
  * SOFTVERBS_FAULTS_PROCESSES is the path of a socket of softverbs-run (run/deaths.h).  It gets a
- * descriptor of the process, from which it learns how the process has ended, whoever waits for it.
+ * descriptor of the process, from which it learns how the process has ended, also where its parent
+ * waits for it.
  */
 #ifndef SOFT_FAULT_ANNOUNCE_H
 #define SOFT_FAULT_ANNOUNCE_H

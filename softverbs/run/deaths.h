@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * deaths -- how the processes of a run have ended, whoever has waited for them
+ * deaths -- how the processes of a run have ended, also those that their parents have waited for
  *
  * Each process that loads softverbs, and each that it forks, announces itself (fault/announce.h).
  * Linux says from release 6.15 on how a process has ended that its parent has waited for; before

@@ -74,6 +74,8 @@ static const struct setting of_device[] = {
 	{ "SOFTVERBS_FAULTS_SEED", "NUMBER", "1", NULL, "The seed of p= in these rules" },
 	{ "SOFTVERBS_FAULTS_RECORD", "FILE", NULL, NULL,
 	    "Set by softverbs-run --faults and --sweep: where calls are counted" },
+	{ "SOFTVERBS_FAULTS_PROCESSES", "PATH", NULL, NULL,
+	    "Set by softverbs-run --sweep: the socket where processes announce themselves" },
 	{ "SOFTVERBS_DEBUG", "0 or 1", "0", NULL,
 	    "Connections that are refused or closed are reported, with the reason" },
 	{ "XDG_RUNTIME_DIR", "DIRECTORY", NULL, NULL,
