@@ -93,6 +93,8 @@ struct evd_config {
 	 * worked since.  Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
+	/* It calls the consumer: so it is not called on a thread that is inside a callback. */
+	bool fault_calls;
 	/*
 	 * Not locked.  Make an upcall: they call the function of the consumer.  Required if a
 	 * policy makes upcalls.
@@ -437,7 +439,8 @@ struct evd {
 	struct evd_upcall upcall BY_TRIGGER;
 	/* of what a series of upcalls depends on: sink, object, notification */
 	unsigned int changes BY_TRIGGER;
-	int in_progress BY_TRIGGER; /* events claimed for upcalls that have not returned */
+	/* events claimed for upcalls that have not returned, and a report of a failure */
+	int in_progress BY_TRIGGER;
 	int closers BY_TRIGGER;	    /* how many of them are on threads that close an adapter */
 	int exempt BY_TRIGGER;	/* closers, and upcalls that called TEARDOWN or free for this EVD */
 	int tearing BY_TRIGGER; /* TEARDOWN and free calls that wait */

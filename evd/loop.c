@@ -317,15 +317,28 @@ int
 loop_step(struct loop *loop, int timeout_ms)
 {
 	struct os_self *self = os_self();
-	struct loop *outer = self->loop;
+	struct loop_outer outer = { self->outer, self->loop };
 	int done;
 
+	self->outer = &outer;
 	self->loop = loop;
 	loop_lock(loop);
 	done = loop_turn(loop, timeout_ms);
 	loop_unlock(loop);
-	self->loop = outer;
+	self->loop = outer.loop;
+	self->outer = outer.next;
 	return done;
+}
+
+bool
+loop_is_inside(const struct loop *loop)
+{
+	const struct os_self *self = os_self();
+	bool inside = self->loop == loop;
+
+	for (const struct loop_outer *outer = self->outer; outer && !inside; outer = outer->next)
+		inside = outer->loop == loop;
+	return inside;
 }
 
 /* ---- pumping: a thread of the loop is parked inside a callback ---- */

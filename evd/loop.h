@@ -152,6 +152,15 @@ bool loop_unready(struct loop_job *job) EXCLUDES(core_locks.loop);
 /* The loop of the calling thread (of a stepped loop: during loop_step()), or NULL. */
 struct loop *loop_current(void);
 
+/* A loop in which the calling thread has begun to step another one. */
+struct loop_outer {
+	struct loop_outer *next;
+	struct loop *loop; /* or NULL */
+};
+
+/* Whether the calling thread is in a turn of this loop, also if it steps another one there. */
+bool loop_is_inside(const struct loop *loop);
+
 /*
  * Runs one turn of a stepped loop: reads the sources, waiting up to timeout_ms for the first, and
  * runs each ready job once.  Returns how many handlers and jobs ran.

@@ -385,6 +385,7 @@ os_thread_detach_self(void)
 struct os_self {
 	struct park *park;
 	struct loop *loop;
+	struct loop_outer *outer;    /* the loops whose jobs this thread runs below that one */
 	struct upcall_frame *upcall; /* the innermost upcall that this thread is inside */
 	struct agent_frame *agent;   /* the innermost proxy agent that this thread is inside */
 	bool pumping;		     /* this thread runs jobs in park_sleep() */

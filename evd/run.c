@@ -1,11 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/run.h"
 
+#include "evd/frame.h"
 #include "evd/take.h"
 #include "evd/upcall.h"
 
 #define FAULT_DELAY_MIN_NS 1000000u
 #define FAULT_DELAY_MAX_NS 1000000000u
+
+/*
+ * Reports a failure.  The front end may call the consumer, who may free the EVD there, or tear it
+ * down.  So the report is an upcall in progress: these calls do not wait for it if they are made
+ * inside of it, and do if they are made elsewhere.
+ */
+static void
+evd_report_fault(struct evd *evd, int error) REQUIRES(core_locks.trigger)
+{
+	struct os_self *self = os_self();
+	struct upcall_frame frame = { .outer = self->upcall, .evd = evd };
+
+	evd->in_progress++;
+	self->upcall = &frame;
+	evd_unlock(evd);
+	evd->cfg.fault(evd, error);
+	evd_lock(evd);
+	self->upcall = frame.outer;
+	evd->in_progress--;
+	if (frame.exempt)
+		evd->exempt--;
+	park_list_wake_all(&evd->teardowns);
+}
 
 /*
  * The device could not be armed or polled.  Reports that once, keeps the EVD, and tries again after
@@ -14,12 +38,14 @@
 static void
 evd_back_off(struct evd *evd, int error) REQUIRES(core_locks.trigger)
 {
+	if (!evd->backoff_ns && evd->cfg.fault_calls && loop_is_pumping()) {
+		evd_job(evd, EVD_JOB_DEFER); /* no call from inside another callback */
+		return;
+	}
 	evd_error_returned(evd);
 	if (!evd->backoff_ns) {
 		evd->backoff_ns = FAULT_DELAY_MIN_NS;
-		evd_unlock(evd);
-		evd->cfg.fault(evd, error);
-		evd_lock(evd);
+		evd_report_fault(evd, error);
 	} else {
 		evd->backoff_ns *= 2;
 		if (evd->backoff_ns > FAULT_DELAY_MAX_NS)

@@ -102,13 +102,12 @@ rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **out)
 
 /* Whether the calling thread runs a job or handler of the loop. */
 static bool
-loop_is_inside(const struct rearm_loop *loop)
+loop_has_caller(const struct rearm_loop *loop)
 {
-	struct loop *current = loop_current();
-	bool inside = current && current == loop->pool;
+	bool inside = loop->pool && loop_is_inside(loop->pool);
 
 	for (int i = 0; i < loop->threads || i == 0; i++)
-		inside |= current && current == loop->loops[i];
+		inside |= loop_is_inside(loop->loops[i]);
 	return inside;
 }
 
@@ -127,7 +126,7 @@ rearm_loop_free(struct rearm_loop *loop)
 	if (!loop)
 		return 0;
 	os_lock(&loop->lock);
-	if (loop_is_inside(loop))
+	if (loop_has_caller(loop))
 		r = -EDEADLK;
 	else if (loop->open)
 		r = -EBUSY;
@@ -192,7 +191,7 @@ rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout)
 
 	if (loop->threads || budget < 1)
 		return -EINVAL;
-	if (loop_is_inside(loop))
+	if (loop_has_caller(loop))
 		return -EDEADLK;
 	loop_awake(loop);
 	do {

@@ -108,6 +108,7 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
+		.fault_calls = true,
 		.call_array = events ? queue_call_event : queue_call,
 		.destroyed = queue_destroyed,
 	};

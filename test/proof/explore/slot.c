@@ -24,7 +24,12 @@ fault(struct evd *evd, int error)
 	if (e->faults++ && world_faults == FAULT_ARM && after == e->arms_reported)
 		violation("EVD %c reports twice that it cannot be armed", 'a' + e->index);
 	e->arms_reported = after;
+	/* As an upcall: a TEARDOWN or a free that returns meanwhile is a violation. */
+	e->running++;
+	++*stage_frames(e);
 	sched_point(OP_EVENT, OBJECT_WORLD, &here);
+	--*stage_frames(e);
+	e->running--;
 }
 
 static void
