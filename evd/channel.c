@@ -82,6 +82,17 @@ evd_report_again(struct evd_ref ref)
 	evd_unlock(evd);
 }
 
+void
+evd_channel_lost(struct evd_ref ref)
+{
+	struct evd *evd = evd_enter(ref);
+
+	if (!evd)
+		return;
+	evd_lose_channel(evd);
+	evd_unlock(evd);
+}
+
 /* ---- the private channel, as a source of the loop ---- */
 
 static void

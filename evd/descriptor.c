@@ -68,8 +68,9 @@ descriptor_notified(void *source)
 {
 	const struct evd_descriptor *d = source;
 	struct epoll_event ready;
+	const int r = os_epoll_wait(d->epfd, &ready, 1, 0);
 
-	return os_epoll_wait(d->epfd, &ready, 1, 0);
+	return r == -EINTR ? 0 : r;
 }
 
 static void

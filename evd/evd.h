@@ -176,6 +176,15 @@ void evd_notified(struct evd_ref ref) NO_CORE_LOCK;
 void evd_notified_to_report(struct evd_ref ref) NO_CORE_LOCK;
 
 /*
+ * The channel that the EVD shares can never be read again, or was so when the EVD was created.  For
+ * a private channel the function `read` of the source reports that.  From now on no notification
+ * comes.  So calls that would need one fail with -EIO: a wait that does not find enough events, a
+ * call that enables upcalls.  A policy or CNO that is enabled gets `fault`, and what the device has
+ * by polls, in the intervals of a device that fails.
+ */
+void evd_channel_lost(struct evd_ref ref) NO_CORE_LOCK;
+
+/*
  * The trigger for this EVD was taken from the CNO, perhaps without all its events.  If events are
  * queued it triggers the CNO again.  No poll is needed: after the last run for the CNO the device
  * is armed.
@@ -357,7 +366,8 @@ bool evd_is_alive(struct evd_ref ref) NO_CORE_LOCK;
 struct evd_status {
 	int qlen;
 	bool enabled, waitable, solicited_only, overflowed;
-	bool device_over; /* the device queue yields no completion and no notification any more */
+	bool device_over;  /* the device queue yields no completion and no notification any more */
+	bool channel_lost; /* no notification can be read */
 	void *cno;
 	enum evd_policy policy;
 	int queued; /* events that can be taken without a poll of the device */
@@ -441,7 +451,7 @@ struct evd {
 	unsigned int changes BY_TRIGGER;
 	/* events claimed for upcalls that have not returned, and a report of a failure */
 	int in_progress BY_TRIGGER;
-	int closers BY_TRIGGER;	    /* how many of them are on threads that close an adapter */
+	int closers BY_TRIGGER; /* how many of them are on threads that close an adapter */
 	int exempt BY_TRIGGER;	/* closers, and upcalls that called TEARDOWN or free for this EVD */
 	int tearing BY_TRIGGER; /* TEARDOWN and free calls that wait */
 	struct park_list teardowns BY_TRIGGER;
@@ -462,7 +472,9 @@ struct evd {
 	bool refusing BY_TRIGGER; /* evd_mark_refusal() was called in this episode */
 	/* the device queue failed after an overflow: no completion will come */
 	bool device_over BY_TRIGGER;
-	uint64_t taken BY_TRIGGER; /* events that were taken by any call but evd_take_direct() */
+	bool channel_lost BY_TRIGGER; /* no notification can be read */
+	bool unarmable BY_TRIGGER;    /* one of these two */
+	uint64_t taken BY_TRIGGER;    /* events that were taken by any call but evd_take_direct() */
 	uint64_t taken_directly BY_TRIGGER; /* by that */
 	struct evd_queue queue BY_TRIGGER;
 	unsigned int unacked BY_TRIGGER; /* notifications that were read and not acknowledged */

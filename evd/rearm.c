@@ -51,7 +51,7 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 		 * A device queue that overran yields nothing more.  Barriers need not wait for it
 		 * any longer.
 		 */
-		evd->device_over = true;
+		evd->device_over = evd->unarmable = true;
 		n = 0;
 	}
 	if ((unsigned int)n > batch->room)

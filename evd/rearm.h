@@ -157,8 +157,10 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 	int n;
 
 	*exact = false;
-	if (!ops || evd->armed >= wish || evd->device_over)
+	if (!ops || evd->armed >= wish)
 		return 0;
+	if (evd->unarmable)
+		return evd->device_over ? 0 : -EIO;
 	/* I3: an armed queue is armed again only to widen the request. */
 	ASSUME(evd->armed == EVD_UNARMED || wish == EVD_ARMED_ALL);
 	n = ops->arm(evd->cfg.source, evd->solicited_only).value;

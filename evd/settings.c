@@ -118,6 +118,7 @@ evd_query(struct evd_ref ref, struct evd_status *status)
 		.solicited_only = evd->solicited_only,
 		.overflowed = evd->overflowed,
 		.device_over = evd->device_over,
+		.channel_lost = evd->channel_lost,
 		.cno = evd->listener_cookie,
 		.policy = evd->policy,
 		.queued = (int)evd_queue_count(&evd->queue),

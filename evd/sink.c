@@ -56,7 +56,11 @@ evd_lose_channel(struct evd *evd)
 	loop_forget(evd->cfg.loop, &evd->channel);
 	evd->cfg.channel_fd = -1;
 	evd->channel_watched = false;
+	evd->channel_lost = evd->unarmable = true;
+	evd->armed = EVD_UNARMED; /* the notification that was requested will not be read */
+	evd->changes++;
 	evd_set_bare(evd);
+	evd_wake_sink(evd);
 }
 
 void

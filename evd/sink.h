@@ -27,15 +27,15 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
  * After a change of what it depends on.  An EVD is bare if it has a device, and waiting threads are
  * the only sink that it has or ever had: there is no upcall policy and no CNO, and the loop does
  * not read a private channel for it.  Waits must be allowed: it is waitable, was not freed, does
- * not close and has not overflowed.  Then a wait begins and ends without a change of sink that must
- * be settled.
+ * not close and has not overflowed, and its channel can be read.  Then a wait begins and ends without
+ * a change of sink that must be settled, and may arm before it polls.
  */
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	evd->bare = evd->policy == EVD_POLICY_DISABLE && evd->alive && !evd->closing &&
 		    evd->waitable && !evd->overflowed && evd->cfg.ops && !evd->listener &&
-		    !evd->channel.id;
+		    !evd->channel.id && !evd->channel_lost;
 }
 
 /* Which sink the EVD has now.  A waiter comes before an upcall policy, a policy before a CNO. */
@@ -133,8 +133,8 @@ evd_announce(struct evd *evd) REQUIRES(core_locks.trigger)
 }
 
 /*
- * The private channel cannot be read any more, and may poll as readable.  From now on no thread
- * watches it.
+ * The channel cannot be read any more, and may poll as readable.  From now on no thread watches a
+ * private one.  Wakes the sink, which gets the error.
  */
 void evd_lose_channel(struct evd *evd) REQUIRES(core_locks.trigger);
 

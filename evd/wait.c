@@ -363,7 +363,7 @@ evd_wait_begin(struct evd_ref ref, uint32_t timeout, int threshold, bool *blocke
 	if (r < 0)
 		return r;
 	if (timeout == 0)
-		return -ETIMEDOUT;
+		return evd->channel_lost ? -EIO : -ETIMEDOUT;
 	*blocked = true;
 	return evd_block(evd, threshold, timeout);
 }

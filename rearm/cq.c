@@ -138,10 +138,13 @@ cq_ack(void *source, unsigned int n)
 static int
 cq_read(void *source)
 {
-	const struct rearm_queue *queue = source;
+	struct rearm_queue *queue = source;
 	struct ibv_cq *cq;
+	const int r = rearm_channel_read(queue->channel, &cq);
 
-	return rearm_channel_read(queue->channel, &cq);
+	if (r < 0)
+		atomic_store(&queue->lost, true); /* the dispatcher learns it by the result */
+	return r;
 }
 
 const struct evd_source_ops rearm_cq_ops = {

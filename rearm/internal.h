@@ -73,6 +73,7 @@ struct rearm_queue {
 	bool adopted;			  /* cq and channel are the program's */
 	int fd;				  /* of the channel */
 	int flags;			  /* that it had */
+	atomic_bool lost;		  /* no notification can be read: see rearm_queue_lost() */
 	struct rearm_shared *shared;	  /* NULL: it has the channel for itself */
 	struct rearm_queue *shared_next;  /* guarded by the lock of that */
 	struct evd_descriptor events;	  /* not for a cq */
@@ -85,6 +86,9 @@ rearm_queue_ref(struct rearm_queue *queue)
 {
 	return (struct evd_ref){ &queue->core, queue->serial };
 }
+
+/* queue.c: the channel of its completion queue can never be read again. */
+void rearm_queue_lost(struct rearm_queue *queue);
 
 /* channel.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
 int rearm_fd_prepare(int fd, int *flags);

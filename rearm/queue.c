@@ -46,6 +46,13 @@ queue_fault(struct evd *evd, int error)
 		queue->failed(queue->arg, error);
 }
 
+void
+rearm_queue_lost(struct rearm_queue *queue)
+{
+	atomic_store(&queue->lost, true);
+	evd_channel_lost(rearm_queue_ref(queue));
+}
+
 static void
 queue_close(struct rearm_queue *queue)
 {

@@ -22,6 +22,7 @@ struct rearm_shared {
 	struct loop *reader;
 	struct loop_ticket ticket;
 	struct loop_pace pace;
+	bool lost; /* it can never be read again */
 	int flags; /* that its descriptor had */
 	int users;
 	struct rearm_queue *queues[BUCKETS];
@@ -61,15 +62,25 @@ shared_read_one(void *arg)
 	return 1;
 }
 
+/* It may stay readable. */
+static void
+shared_lose(struct rearm_shared *shared)
+{
+	loop_watch(shared->reader, &shared->ticket, false);
+	shared->lost = true;
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct rearm_queue *q = shared->queues[i]; q; q = q->shared_next)
+			rearm_queue_lost(q);
+}
+
 static void
 shared_readable(void *arg, uint64_t serial)
 {
 	struct rearm_shared *shared = arg;
 
 	os_lock(&shared->lock);
-	/* One that can never be read stays readable. */
 	if (shared->serial == serial && loop_read_some(&shared->pace, shared_read_one, shared) < 0)
-		loop_watch(shared->reader, &shared->ticket, false);
+		shared_lose(shared);
 	os_unlock(&shared->lock);
 }
 
@@ -149,6 +160,8 @@ rearm_shared_add(struct rearm_queue *queue)
 
 	os_lock(&shared->lock);
 	*shared_find(shared, queue->cq) = queue;
+	if (shared->lost)
+		rearm_queue_lost(queue);
 	os_unlock(&shared->lock);
 }
 

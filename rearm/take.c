@@ -10,7 +10,9 @@ queue_take(struct rearm_queue *queue, int n, void *events)
 {
 	const int r = evd_dequeue_several(rearm_queue_ref(queue), (unsigned int)n, events);
 
-	return r == -EAGAIN ? 0 : r;
+	if (r == -EAGAIN)
+		return atomic_load(&queue->lost) ? -EIO : 0;
+	return r;
 }
 
 REARM_API int

@@ -19,6 +19,13 @@
  * ibv_poll_cq(), ibv_req_notify_cq(), ibv_get_cq_event() and ibv_ack_cq_events() for them.  A queue
  * may also have the asynchronous events of a device, or the events of a connection manager.
  *
+ * A completion channel is *lost* if it can never be read again: ibv_get_cq_event() has failed with
+ * EIO, ENODEV or EBADF, as after the device was removed.  No notification comes to its queues then,
+ * until they are freed.  What is in a completion queue can still be taken.  When there is no more
+ * rearm_queue_take() and rearm_queue_wait() return -EIO, and rearm_queue_enable() always does.  For
+ * each queue with callbacks `failed` is called once with -EIO (struct rearm_queue_attr), and the
+ * library looks for completions now and then, at least once a second.
+ *
  * With REARM_STATS=MILLISECONDS in the environment, from 10 to 60000, the library writes the
  * counters of all queues to a page so often while there is a loop; dat_top shows them.
  *
@@ -124,8 +131,10 @@ struct rearm_queue_attr {
 	unsigned int spin;
 	/*
 	 * Called by a thread of the loop, if callbacks are enabled and the device cannot be polled
-	 * or armed: once, until it has worked again.  `error` is -EIO, or -EOVERFLOW if completions
-	 * were lost.  The library tries again.  NULL: nothing is called.
+	 * or armed, or its channel is lost: once, until it has worked again.  `error` is -EIO, or
+	 * -EOVERFLOW if completions were lost.  The library tries again.  It is a callback of the
+	 * queue, as those that are enabled: free and teardown wait for it, and it may call all
+	 * functions here.  NULL: nothing is called.
 	 */
 	void (*failed)(void *arg, int error);
 	void *arg;	    /* its first argument */
@@ -303,7 +312,7 @@ void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
  *	-EBUSY		a thread is in rearm_queue_wait()
  *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; upcall
  *			has rearm_call_requests(), and policy is NOTIFY; the queue has events
- *	-EIO		the device cannot be armed or polled
+ *	-EIO		the device cannot be armed or polled, or the channel is lost
  *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
  *	-ENODEV		the queue is being freed
  *	-ENOMEM, -ENOSPC, -EMFILE, -ENFILE  no memory, thread or descriptor
