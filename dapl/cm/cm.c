@@ -273,5 +273,6 @@ dapl_cm_read(void *arg, uint64_t serial)
 		rdma_ack_cm_event(event);
 		cm_dispatch(ia, &note);
 	}
-	dapl_channel_check(ia->loops[0].loop, &ia->cm_ticket);
+	if (dapl_channel_check(ia->loops[0].loop, &ia->cm_ticket))
+		dapl_ia_lost_channel(ia, NULL);
 }

@@ -239,5 +239,6 @@ dapl_async_read(void *arg, uint64_t serial)
 		ibv_ack_async_event(&event);
 		async_dispatch(ia->verbs, &note);
 	}
-	dapl_channel_check(ia->loops[0].loop, &ia->async_ticket);
+	if (dapl_channel_check(ia->loops[0].loop, &ia->async_ticket))
+		dapl_ia_lost_channel(ia, NULL);
 }

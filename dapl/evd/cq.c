@@ -187,5 +187,10 @@ dapl_evd_cq_read(void *source)
 	void *context;
 	const int r = dapl_channel_get_as_consumer(evd->channel, &context);
 
-	return r >= 0 || dapl_channel_is_broken(-r) ? r : 0;
+	if (r >= 0)
+		return r;
+	if (!dapl_channel_is_broken(-r))
+		return 0;
+	dapl_ia_lost_channel(dapl_ia_of(&evd->obj), NULL);
+	return r;
 }

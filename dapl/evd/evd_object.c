@@ -30,9 +30,11 @@ dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 	/* its job is RUNNING on this thread, so it is not destroyed */
 	const struct evd_ref ref = evd_self(core);
 
+	struct evd_status status;
+
 	if (error == -EOVERFLOW)
 		dapl_evd_overflowed(ref);
-	else
+	else if (evd_query(ref, &status) || !status.channel_lost) /* that one was reported */
 		dapl_evd_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 
@@ -101,6 +103,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 	os_clear_from(evd, flags);
 	evd->flags = plan->flags;
 	evd->slow_ns = ia->slow_ns;
+	evd->loop = l;
 	atomic_store_explicit(&evd->one_at_a_time, false, memory_order_relaxed);
 	if (plan->flags & (DAPL_EVD_CQ_FLAGS | DAPL_EVD_FLAGS_EXTENSION)) {
 		r = dapl_evd_cq_open(
@@ -140,6 +143,7 @@ dapl_evd_create_object(struct dapl_ia *ia, const struct dapl_evd_plan *plan, str
 		(void)evd_free(dapl_evd_ref(evd)); /* ends in dapl_evd_freed() */
 		goto detach_cno;
 	}
+	dapl_evd_check_channel(evd);
 	*out = evd;
 	return 0;
 

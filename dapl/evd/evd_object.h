@@ -42,8 +42,9 @@ struct dapl_evd {
 	struct ibv_cq *cq;		  /* NULL: no stream comes from the device */
 	struct dapl_cq_context *context;  /* of the completion queue */
 	struct ibv_comp_channel *channel; /* its private one, or NULL: the loop's */
-	struct dapl_cno *cno;		  /* guarded by the object's lock; holds a reference */
-	int room;  /* requests that the CQ must have room for; guarded by obj.lock */
+	struct dapl_ia_loop *loop;
+	struct dapl_cno *cno; /* guarded by the object's lock; holds a reference */
+	int room;	      /* requests that the CQ must have room for; guarded by obj.lock */
 	int stale; /* the part of `room` for destroyed queue pairs; guarded by obj.lock */
 	unsigned int wishes[DAPL_NOTICES]; /* how many directions of endpoints need each; guarded by
 					      obj.lock */
@@ -116,6 +117,14 @@ void dapl_ia_report_self(struct dapl_ia *ia, DAT_EVENT_NUMBER number, DAT_COUNT 
 /* The device failed or is being removed: IA_CATASTROPHIC, once. */
 void dapl_ia_report_catastrophe(struct dapl_ia *ia)
     REQUIRES(dapl_locks.adapters) DAPL_NO_ADAPTER_LOCK;
+/*
+ * A channel of the device can never be read again: IA_CATASTROPHIC, once, as if the device had
+ * failed.  `loop`: the channel is that of this loop, and no EVD that shares it gets a notification
+ * any more; NULL: it is another one.
+ */
+void dapl_ia_lost_channel(struct dapl_ia *ia, struct dapl_ia_loop *loop) DAPL_NO_LIST_LOCK;
+/* Of a new EVD, which may share a channel that can never be read again. */
+void dapl_evd_check_channel(struct dapl_evd *evd) DAPL_NO_ADAPTER_LOCK;
 /*
  * Makes room for n events above the length of the EVD to which dapl_ia_report() posts; *room names
  * it, if there is one.  -ENOMEM.  dapl_ia_put_report_room() gives the room back.

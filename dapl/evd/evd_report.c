@@ -128,6 +128,46 @@ dapl_ia_report_catastrophe(struct dapl_ia *ia)
 		dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR);
 }
 
+/* Locked: of the adapter. */
+static void
+report_to_sharer(struct dapl_evd *evd, const struct dapl_ia_loop *loop)
+    REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
+{
+	if (evd->loop == loop && evd->cq && !evd->channel)
+		evd_channel_lost(dapl_evd_ref(evd));
+}
+
+void
+dapl_ia_lost_channel(struct dapl_ia *ia, struct dapl_ia_loop *loop)
+{
+	bool again;
+
+	dapl_ia_lock(ia);
+	again = ia->catastrophe;
+	ia->catastrophe = true;
+	if (loop) {
+		loop->lost = true;
+		for (struct dapl_object *child = ia->parent.children[DAPL_KIND_EVD]; child;
+		     child = child->next)
+			report_to_sharer((struct dapl_evd *)child, loop);
+	}
+	dapl_ia_unlock(ia);
+	if (!again)
+		dapl_ia_report(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC,
+		    dapl_registry_ia_handle(ia->self), DAT_IA_CATASTROPHIC_ERROR);
+}
+
+void
+dapl_evd_check_channel(struct dapl_evd *evd)
+{
+	struct dapl_ia *ia = dapl_ia_of(&evd->obj);
+
+	dapl_ia_lock(ia);
+	if (evd->loop->lost)
+		report_to_sharer(evd, evd->loop);
+	dapl_ia_unlock(ia);
+}
+
 struct purge {
 	bool (*match)(const void *event, const void *who);
 	const void *who;

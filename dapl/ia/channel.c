@@ -36,11 +36,13 @@ dapl_channel_is_broken(int error)
 	return true;
 }
 
-void
+bool
 dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 {
-	if (dapl_channel_is_broken(errno))
-		loop_forget(loop, ticket);
+	if (!dapl_channel_is_broken(errno))
+		return false;
+	loop_forget(loop, ticket);
+	return true;
 }
 
 /* A CQ is not destroyed before the notification that was read for it has been counted. */
@@ -81,6 +83,7 @@ dapl_channel_read_shared(void *arg, uint64_t serial)
 	struct dapl_ia_loop *l = arg;
 
 	(void)serial; /* the loop's own: see dapl_ia_device_stop() */
-	if (loop_read_some(&l->pace, dapl_channel_read_one, l) != 1)
-		dapl_channel_check(l->loop, &l->ticket);
+	if (loop_read_some(&l->pace, dapl_channel_read_one, l) != 1 &&
+	    dapl_channel_check(l->loop, &l->ticket))
+		l->ia->ops->lost_channel(l->ia, l);
 }

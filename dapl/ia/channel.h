@@ -44,9 +44,10 @@ bool dapl_channel_is_broken(int error);
 
 /*
  * Called by a reader whose last read has failed, with errno unchanged.  If the channel is broken,
- * and not only empty, the loop stops watching it, because the descriptor would stay readable.
+ * and not only empty, the loop stops watching it, because the descriptor would stay readable, and
+ * the result is true: dapl_ia_lost_channel() follows.
  */
-void dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
+bool dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /*
  * Reads one notification of a completion channel without blocking: 1 and the context of its queue,

@@ -40,6 +40,7 @@
 
 struct dapl_evd;
 struct dapl_ia;
+struct dapl_ia_loop;
 struct evd_source_ops;
 
 /* The parameters of a dat.conf record. */
@@ -76,15 +77,19 @@ struct dapl_ia_ops {
 	 * dapl_ia_leave().
 	 */
 	void (*hear_datagrams)(struct dapl_ia *ia);
+	/* The channel of one of its loops can never be read again.  On the thread of the loop. */
+	void (*lost_channel)(struct dapl_ia *ia, struct dapl_ia_loop *loop);
 };
 
 /* A loop and the completion channel that EVDs without one of their own share. */
 struct dapl_ia_loop {
+	struct dapl_ia *ia;
 	struct loop *loop;
 	struct ibv_comp_channel *channel;
 	struct loop_ticket ticket;
 	struct loop_pace pace; /* of the channel's handler */
 	struct lead lead;      /* of the channel, see dapl_ia_lead() */
+	bool lost; /* the channel can never be read again; guarded by the adapter's lock */
 };
 
 /* ia_count.h */

@@ -22,6 +22,8 @@ ia_open_loop(struct dapl_ia *ia, struct dapl_ia_loop *l)
 {
 	int r;
 
+	l->ia = ia;
+	l->lost = false;
 	r = loop_create(ia->stepped ? LOOP_STEPPED : LOOP_THREAD, 1, &l->loop);
 	if (r)
 		return r;

@@ -21,6 +21,7 @@ static const struct dapl_ia_ops ia_ops = {
 	.completions = &dapl_completion_ops,
 	.refuse = dapl_cr_free_by_handle,
 	.hear_datagrams = dapl_sp_hear_all_datagrams,
+	.lost_channel = dapl_ia_lost_channel,
 };
 
 static DAT_RETURN
