@@ -2,6 +2,7 @@
 /* A thread that waits reads a completion channel of the device. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "fault/fault.h"
 #include "device.h"
@@ -13,7 +14,6 @@ struct waiter {
 	DAT_RETURN ret;
 	_Atomic(int) waits; /* that have returned */
 	_Atomic(bool) done;
-	unsigned int reads; /* of its channel */
 };
 
 static DAT_RETURN
@@ -55,24 +55,6 @@ wait_cancelled(void *arg)
 		w->waits++;
 	} while (w->ret == DAT_SUCCESS && fault_channel_reads() == 0);
 	pthread_cleanup_pop(1);
-	return NULL;
-}
-
-/* Waits twice with a channel that is readable, and that it cannot read. */
-static void *
-wait_with_broken(void *arg)
-{
-	struct waiter *w = arg;
-	int left = 2;
-
-	do {
-		w->ret = wait_once(w, 20000);
-		if (fault_channel_reads() > 0)
-			left--;
-		w->done = left == 0;
-		w->waits++;
-	} while (!w->done);
-	w->reads = fault_channel_reads();
 	return NULL;
 }
 
@@ -134,25 +116,150 @@ TEST_LOOP(wait__its_thread_is_cancelled_when_it_reads_the_channel__loses_no_mess
 	dt_pair_close(&pair);
 }
 
-TEST_LOOP(wait__channel_is_broken__reads_it_once_and_sleeps, 2)
+/* ---- a channel that cannot be read any more ---- */
+
+/* The same while no thread can wait. */
+static void
+message_polled(struct dt_pair *pair)
+{
+	DAT_EVENT event;
+
+	dt_recv(&pair->b, 0, 64, 1);
+	dt_send(&pair->a, 0, 64, 2);
+	dt_poll_next(pair->a.request, &event);
+}
+
+/* One event for the adapter, whatever else is found to be broken. */
+static void
+expect_catastrophe(const struct dt_side *side)
+{
+	DAT_EVENT event;
+
+	dt_expect(side->async, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
+	ck_assert_ptr_eq(event.event_data.asynch_error_event_data.dat_handle, side->ia);
+	ck_assert_int_eq(
+	    event.event_data.asynch_error_event_data.reason, DAT_IA_CATASTROPHIC_ERROR);
+	dt_assert_empty(side->async);
+}
+
+static void *
+wait_to_the_end(void *arg)
+{
+	struct waiter *w = arg;
+
+	do
+		w->ret = wait_once(w, DAT_TIMEOUT_INFINITE);
+	while (w->ret == DAT_SUCCESS);
+	w->done = true;
+	return NULL;
+}
+
+/* origin: out36.M1 */
+TEST(wait__channel_is_broken__takes_what_is_there_and_fails)
+{
+	const DAT_RETURN fails = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	struct dt_pair pair;
+	struct waiter w;
+	void *end;
+
+	open_pair(&pair, false, &w);
+	ck_assert_int_eq(pthread_create(&w.id, NULL, wait_to_the_end, &w), 0);
+	dt_nap_ms(20); /* it sleeps */
+	fault_channel_fail(EIO);
+	message_polled(&pair);
+	ck_assert_int_eq(pthread_join(w.id, &end), 0);
+	ck_assert_ptr_null(end); /* it was not cancelled */
+	ck_assert_int_eq(w.ret, fails);
+	expect_catastrophe(&pair.b);
+	message_polled(&pair);
+	while (wait_once(&w, 0) != DAT_SUCCESS)
+		;
+	ck_assert_int_eq(wait_once(&w, DAT_TIMEOUT_INFINITE), fails);
+	ck_assert_int_eq(wait_once(&w, 0), fails);
+	dt_assert_empty(w.evd);
+	ck_assert_int_eq(
+	    dat_evd_modify_upcall(w.evd, DAT_UPCALL_SINGLE_INSTANCE,
+		&(DAT_UPCALL_OBJECT){ NULL, (DAT_UPCALL_FUNC)abort }, DAT_UPCALL_INVOC_ANY),
+	    fails);
+	dt_assert_empty(pair.b.async);
+	fault_channel_fail(0);
+	dt_pair_close(&pair);
+}
+
+static _Atomic(int) upcalls;
+
+static void
+count_upcall(DAT_PVOID instance, const DAT_EVENT *event, DAT_BOOLEAN more)
+{
+	(void)instance;
+	(void)event;
+	(void)more;
+	upcalls++;
+}
+
+/* On a channel of its own, and on the one that EVDs share. */
+TEST_LOOP(upcalls__channel_is_broken__go_on_after_one_event, 2)
+{
+	const DAT_UPCALL_OBJECT object = { NULL, count_upcall };
+	struct dt_pair pair;
+	struct waiter w;
+
+	upcalls = 0;
+	open_pair(&pair, _i, &w);
+	dt_ok(dat_evd_modify_upcall(
+	    w.evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	fault_channel_fail(EIO);
+	for (int n = 1; n <= 3; n++) {
+		message_polled(&pair);
+		dt_await_count(&upcalls, n);
+	}
+	expect_catastrophe(&pair.b);
+	fault_channel_fail(0);
+	dt_pair_close(&pair);
+}
+
+/* The EVDs that share it, and one that is made later. */
+TEST(cno__channel_is_broken__is_triggered_after_one_event)
 {
 	struct dt_pair pair;
 	struct waiter w;
-	DAT_EVENT event;
-	void *end;
+	DAT_EVD_HANDLE later;
 
-	open_pair(&pair, _i, &w);
+	open_pair(&pair, true, &w);
 	fault_channel_fail(EIO);
-	ck_assert_int_eq(pthread_create(&w.id, NULL, wait_with_broken, &w), 0);
-	for (int n = 1; !w.done; n++) {
-		dt_recv(&pair.b, 0, 64, 1);
-		dt_send(&pair.a, 0, 64, 2);
-		dt_poll_next(pair.a.request, &event);
-		dt_await_count(&w.waits, n);
+	for (int n = 1; n <= 3; n++) {
+		message_polled(&pair);
+		dt_ok(wait_once(&w, DT_FOREVER_MS * 1000));
 	}
-	ck_assert_int_eq(pthread_join(w.id, &end), 0);
-	ck_assert_ptr_null(end); /* it was not cancelled */
-	ck_assert_uint_eq(w.reads, 1);
+	expect_catastrophe(&pair.b);
+	dt_ok(dat_evd_create(pair.b.ia, 8, w.cno, DAT_EVD_DTO_FLAG, &later));
+	ck_assert_int_eq(
+	    dat_evd_wait(later, DAT_TIMEOUT_INFINITE, 1, &(DAT_EVENT){ 0 }, &(DAT_COUNT){ 0 }),
+	    DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE));
+	dt_ok(dat_evd_free(later));
+	dt_assert_empty(pair.b.async);
+	fault_channel_fail(0);
+	dt_pair_close(&pair);
+}
+
+/* The channels of the adapter itself. */
+TEST_LOOP(adapter__its_channel_is_broken__one_event, 2)
+{
+	struct dt_pair pair;
+
+	device_pair_open(&pair);
+	if (_i) {
+		fault_async_fail(EIO);
+		fault_raise(IBV_EVENT_PORT_ACTIVE, NULL);
+	} else {
+		fault_cm_fail_reads(EIO);
+		(void)device_try_connect(&pair);
+	}
+	expect_catastrophe(&pair.a);
+	if (_i)
+		expect_catastrophe(&pair.b);
+	fault_async_fail(0);
+	fault_cm_fail_reads(0);
 	dt_pair_close(&pair);
 }
 

@@ -231,28 +231,66 @@ tries_to_read(void)
 	return n;
 }
 
-TEST(private__cannot_be_read__the_waiter_sleeps_on_without_it)
+static int
+wait_for(uint32_t timeout, int threshold, uint64_t *id)
+{
+	struct waiter w;
+	int r;
+
+	waiter_launch(&w, &st.dev, timeout, threshold);
+	r = waiter_join(&w);
+	if (r == 0)
+		*id = waiter_id(&w);
+	return r;
+}
+
+/* An event that is there ends a wait as before; without one it does not sleep. */
+static void
+waits_without_channel(void)
+{
+	const uint32_t timeouts[] = { 0, EVD_FOREVER };
+	uint64_t id;
+
+	for (uint64_t i = 0; i < 2; i++) {
+		ck_assert_int_eq(wait_for(timeouts[i], 1, &id), -EIO);
+		script_complete(&st.dev, 50 + i);
+		ck_assert_int_eq(wait_for(timeouts[i], 1, &id), 0);
+		ck_assert_uint_eq(id, 50 + i);
+		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+		ck_assert_int_eq(wait_for(timeouts[i], 1, &id), 0);
+		ck_assert_uint_eq(id, 100 + i);
+	}
+	script_complete(&st.dev, 60);
+	ck_assert_int_eq(wait_for(EVD_FOREVER, 2, &id), -EIO);
+	story_dequeues(&st, 60);
+}
+
+/* With _i the waits before it have slept, so that the next one would begin with the arm. */
+/* origin: out36.M1 */
+TEST_LOOP(private__cannot_be_read__the_waiter_gets_what_is_there_or_an_error, 2)
 {
 	struct waiter w;
 
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
-	st.dev.read_error = -EIO;
-	for (uintptr_t i = 0; i < 2; i++) {
+	for (uint64_t i = 0; _i && i < 2 * EVD_SLEPT_WAITS; i++) {
 		waiter_start(&w, &st.dev, EVD_FOREVER, 1);
-		if (i == 0)
-			script_spurious(&st.dev);
-		while (tries_to_read() == 0)
-			script_sleep_ms(0);
-		script_sleep_ms(20); /* it reads once, however long that is */
-		ck_assert_int_eq(script_post(&st.dev, 100 + i), 0);
+		script_complete(&st.dev, i);
 		ck_assert_int_eq(waiter_join(&w), 0);
-		ck_assert_uint_eq(tries_to_read(), 1);
 	}
-	ck_assert(st.dev.evd.bare);
+	st.dev.tries = 0;
+	st.dev.read_error = -EIO;
+	waiter_start(&w, &st.dev, EVD_FOREVER, 1);
+	script_spurious(&st.dev);
+	ck_assert_int_eq(waiter_join(&w), -EIO);
+	waits_without_channel();
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	ck_assert_uint_eq(tries_to_read(), 1);
+	ck_assert_int_eq(st.dev.faults, 0); /* each caller got the error */
 	story_end(&st);
 }
 
-TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
+/* What comes later is found by polls. */
+TEST(private__cannot_be_read__the_upcalls_go_on_after_one_report)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
 	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
@@ -260,12 +298,45 @@ TEST(private__cannot_be_read__the_loop_sleeps_on_without_it)
 	st.dev.read_error = -EIO;
 	script_spurious(&st.dev);
 	story_run(&st);
-	ck_assert_uint_eq(tries_to_read(), 1);
-	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
-	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.last_fault, -EIO);
+	for (uint64_t i = 1; i <= 3; i++) {
+		script_complete(&st.dev, i);
+		while (tape_count(&st.tape) < (int)i)
+			(void)loop_step(st.loop, 10);
+		story_upcall(&st, i);
+	}
 	ck_assert_int_eq(script_post(&st.dev, 100), 0);
 	story_upcall(&st, 100);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	waits_without_channel();
 	ck_assert_uint_eq(tries_to_read(), 1);
+	story_end(&st);
+}
+
+/* Its owner says so. */
+TEST_LOOP(shared__cannot_be_read__each_sink_learns_it, 2)
+{
+	struct waiter w;
+
+	begin(LOOP_STEPPED, SCRIPT_SHARED);
+	if (_i) {
+		ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+		story_run(&st);
+	} else {
+		waiter_start(&w, &st.dev, EVD_FOREVER, 1);
+	}
+	evd_channel_lost(evd_self(&st.dev.evd));
+	if (_i) {
+		story_run(&st);
+		ck_assert_int_eq(st.dev.faults, 1);
+		ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
+	} else {
+		ck_assert_int_eq(waiter_join(&w), -EIO);
+	}
+	waits_without_channel();
 	story_end(&st);
 }
 

@@ -192,6 +192,7 @@ void fault_other_device(bool on);
  * they work.
  */
 void fault_cm_refuse_channels(int error);
+
 void fault_cm_refuse_addresses(int error);
 
 /* The same as fault_async_fail(), of the events of connections. */
