@@ -688,6 +688,46 @@ TEST(failed__tears_down_inside__while_another_thread_does)
 	cell_close();
 }
 
+static void
+tear_down_own(void)
+{
+	IS(rearm_queue_teardown(cell.own), 0);
+}
+
+static int entered;
+
+/* One stays inside, the other waits for it. */
+static void
+stay_or_tear_down(void *arg, const struct ibv_wc *wc, int n, int more)
+{
+	nothing(arg, wc, n, more);
+	if (__atomic_fetch_add(&entered, 1, __ATOMIC_SEQ_CST) == 0)
+		stay_inside();
+	else
+		(void)tear_down_elsewhere(NULL);
+}
+
+TEST(failed__was_torn_down_inside__the_next_teardown_inside_waits_for_the_others)
+{
+	const struct rearm_upcall upcall = { .function = stay_or_tear_down, .batch = 1 };
+
+	leave = ended_elsewhere = entered = 0;
+	cell_open(FAILED, 1, tear_down_own);
+	cell_await(&cell.ended, "rearm_queue_teardown");
+	let_fail(NULL);
+	IS(rearm_queue_teardown(cell.own), 0);
+	IS(rearm_queue_enable(cell.own, REARM_MANY, &upcall, REARM_ANY), 0);
+	queue_complete(1, 2);
+	while (read_int(&entered) < 2)
+		queue_sleep_ms(1);
+	queue_sleep_ms(20);
+	IS(read_int(&ended_elsewhere), 0);
+	write_int(&leave, 1);
+	while (!read_int(&ended_elsewhere))
+		queue_sleep_ms(1);
+	cell_close();
+}
+
 /* A callback that waits reads for the loop meanwhile, which finds that the other queue fails. */
 static struct rearm_queue *waited;
 static int waits, told_while_it_waits, told;
