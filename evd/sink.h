@@ -27,8 +27,8 @@ evd_set_direct(struct evd *evd) REQUIRES(core_locks.trigger)
  * After a change of what it depends on.  An EVD is bare if it has a device, and waiting threads are
  * the only sink that it has or ever had: there is no upcall policy and no CNO, and the loop does
  * not read a private channel for it.  Waits must be allowed: it is waitable, was not freed, does
- * not close and has not overflowed, and its channel can be read.  Then a wait begins and ends without
- * a change of sink that must be settled, and may arm before it polls.
+ * not close and has not overflowed, and its channel can be read.  Then a wait begins and ends
+ * without a change of sink that must be settled, and may arm before it polls.
  */
 static inline void
 evd_set_bare(struct evd *evd) REQUIRES(core_locks.trigger)

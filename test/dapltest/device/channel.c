@@ -14,6 +14,7 @@ struct waiter {
 	DAT_RETURN ret;
 	_Atomic(int) waits; /* that have returned */
 	_Atomic(bool) done;
+	bool cancelled; /* when it reads the channel */
 };
 
 static DAT_RETURN
@@ -147,6 +148,8 @@ wait_to_the_end(void *arg)
 {
 	struct waiter *w = arg;
 
+	if (w->cancelled)
+		fault_channel_cancel_self();
 	do
 		w->ret = wait_once(w, DAT_TIMEOUT_INFINITE);
 	while (w->ret == DAT_SUCCESS);
@@ -154,8 +157,9 @@ wait_to_the_end(void *arg)
 	return NULL;
 }
 
+/* With _i the thread is cancelled meanwhile: it ends in its next wait. */
 /* origin: out36.M1 */
-TEST(wait__channel_is_broken__takes_what_is_there_and_fails)
+TEST_LOOP(wait__channel_is_broken__takes_what_is_there_and_fails, 2)
 {
 	const DAT_RETURN fails = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
 	struct dt_pair pair;
@@ -163,13 +167,14 @@ TEST(wait__channel_is_broken__takes_what_is_there_and_fails)
 	void *end;
 
 	open_pair(&pair, false, &w);
+	w.cancelled = _i;
 	ck_assert_int_eq(pthread_create(&w.id, NULL, wait_to_the_end, &w), 0);
 	dt_nap_ms(20); /* it sleeps */
 	fault_channel_fail(EIO);
 	message_polled(&pair);
 	ck_assert_int_eq(pthread_join(w.id, &end), 0);
-	ck_assert_ptr_null(end); /* it was not cancelled */
-	ck_assert_int_eq(w.ret, fails);
+	ck_assert_ptr_eq(end, _i ? PTHREAD_CANCELED : NULL);
+	ck_assert_int_eq(w.ret, _i ? DAT_SUCCESS : fails);
 	expect_catastrophe(&pair.b);
 	message_polled(&pair);
 	while (wait_once(&w, 0) != DAT_SUCCESS)
@@ -208,11 +213,16 @@ TEST_LOOP(upcalls__channel_is_broken__go_on_after_one_event, 2)
 	open_pair(&pair, _i, &w);
 	dt_ok(dat_evd_modify_upcall(
 	    w.evd, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
+	dt_ok(dat_evd_modify_upcall(
+	    pair.b.request, DAT_UPCALL_SINGLE_INSTANCE, &object, DAT_UPCALL_INVOC_ANY));
 	fault_channel_fail(EIO);
 	for (int n = 1; n <= 3; n++) {
 		message_polled(&pair);
 		dt_await_count(&upcalls, n);
 	}
+	dt_recv(&pair.a, 0, 64, 3); /* the second channel of the adapter */
+	dt_send(&pair.b, 0, 64, 4);
+	dt_await_count(&upcalls, 4);
 	expect_catastrophe(&pair.b);
 	fault_channel_fail(0);
 	dt_pair_close(&pair);

@@ -288,6 +288,7 @@ TEST_LOOP(private__cannot_be_read__the_waiter_gets_what_is_there_or_an_error, 2)
 }
 
 /* What comes later is found by polls. */
+/* origin: out36.M1 */
 TEST(private__cannot_be_read__the_upcalls_go_on_after_one_report)
 {
 	begin(LOOP_STEPPED, SCRIPT_PRIVATE);
@@ -314,7 +315,8 @@ TEST(private__cannot_be_read__the_upcalls_go_on_after_one_report)
 	story_end(&st);
 }
 
-/* Its owner says so. */
+/* Its owner reports it. */
+/* origin: out36.M1 */
 TEST_LOOP(shared__cannot_be_read__each_sink_learns_it, 2)
 {
 	struct waiter w;

@@ -220,6 +220,7 @@ wait_on_second(void *arg)
 }
 
 /* One that has callbacks, one with a thread that waits, and one that comes later. */
+/* origin: out36.M1 */
 TEST(shared__lost__each_queue_learns_it)
 {
 	const struct rearm_upcall upcall = { .function = rearm_call_requests, .batch = 1 };

@@ -650,6 +650,7 @@ await_begun(void)
 		queue_sleep_ms(1);
 }
 
+/* origin: out36.C2 */
 TEST_LOOP(failed__runs__a_teardown_or_free_elsewhere_waits_for_it, 2)
 {
 	pthread_t thread;
@@ -707,6 +708,7 @@ stay_or_tear_down(void *arg, const struct ibv_wc *wc, int n, int more)
 		(void)tear_down_elsewhere(NULL);
 }
 
+/* origin: out36.C2 */
 TEST(failed__was_torn_down_inside__the_next_teardown_inside_waits_for_the_others)
 {
 	const struct rearm_upcall upcall = { .function = stay_or_tear_down, .batch = 1 };
@@ -760,6 +762,7 @@ free_waited(void *arg, int error)
 	write_int(&told, 1);
 }
 
+/* origin: out36.C2 */
 TEST_LOOP(failed__while_a_callback_waits__comes_after_it, 2)
 {
 	const struct rearm_queue_attr attr = { .cqe = QUEUE_CQE, .failed = free_waited };
@@ -808,6 +811,7 @@ dispatch_inside(void)
 	IS(rearm_loop_free(inner), 0);
 }
 
+/* origin: out36.C2 */
 TEST_LOOP(dispatch_of_another_loop__inside__both_loops_have_the_caller, 2)
 {
 	cell_open(SINGLE, _i, dispatch_inside);
