@@ -2,9 +2,9 @@
 /*
  * frame -- the upcalls in progress: which of them a TEARDOWN, a free or a close waits for
  *
- * Each upcall has a frame on the stack of its thread, and so has a report of a failure.  A call from
- * inside an upcall of the EVD cannot wait for that upcall: it makes it exempt.  A thread that closes
- * an adapter makes all its upcalls exempt meanwhile (close.c).
+ * Each upcall has a frame on the stack of its thread, and so has a report of a failure.  A call
+ * from inside an upcall of the EVD cannot wait for that upcall: it makes it exempt.  A thread that
+ * closes an adapter makes all its upcalls exempt meanwhile (close.c).
  */
 #ifndef REARM_EVD_FRAME_H
 #define REARM_EVD_FRAME_H
