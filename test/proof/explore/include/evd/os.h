@@ -64,6 +64,7 @@ struct os_leave {
 struct os_self {
 	struct park *park;
 	struct loop *loop;
+	struct loop_outer *outer;
 	struct upcall_frame *upcall;
 	struct agent_frame *agent;
 	bool pumping;
