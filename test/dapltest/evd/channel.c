@@ -310,6 +310,7 @@ TEST(private__cannot_be_read__the_upcalls_go_on_after_one_report)
 	ck_assert_int_eq(st.dev.faults, 1);
 	ck_assert_int_eq(story_policy(&st, EVD_POLICY_DISABLE, EVD_PENDING_REFUSE), 0);
 	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	story_run(&st);
 	waits_without_channel();
 	ck_assert_uint_eq(tries_to_read(), 1);
 	story_end(&st);
