@@ -19,10 +19,10 @@ answer(void *arg, const struct ibv_wc *wc, int n, int more)
 	for (int i = 0; i < n && !wc[i].status; i++) { /* else the connection has ended */
 		char *slot = (char *)(uintptr_t)wc[i].wr_id;
 
-		if (wc[i].opcode == IBV_WC_RECV)
-			rdma_post_send(id, slot, slot, wc[i].byte_len, mr, IBV_SEND_SIGNALED);
-		else
-			rdma_post_recv(id, slot, slot, SIZE, mr);
+		if (wc[i].opcode == IBV_WC_RECV ?
+			rdma_post_send(id, slot, slot, wc[i].byte_len, mr, IBV_SEND_SIGNALED) :
+			rdma_post_recv(id, slot, slot, SIZE, mr))
+			err(1, "post");
 	}
 }
 
@@ -31,15 +31,14 @@ main(void)
 {
 	const struct rearm_queue_attr attr = { .cqe = 2 * SLOTS };
 	const struct rearm_upcall upcall = { .function = answer, .batch = SLOTS };
-	struct rdma_addrinfo hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
+	struct rdma_addrinfo *to, hints = { .ai_flags = RAI_PASSIVE, .ai_port_space = RDMA_PS_TCP };
 	struct ibv_qp_init_attr init = { .cap = { SLOTS, SLOTS, 1, 1, 0 }, .qp_type = IBV_QPT_RC };
-	struct rdma_addrinfo *info;
 	struct rdma_cm_event *event;
 	struct rearm_loop *loop;
 	struct rearm_queue *queue;
 
-	if (rdma_getaddrinfo(NULL, "7471", &hints, &info) ||
-	    rdma_create_ep(&listener, info, NULL, NULL) || rdma_listen(listener, 1) ||
+	if (rdma_getaddrinfo(NULL, "7471", &hints, &to) ||
+	    rdma_create_ep(&listener, to, NULL, NULL) || rdma_listen(listener, 1) ||
 	    rdma_get_request(listener, &id))
 		err(1, "no connection");
 	if (rearm_loop_create(NULL, &loop) || rearm_queue_create(loop, id->verbs, &attr, &queue))
@@ -48,7 +47,8 @@ main(void)
 	if (rdma_create_qp(id, NULL, &init) || !(mr = rdma_reg_msgs(id, slots, sizeof slots)))
 		err(1, "no queue pair");
 	for (int i = 0; i < SLOTS; i++)
-		rdma_post_recv(id, slots[i], slots[i], SIZE, mr);
+		if (rdma_post_recv(id, slots[i], slots[i], SIZE, mr))
+			err(1, "post");
 	if (rearm_queue_enable(queue, REARM_SINGLE, &upcall, REARM_ANY) || rdma_accept(id, NULL))
 		errx(1, "not accepted");
 	if (!rdma_get_cm_event(id->channel, &event)) /* the end of the connection */
