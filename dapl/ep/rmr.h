@@ -94,8 +94,8 @@ void dapl_rmr_set_range(struct dapl_rmr *rmr, struct dapl_lmr *lmr, const DAT_LM
 void dapl_rmr_unbind(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds) DAPL_NO_LIST_LOCK;
 
 /*
- * The region has no window any more.  What the device returns: EBUSY and EINVAL say that it still has
- * it, other failures that the device is gone.
+ * The region has no window any more.  What the device returns: EBUSY and EINVAL say that it still
+ * has it, other failures that the device is gone.
  */
 int dapl_rmr_drop_window(struct dapl_rmr *rmr) REQUIRES(dapl_locks.binds);
 

@@ -70,7 +70,7 @@ evd_stats_name(struct evd_stats_row *row, const char *name)
 
 /* Room for one more row.  False without memory. */
 static bool
-publish_grow(uint64_t count)
+publisher_grow(uint64_t count)
 {
 	const uint64_t room = count ? 2 * count : 64;
 	struct evd_stats_row *rows;
@@ -89,7 +89,7 @@ publish_grow(uint64_t count)
 }
 
 static void
-publish_snapshot(void)
+publisher_snapshot(void)
 {
 	struct evd_stats_row row;
 	uint64_t count = 0, missing = 0;
@@ -98,7 +98,7 @@ publish_snapshot(void)
 	for (uint32_t i = 0; (r = publisher.sample(i, &row)) >= 0; i++) {
 		if (r == 0)
 			continue;
-		if (publish_grow(count))
+		if (publisher_grow(count))
 			publisher.rows[count++] = row;
 		else
 			missing++;
@@ -107,11 +107,11 @@ publish_snapshot(void)
 }
 
 static void *
-publish_thread(void *arg)
+publisher_thread(void *arg)
 {
 	(void)arg;
 	do {
-		publish_snapshot();
+		publisher_snapshot();
 		(void)os_flag_wait(&publisher.stop, 0,
 		    os_clock_ns() + (uint64_t)publisher.interval_ms * OS_NS_PER_MS);
 	} while (!os_flag_get(&publisher.stop));
@@ -119,7 +119,7 @@ publish_thread(void *arg)
 }
 
 static int
-publish_start(unsigned int interval_ms, evd_stats_sample *sample)
+publisher_start(unsigned int interval_ms, evd_stats_sample *sample)
 {
 	int r = evd_stats_page_open(&publisher.page, interval_ms);
 
@@ -128,7 +128,7 @@ publish_start(unsigned int interval_ms, evd_stats_sample *sample)
 	(void)os_flag_swap(&publisher.stop, 0);
 	publisher.interval_ms = interval_ms;
 	publisher.sample = sample;
-	r = os_thread_start(&publisher.thread, publish_thread, NULL);
+	r = os_thread_start(&publisher.thread, publisher_thread, NULL);
 	if (r)
 		evd_stats_page_close(&publisher.page);
 	return r;
@@ -141,7 +141,7 @@ evd_stats_start(unsigned int interval_ms, evd_stats_sample *sample)
 
 	pthread_mutex_lock(&publisher.lock);
 	if (!publisher.users)
-		r = publish_start(interval_ms, sample);
+		r = publisher_start(interval_ms, sample);
 	if (!r)
 		publisher.users++;
 	pthread_mutex_unlock(&publisher.lock);
@@ -166,7 +166,7 @@ evd_stats_stop(void)
 
 /* Many programs end without a close. */
 __attribute__((destructor)) static void
-publish_end(void)
+publisher_end(void)
 {
 	if (pthread_mutex_trylock(&publisher.lock))
 		return; /* another thread starts or stops, or did so at a fork */
