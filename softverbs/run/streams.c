@@ -11,6 +11,9 @@
 void
 soft_streams_open(void)
 {
+	/* The help and the lists fit: argp(3) does not keep the reason of a write that fails. */
+	static char held[1 << 16];
+
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
@@ -20,6 +23,8 @@ soft_streams_open(void)
 			_exit(EXIT_USAGE);
 		}
 	}
+	if (!isatty(STDOUT_FILENO))
+		(void)setvbuf(stdout, held, _IOFBF, sizeof held);
 }
 
 bool
