@@ -51,10 +51,15 @@ def count_instructions(path):
     return cost
 
 
+def profiles(path):
+    """Of all threads.  The number tells them from those of a workload whose name begins with this one's."""
+    return [name for name in glob.glob(glob.escape(path) + "-*") if name[len(path) + 1:].isdigit()]
+
+
 def count_threads(path):
     """The same for the profiles PATH-THREAD of all threads but those of the device; and the numbers of these."""
     total, of_device = collections.Counter(), set()
-    for name in glob.glob(glob.escape(path) + "-*"):
+    for name in profiles(path):
         cost = count_instructions(name)
         if DEVICE_THREAD in cost:
             of_device.add(int(name.rsplit("-", 1)[1]))
@@ -177,7 +182,7 @@ class Setting:
         """Instructions, system calls and what the device saw, each for one event; and the profile."""
         engine = self.without_spinning(engine)
         profile, trace = ("%s/%s.%s.%s" % (self.work, kind, engine, workload) for kind in ("callgrind", "calls"))
-        for old in glob.glob(glob.escape(profile) + "-*") + glob.glob(glob.escape(trace)):
+        for old in profiles(profile) + glob.glob(glob.escape(trace)):
             os.remove(old)
         result = self.start(engine, workload, "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
                             "--compress-strings=no", "--compress-pos=no", "--separate-threads=yes",
