@@ -68,6 +68,10 @@ static const struct setting of_device[] = {
 	    "Requests to and from other processes go over sockets, not through shared memory" },
 	{ "SOFTVERBS_NO_PULL", "0 or 1", "0", NULL,
 	    "No data is read from the memory of other processes, nor by them from this one's" },
+	{ "SOFTVERBS_TOPOLOGY", "TEXT", NULL, NULL,
+	    "The devices and their ports; softverbs-run --topology sets it" },
+	{ "SOFTVERBS_FILES", "DIRECTORY", NULL, NULL,
+	    "Set by softverbs-run --topology: where the files of the devices are" },
 	{ "SOFTVERBS_FAULTS", "RULES", NULL, NULL,
 	    "Which calls of verbs and of the connection manager fail; softverbs-run --faults sets "
 	    "it" },
