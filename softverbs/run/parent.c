@@ -108,17 +108,20 @@ soft_parent_keep(struct soft_run *run, bool records)
 	    NULL, sizeof *run->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (run->outcome == MAP_FAILED || pipe2(ends, O_CLOEXEC))
 		soft_parent_fail("pipe");
-	run->tally = soft_tally_file_create(&run->path);
-	if (records)
-		run->recorded = soft_record_file_create(&run->record);
 	run->alive = ends[0];
 	run->ignores_children = parent_keep_status_of_children();
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGCHLD);
 	for (size_t i = 0; i < FORWARDED; i++)
 		sigaddset(&signals, forwarded[i]);
-	/* One that is ignored does not arrive, though it is blocked. */
+	/*
+	 * Before there are files, which a signal would leave.  One that is ignored does not arrive,
+	 * though it is blocked.
+	 */
 	sigprocmask(SIG_BLOCK, &signals, &mask);
+	run->tally = soft_tally_file_create(&run->path);
+	if (records)
+		run->recorded = soft_record_file_create(&run->record);
 	run->signals = &signals;
 	if (!run->mask)
 		run->mask = &mask;
