@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fault_option.h"
+#include "option_file.h"
 #include "parent.h"
 #include "streams.h"
 #include "topology_option.h"
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 /* One variable of the environment has 128 KiB. */
-#define RULES_SIZE_MAX 65536
 
 #define DEPTH 10
 #define DEPTH_MAX 1000000
@@ -106,28 +106,6 @@ static void __attribute__((noreturn)) fault_list(void)
 	exit(soft_streams_flush() ? 0 : EXIT_USAGE);
 }
 
-/* The text of the file; allocated. */
-static char *
-fault_read_file(const char *name, struct argp_state *state)
-{
-	const int fd = open(name, O_RDONLY | O_CLOEXEC);
-	char *text = malloc(RULES_SIZE_MAX + 1);
-	size_t size = 0;
-	ssize_t n = -1;
-
-	if (fd < 0 || !text)
-		argp_failure(state, EXIT_USAGE, errno, "--faults=%s", name);
-	while (size < RULES_SIZE_MAX && (n = read(fd, text + size, RULES_SIZE_MAX - size)) > 0)
-		size += (size_t)n;
-	if (n < 0)
-		argp_failure(state, EXIT_USAGE, errno, "--faults=%s", name);
-	close(fd);
-	if (size == RULES_SIZE_MAX || memchr(text, '\0', size))
-		argp_error(state, "--faults=%s: no text of less than 64 KiB", name);
-	text[size] = '\0';
-	return text;
-}
-
 static void
 fault_set(const char *value, struct argp_state *state)
 {
@@ -141,7 +119,7 @@ fault_set(const char *value, struct argp_state *state)
 	if (strchr(value, '/') ||
 	    (!strchr(value, ':') && soft_call_find(value, strlen(value)) == SOFT_CALL_COUNT &&
 		!stat(value, &there)))
-		file = fault_read_file(value, state);
+		file = soft_option_read_file("--faults", value, state);
 	if (!rules)
 		soft_parent_fail("--faults");
 	if (!file && !value[strspn(value, " ,;\t\r\n")])

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "topology_option.h"
+#include "option_file.h"
 #include "parent.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define TEXT_SIZE_MAX 65536
 #define VARIABLE "SOFTVERBS_TOPOLOGY"
 
 enum { TOPOLOGY = 768 };
@@ -42,32 +40,11 @@ option_is_file(const char *value)
 	       strcmp(value, "default") != 0 && !stat(value, &there) && S_ISREG(there.st_mode);
 }
 
-/* The text of the file; allocated. */
-static char *
-option_read_file(const char *name, struct argp_state *state)
-{
-	const int fd = open(name, O_RDONLY | O_CLOEXEC);
-	char *text = malloc(TEXT_SIZE_MAX + 1);
-	size_t size = 0;
-	ssize_t n = -1;
-
-	if (fd < 0 || !text)
-		argp_failure(state, EXIT_USAGE, errno, "--topology=%s", name);
-	while (size < TEXT_SIZE_MAX && (n = read(fd, text + size, TEXT_SIZE_MAX - size)) > 0)
-		size += (size_t)n;
-	if (n < 0)
-		argp_failure(state, EXIT_USAGE, errno, "--topology=%s", name);
-	close(fd);
-	if (size == TEXT_SIZE_MAX || memchr(text, '\0', size))
-		argp_error(state, "--topology=%s: no text of less than 64 KiB", name);
-	text[size] = '\0';
-	return text;
-}
-
 static void
 option_set(const char *value, struct argp_state *state)
 {
-	char *file = option_is_file(value) ? option_read_file(value, state) : NULL;
+	char *file =
+	    option_is_file(value) ? soft_option_read_file("--topology", value, state) : NULL;
 	char error[256];
 
 	if (!soft_topology_read(file ? file : value, &chosen, error, sizeof error))

@@ -141,7 +141,7 @@ try_events(struct rearm_loop *loop)
 	struct sockaddr_in to = { .sin_family = AF_INET };
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rearm_queue *queue;
-	struct rdma_cm_id *id;
+	struct rdma_cm_id *id = NULL;
 
 	check(
 	    "watch_device", watch_device(loop, pd->context, &queue) == 0);
