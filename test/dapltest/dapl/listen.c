@@ -152,12 +152,15 @@ listen_too(struct dt_side *side, DAT_PSP_FLAGS flags, DAT_COUNT qlen, DAT_EVD_HA
 }
 
 /* clause: e.3.17 */
+/* origin: out33.P2 */
 TEST(handoff__another_service_point_gets_the_request)
 {
 	DAT_EVD_HANDLE other;
 	DAT_CONN_QUAL qual;
+	struct sockaddr_in from;
 	struct dt_pair pair;
 	DAT_CR_PARAM param;
+	DAT_PORT_QUAL port;
 	DAT_CR_HANDLE cr;
 	DAT_EVENT event;
 	char hello[56];
@@ -173,6 +176,8 @@ TEST(handoff__another_service_point_gets_the_request)
 	dt_assert_ret(dat_cr_handoff(cr, qual + 100000),
 	    DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE));
 	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param)); /* it is still the same */
+	memcpy(&from, param.remote_ia_address_ptr, sizeof from);
+	port = param.remote_port_qual;
 	dt_ok(dat_cr_handoff(cr, qual));
 	dt_assert_ret(
 	    dat_cr_reject(cr, 0, NULL), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR));
@@ -183,7 +188,9 @@ TEST(handoff__another_service_point_gets_the_request)
 	dt_ok(dat_cr_query(cr, DAT_CR_FIELD_ALL, &param));
 	ck_assert_int_ge(param.private_data_size, (int)sizeof hello);
 	ck_assert_mem_eq(param.private_data, hello, sizeof hello);
-	ck_assert_ptr_nonnull(param.remote_ia_address_ptr);
+	ck_assert_mem_eq(param.remote_ia_address_ptr, &from, sizeof from);
+	ck_assert_int_eq(from.sin_family, AF_INET);
+	ck_assert_uint_eq(param.remote_port_qual, port);
 	dt_ok(dat_cr_accept(cr, pair.b.ep, 0, NULL));
 	dt_expect_established(&pair.a);
 	dt_expect_established(&pair.b);
