@@ -6,13 +6,10 @@
 #include "topology_option.h"
 #include "softverbs/fault/errors.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* One variable of the environment has 128 KiB. */
 

@@ -726,6 +726,28 @@ is_want(int r)
 	       r == EAGAIN;
 }
 
+/*
+ * One call, in which what it asks for the nth time is missing.  It fails with a reason, or works
+ * and is undone.  Returns its result.
+ */
+static int
+attempt_without(int call, int n)
+{
+	int r;
+
+	starve_countdown = n;
+	starve_failed = 0;
+	r = calls[call].attempt();
+	starve_countdown = 0;
+	ck_assert_msg(!r || (starve_failed && is_want(r)), "%s fails with \"%s\" after \"%s\"",
+	    calls[call].name, strerror(r), strerror(starve_failed));
+	if (!r)
+		calls[call].undo();
+	ck_assert_msg(r || !starve_failed, "%s does not report that %s failed", calls[call].name,
+	    starve_failing);
+	return r;
+}
+
 /* The calls with the device in between are long enough for the failures of a start. */
 #define FAILURES_MAX 100
 
@@ -749,18 +771,7 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 	calls[_i].with();
 	before = held_now(-1);
 	for (n = 1; n < FAILURES_MAX; n++) {
-		starve_countdown = n;
-		starve_failed = 0;
-		r = calls[_i].attempt();
-		starve_countdown = 0;
-		ck_assert_msg(!r || (starve_failed && is_want(r)),
-		    "%s fails with \"%s\" after \"%s\"", calls[_i].name, strerror(r),
-		    strerror(starve_failed));
-		if (!r)
-			calls[_i].undo();
-		ck_assert_msg(r || !starve_failed, "%s does not report that %s failed",
-		    calls[_i].name, starve_failing);
-		failures += r != 0;
+		failures += attempt_without(_i, n) != 0;
 		expect_held(&before, calls[_i].name);
 		if (!starve_failed)
 			break;
@@ -775,23 +786,12 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / sizeof calls[0]))
 {
 	struct held before;
-	int r, n, failures = 0;
+	int n, failures = 0;
 
 	calls[_i].with();
 	before = held_now(-1);
 	for (n = 1; n < FAILURES_MAX; n++) {
-		starve_countdown = n;
-		starve_failed = 0;
-		r = calls[_i].attempt();
-		starve_countdown = 0;
-		ck_assert_msg(!r || (starve_failed && is_want(r)),
-		    "%s fails with \"%s\" after \"%s\"", calls[_i].name, strerror(r),
-		    strerror(starve_failed));
-		failures += r != 0;
-		if (!r)
-			calls[_i].undo();
-		ck_assert_msg(r || !starve_failed, "%s does not report that %s failed",
-		    calls[_i].name, starve_failing);
+		failures += attempt_without(_i, n) != 0;
 		expect_counts(&before, calls[_i].name);
 		if (!starve_failed)
 			break;
