@@ -4,10 +4,13 @@
 #include "verbs.h"
 #include "softverbs/cm/deliver.h"
 #include "softverbs/cm/reset.h"
+#include "softverbs/control/control.h"
 #include "softverbs/cq/personality.h"
 #include "softverbs/device/runtime.h"
+#include "softverbs/device/settings.h"
 #include "softverbs/fault/fault.h"
 #include "softverbs/qp/datagram.h"
+#include "softverbs/qp/held.h"
 #include "softverbs/qp/key.h"
 #include "softverbs/qp/memlock.h"
 #include "softverbs/qp/qp_table.h"
@@ -54,6 +57,7 @@ compose_reset_wire(void)
 static void
 compose_reset_qp(void)
 {
+	soft_held_reset();
 	soft_memlock_reset();
 	soft_keys_reset();
 	soft_qp_table_reset();
@@ -79,13 +83,21 @@ compose_open_faults(struct soft_context *ctx)
 	return soft_faults_open();
 }
 
-static const struct soft_part fault = { .open_context = compose_open_faults };
+static const struct soft_part fault = {
+	.start = soft_faults_start,
+	.open_context = compose_open_faults,
+};
 static const struct soft_part cq = { .open_context = soft_personality_open_context };
 static const struct soft_part qp = { .stop = soft_qp_table_free, .reset = compose_reset_qp };
 static const struct soft_part cm = { .reset = soft_cm_reset };
+static const struct soft_part control = {
+	.start = soft_control_open,
+	.stop = soft_control_close,
+	.reset = soft_control_reset,
+};
 static const struct soft_part verbs = { .init_context = soft_verbs_init_context };
 
-static const struct soft_part *const parts[] = { &fault, &wire, &cq, &qp, &cm, &verbs };
+static const struct soft_part *const parts[] = { &fault, &wire, &cq, &qp, &cm, &control, &verbs };
 
 static const struct soft_handlers handlers = {
 	.request = soft_remote_responder_request,
@@ -99,9 +111,20 @@ static const struct soft_handlers handlers = {
 	.lost = compose_link_lost,
 };
 
+/* While no answer is held, none is looked at for that. */
+static struct soft_handlers holding;
+
+void
+soft_compose_hold(bool holds)
+{
+	soft_handlers_set(holds ? &holding : &handlers);
+}
+
 static void
 compose(void)
 {
+	holding = handlers;
+	holding.response = soft_held_response;
 	soft_handlers_set(&handlers);
 	soft_faults_set_actor(soft_occur);
 	soft_runtime_set_parts(parts, sizeof parts / sizeof parts[0]);
@@ -113,4 +136,12 @@ soft_compose(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, compose);
+}
+
+/* Commands may come before the device is opened. */
+static __attribute__((constructor)) void
+compose_for_commands(void)
+{
+	if (soft_settings_read_control())
+		soft_compose();
 }

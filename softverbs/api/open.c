@@ -15,14 +15,20 @@ soft_ibv_open_device(struct ibv_device *device)
 	SOFT_UNCANCELLED;
 	const struct soft_device *own = soft_device_find(device);
 	struct soft_context *ctx;
+	unsigned int index;
 	int r;
 
 	if (!own) {
 		errno = ENODEV;
 		return NULL;
 	}
+	index = (unsigned int)(own - soft_topology()->devices);
+	if (soft_device_is_away(index)) {
+		errno = ENODEV;
+		return NULL;
+	}
 	soft_compose();
-	ctx = soft_context_create((unsigned int)(own - soft_topology()->devices), false);
+	ctx = soft_context_create(index, false);
 	if (!ctx)
 		return NULL;
 	r = soft_context_get(ctx);
@@ -51,6 +57,7 @@ soft_rdma_get_devices(int *num_devices)
 	SOFT_UNCANCELLED;
 	const unsigned int count = soft_topology()->count;
 	struct ibv_context **list;
+	unsigned int there = 0;
 
 	soft_compose();
 	if (num_devices)
@@ -63,9 +70,10 @@ soft_rdma_get_devices(int *num_devices)
 		return NULL;
 	}
 	for (unsigned int i = 0; i < count; i++)
-		list[i] = &soft_cm_context(i)->verbs.context;
+		if (!soft_device_is_away(i))
+			list[there++] = &soft_cm_context(i)->verbs.context;
 	if (num_devices)
-		*num_devices = (int)count;
+		*num_devices = (int)there;
 	return list;
 }
 
@@ -76,7 +84,7 @@ rdma_free_devices(struct ibv_context **list)
 
 	if (!list)
 		return;
-	if (!soft_context_is_stale(soft_context_of(list[0])))
+	if (!list[0] || !soft_context_is_stale(soft_context_of(list[0])))
 		soft_cm_device_put();
 	free(list);
 }

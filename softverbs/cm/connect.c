@@ -120,14 +120,13 @@ static bool
 connect_is_answered(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	const struct ibv_context *context = soft_id_context(id);
-	const struct soft_rule *rule;
+	struct soft_rule rule;
 
 	if (__builtin_expect(!soft_faults_have_incidents, true))
 		return false;
-	rule = soft_fault_happens(SOFT_INCIDENT_REJECTED, context, 0);
-	if (rule) {
-		soft_cm_rejected(id, (uint16_t)(rule->error ? rule->error : SOFT_CM_REJ_CONSUMER),
-		    rule->data, rule->data_length);
+	if (soft_fault_happens(SOFT_INCIDENT_REJECTED, context, 0, &rule)) {
+		soft_cm_rejected(id, (uint16_t)soft_rule_value(&rule, SOFT_INCIDENT_REJECTED),
+		    rule.data, rule.data_length);
 		return true;
 	}
 	if (!soft_fault_value(SOFT_INCIDENT_UNREACHABLE, context, 0))

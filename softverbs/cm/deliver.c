@@ -73,6 +73,15 @@ deliver_no_listener(const struct soft_cm_message *message) REQUIRES(soft_locks.c
 		soft_cm_answer(message, SOFT_CM_ABSENT, 0);
 }
 
+/* A device that has arrived again has no listener that was bound to it before. */
+static bool
+deliver_is_there(const struct soft_id *listener, const struct soft_device_port *port)
+{
+	return !soft_device_is_away(port->device) &&
+	       !(listener->public.verbs &&
+		   soft_context_is_removed(soft_context_of(listener->public.verbs)));
+}
+
 static void
 deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 {
@@ -87,7 +96,7 @@ deliver_request(const struct soft_cm_message *message) REQUIRES(soft_locks.cm)
 	listener = soft_service_find(
 	    message->port_space, message->port, (const struct sockaddr *)&message->target);
 	/* The peer may have another topology, with other ports. */
-	if (!listener || !port || !peer || soft_device_is_gone()) {
+	if (!listener || !port || !peer || !deliver_is_there(listener, port)) {
 		deliver_no_listener(message);
 		return;
 	}
@@ -200,8 +209,9 @@ static void
 deliver_id_post_twice(struct soft_id *id, int status) REQUIRES(soft_locks.cm)
 {
 	struct soft_event *event;
+	struct soft_rule rule;
 
-	if (!soft_fault_happens(SOFT_INCIDENT_DISCONNECTED_TWICE, soft_id_context(id), 0))
+	if (!soft_fault_happens(SOFT_INCIDENT_DISCONNECTED_TWICE, soft_id_context(id), 0, &rule))
 		return;
 	event = soft_event_create();
 	if (event)
@@ -229,6 +239,14 @@ deliver_disconnect(struct soft_id *id) REQUIRES(soft_locks.cm)
 	if (!told)
 		deliver_id_post_disconnected(id, 0);
 	soft_cm_send(id, SOFT_CM_DREP, 0, NULL, 0);
+}
+
+/* As if the other end had asked for it, which hears the same. */
+void
+soft_cm_drop(struct soft_id *id)
+{
+	soft_cm_send(id, SOFT_CM_DREQ, 0, NULL, 0);
+	deliver_id_post_disconnected(id, 0);
 }
 
 /* Answers a peer that does not know yet that the id was destroyed. */

@@ -44,6 +44,9 @@ void soft_cm_reject_request(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_
 void soft_cm_rejected(struct soft_id *id, uint16_t reason, const void *data, uint8_t length)
     REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 
+/* The connection ends, at both ends. */
+void soft_cm_drop(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
+
 /* The peer did not answer in time. */
 void soft_cm_give_up(struct soft_id *id) REQUIRES(soft_locks.cm) SOFT_NO_SEND_LOCK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "hold.h"
+#include "id.h"
 #include "softverbs/device/changes.h"
-#include "softverbs/device/slot.h"
 #include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
@@ -41,9 +41,24 @@ hold_loses(const struct soft_cm_message *message)
 		[SOFT_CM_DREQ] = SOFT_INCIDENT_LOST_DREQ,
 		[SOFT_CM_DREP] = SOFT_INCIDENT_LOST_DREP,
 	};
+	struct soft_rule rule;
 
 	return (size_t)message->type < sizeof incidents / sizeof *incidents &&
-	       soft_fault_happens(incidents[message->type], NULL, 0);
+	       soft_fault_happens(incidents[message->type], NULL, 0, &rule);
+}
+
+/* Whether the port is down of the id of that number, or the one that a request comes to. */
+static bool
+hold_is_down(uint32_t number, const struct soft_cm_message *request) REQUIRES(soft_locks.cm)
+{
+	const struct soft_id *id = soft_troubles(SOFT_TROUBLE_DOWN) ? soft_id_find(number) : NULL;
+	const struct soft_device_port *port = id ? id->port : NULL;
+
+	if (!soft_troubles(SOFT_TROUBLE_DOWN))
+		return false;
+	if (!id && request && request->type == SOFT_CM_REQ)
+		port = soft_topology_find_ip((const struct sockaddr *)&request->target);
+	return port && soft_port_is_down(port);
 }
 
 bool
@@ -57,7 +72,7 @@ soft_hold_output(unsigned int slot, bool incoming, const struct soft_cm_message 
 bool
 soft_hold_again(unsigned int slot, bool incoming, const struct soft_cm_message *message)
 {
-	if (!soft_troubles(slot == soft_slot_number() ? SOFT_TROUBLE_DOWN : SOFT_TROUBLE_NO_OUTPUT))
+	if (!soft_is_cut(SOFT_TROUBLE_OUT, slot) && !hold_is_down(message->from, NULL))
 		return false;
 	hold_add(false, slot, incoming, message);
 	return true;
@@ -66,7 +81,8 @@ soft_hold_again(unsigned int slot, bool incoming, const struct soft_cm_message *
 bool
 soft_hold_input(const struct soft_cm_message *message)
 {
-	if (!soft_troubles(SOFT_TROUBLE_NO_INPUT))
+	if (!soft_is_cut(SOFT_TROUBLE_IN, message->from_slot) &&
+	    !hold_is_down(message->to, message))
 		return false;
 	hold_add(true, message->from_slot, message->incoming, message);
 	return true;

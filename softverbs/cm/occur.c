@@ -32,25 +32,46 @@ occur_find_one(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 		wanted->id = id;
 }
 
-bool
-soft_cm_occur_unreachable(unsigned int of)
+/* A connection: the one that is named, or the oldest; NULL if there is none. */
+static struct soft_id *
+occur_connection(unsigned int of) REQUIRES(soft_locks.cm)
 {
-	struct soft_event *event = soft_event_create();
 	struct wanted wanted = { of, NULL };
 
-	soft_cm_lock();
 	if (of)
 		soft_id_each(occur_find_one, &wanted);
 	else
 		soft_id_each(occur_find, &wanted.id);
-	if (event && wanted.id && !soft_id_is_orphan(wanted.id))
-		soft_event_post(wanted.id, event, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-	else
-		wanted.id = NULL;
+	return wanted.id && !soft_id_is_orphan(wanted.id) ? wanted.id : NULL;
+}
+
+bool
+soft_cm_occur_unreachable(unsigned int of)
+{
+	struct soft_event *event = soft_event_create();
+	struct soft_id *id;
+
+	soft_cm_lock();
+	id = event ? occur_connection(of) : NULL;
+	if (id)
+		soft_event_post(id, event, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 	soft_cm_unlock();
-	if (!wanted.id)
+	if (!id)
 		free(event);
-	return wanted.id;
+	return id;
+}
+
+bool
+soft_cm_occur_disconnected(unsigned int of)
+{
+	struct soft_id *id;
+
+	soft_cm_lock();
+	id = occur_connection(of);
+	if (id)
+		soft_cm_drop(id);
+	soft_cm_unlock();
+	return id;
 }
 
 /*
@@ -58,13 +79,13 @@ soft_cm_occur_unreachable(unsigned int of)
  * is refused.  A listener hears no more requests.
  */
 static void
-occur_remove(struct soft_id *id, void *unused) REQUIRES(soft_locks.cm)
+occur_remove(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 {
+	const soft_ports *ports = arg;
 	const bool listens = id->state == SOFT_ID_LISTENING, asked = id->state == SOFT_ID_REQUESTED;
 	struct soft_event *event;
 
-	(void)unused;
-	if (!id->public.verbs || soft_id_is_orphan(id))
+	if (!id->public.verbs || soft_id_is_orphan(id) || !soft_ports_have(*ports, id->port))
 		return;
 	if (!listens)
 		soft_cm_disconnect(id);
@@ -75,10 +96,10 @@ occur_remove(struct soft_id *id, void *unused) REQUIRES(soft_locks.cm)
 }
 
 void
-soft_cm_occur_removal(void)
+soft_cm_occur_removal(soft_ports ports)
 {
 	soft_cm_lock();
-	soft_id_each(occur_remove, NULL);
+	soft_id_each(occur_remove, &ports);
 	soft_cm_unlock();
 }
 

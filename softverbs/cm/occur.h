@@ -6,6 +6,7 @@
 #define SOFT_CM_OCCUR_H
 
 #include "cm.h"
+#include "softverbs/device/changes.h"
 
 /*
  * UNREACHABLE for an id that is connected, and stays so: the one that is named, or the oldest.
@@ -13,8 +14,11 @@
  */
 bool soft_cm_occur_unreachable(unsigned int of) SOFT_NO_CM_LOCK;
 
-/* DEVICE_REMOVAL for every id that is bound to the device; their connections end. */
-void soft_cm_occur_removal(void) SOFT_NO_CM_LOCK;
+/* DISCONNECTED for such an id, and for its peer. */
+bool soft_cm_occur_disconnected(unsigned int of) SOFT_NO_CM_LOCK;
+
+/* DEVICE_REMOVAL for every id that is bound to one of the ports; their connections end. */
+void soft_cm_occur_removal(soft_ports ports) SOFT_NO_CM_LOCK;
 
 /* Messages pass again: those that were held do. */
 void soft_cm_release(void) SOFT_NO_CM_LOCK;

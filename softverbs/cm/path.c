@@ -136,8 +136,8 @@ soft_path_resolve(struct soft_id *id, struct ibv_sa_path_rec *path)
 		free(path);
 	} else if (!r) {
 		soft_path_give(id, path);
-		if (id->port->attr.state == IBV_PORT_ACTIVE &&
-		    id->peer_port->attr.state == IBV_PORT_ACTIVE) {
+		if (soft_port_now(id->port).state == IBV_PORT_ACTIVE &&
+		    soft_port_now(id->peer_port).state == IBV_PORT_ACTIVE) {
 			id->state = SOFT_ID_ROUTE_RESOLVED;
 			soft_event_post(id, event, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
 		} else {

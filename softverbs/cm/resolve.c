@@ -7,6 +7,7 @@
 #include "path.h"
 #include "service.h"
 #include "softverbs/device/cancel.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/fault/fault.h"
 
 #include <stdlib.h>
@@ -21,7 +22,7 @@ resolve_bind_source(struct soft_id *id, const struct sockaddr *address) REQUIRES
 	uint16_t port = soft_address_port(address);
 	int r;
 
-	if (!from)
+	if (!from || soft_device_is_away(from->device))
 		return -ENODEV;
 	r = soft_service_attach(id, address, &port);
 	if (r)
@@ -68,6 +69,8 @@ resolve_locked(struct soft_id *id, const struct sockaddr *source,
 	addr->dst_storage = *target;
 	/* The source address for an address of this host is the same address. */
 	wild = soft_address_wild(&addr->src_addr);
+	if (peer && soft_device_is_away(peer->device))
+		peer = NULL;
 	if (wild && peer)
 		id->port = peer;
 	if (peer && peer->attr.link_layer == id->port->attr.link_layer)

@@ -13,6 +13,9 @@ static struct shared {
 	struct soft_context *context;
 	struct ibv_pd *pd;
 } devices[SOFT_DEVICES_MAX] GUARDED_BY(soft_locks.shared);
+/* The domains of devices that were removed; with more than these the device stays active. */
+#define RETIRED 64
+static struct ibv_pd *retired[RETIRED] GUARDED_BY(soft_locks.shared);
 static unsigned int users GUARDED_BY(soft_locks.shared);
 
 static void
@@ -27,12 +30,27 @@ shared_unlock(void) RELEASE(soft_locks.shared) UNCHECKED
 	pthread_mutex_unlock(&lock);
 }
 
+/* The device was removed: ids that are bound to it keep what they have, and new ones get another. */
+static void
+shared_retire(struct shared *device) REQUIRES(soft_locks.shared)
+{
+	for (unsigned int i = 0; i < RETIRED; i++)
+		if (!retired[i]) {
+			retired[i] = device->pd;
+			break;
+		}
+	*device = (struct shared){ NULL, NULL };
+}
+
 /* Without a reference the domain may be missing, and after a failure. */
 static int
 shared_open(unsigned int index) REQUIRES(soft_locks.shared)
 {
 	struct shared *device = &devices[index];
 
+	if (device->context && !soft_context_is_stale(device->context) &&
+	    soft_context_is_removed(device->context))
+		shared_retire(device);
 	if (!device->context || soft_context_is_stale(device->context)) {
 		device->context = soft_context_create(index, true);
 		device->pd = NULL;
@@ -60,6 +78,12 @@ shared_close(void) REQUIRES(soft_locks.shared)
 			closed = false;
 		else
 			devices[i].pd = NULL;
+	}
+	for (unsigned int i = 0; i < RETIRED; i++) {
+		if (retired[i] && soft_ibv_dealloc_pd(retired[i]))
+			closed = false;
+		else
+			retired[i] = NULL;
 	}
 	return closed;
 }
@@ -128,5 +152,6 @@ soft_cm_device_reset(void) UNCHECKED
 {
 	pthread_mutex_init(&lock, NULL);
 	memset(devices, 0, sizeof devices); /* the parent's */
+	memset(retired, 0, sizeof retired);
 	users = 0;
 }

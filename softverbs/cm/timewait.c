@@ -42,11 +42,12 @@ timewait_end(struct soft_timer *unused) SOFT_NO_CM_LOCK
 static uint64_t
 timewait_time(const struct soft_id *id)
 {
-	const struct soft_rule *rule = NULL;
+	struct soft_rule rule;
 
-	if (__builtin_expect(soft_faults_have_incidents, false))
-		rule = soft_fault_happens(SOFT_INCIDENT_TIMEWAIT_EXIT, soft_id_context(id), 0);
-	return rule ? rule->time : soft_settings_scale_time(TIME);
+	if (__builtin_expect(soft_faults_have_incidents, false) &&
+	    soft_fault_happens(SOFT_INCIDENT_TIMEWAIT_EXIT, soft_id_context(id), 0, &rule))
+		return rule.time;
+	return soft_settings_scale_time(TIME);
 }
 
 /* Most ids wait equally long, so the place is at the end, unless the time factor has changed. */

@@ -34,8 +34,18 @@ async_wait_cancelled(
 	async_unlock(queue);
 }
 
+static enum ibv_event_type
+async_take(struct soft_async_source *source, unsigned int i) REQUIRES(soft_locks.async)
+{
+	const enum ibv_event_type type = (enum ibv_event_type)source->types[i];
+
+	for (source->pending--; i < source->pending; i++)
+		source->types[i] = source->types[i + 1];
+	return type;
+}
+
 /*
- * After a wait: dequeues the oldest object's lowest event type; the object moves to the end if it
+ * After a wait: dequeues the oldest object's oldest event; the object moves to the end if it
  * has more.  False if there is none: then the caller may wait.
  */
 static bool
@@ -48,12 +58,11 @@ async_next(struct soft_async_queue *queue, struct soft_ready_wait *wait,
 	soft_ready_end(&queue->ready, wait);
 	source = TAILQ_FIRST(&queue->sources);
 	if (source) {
-		event->event_type = (enum ibv_event_type)__builtin_ctz(source->pending);
+		event->event_type = async_take(source, 0);
 		if (source->element)
 			event->element.cq = source->element;
 		else
-			event->element.port_num = SOFT_PORT;
-		source->pending &= source->pending - 1;
+			event->element.port_num = (int)source->port;
 		source->delivered++;
 		TAILQ_REMOVE(&queue->sources, source, link);
 		if (source->pending)
@@ -107,7 +116,10 @@ soft_async_raise(
 	if (!source->dead) {
 		if (!source->pending)
 			TAILQ_INSERT_TAIL(&queue->sources, source, link);
-		source->pending |= 1u << type;
+		for (unsigned int i = 0; i < source->pending; i++)
+			if (source->types[i] == type)
+				(void)async_take(source, i);
+		source->types[source->pending++] = (uint8_t)type;
 		async_update(queue);
 	}
 	async_unlock(queue);
@@ -150,7 +162,7 @@ soft_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *ev
 	}
 	while (!async_next(&ctx->async, &wait, event)) {
 		/* Reading from a device that was removed: DEVICE_FATAL was the last event. */
-		if (soft_device_is_gone()) {
+		if (soft_context_is_removed(ctx)) {
 			errno = EIO;
 			return -1;
 		}

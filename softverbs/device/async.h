@@ -2,8 +2,9 @@
 /*
  * async -- asynchronous events of the objects of a context
  *
- * Each object keeps its events as bits: raising an event needs no memory, so no event is lost for
- * lack of memory.  A type that is raised again before it was read is reported once.
+ * Each object has a place for an event of each type: raising one needs no memory, so none is lost
+ * for lack of memory.  A type that is raised again before it was read is reported once, in the order
+ * of the last time: after PORT_ERR and PORT_ACTIVE the port is active.
  */
 #ifndef SOFT_ASYNC_H
 #define SOFT_ASYNC_H
@@ -12,11 +13,15 @@
 
 struct soft_context;
 
+#define SOFT_ASYNC_TYPES (IBV_EVENT_GID_CHANGE + 1)
+
 /* One object's part in the queue of its context.  Guarded by the lock of the queue. */
 struct soft_async_source {
 	TAILQ_ENTRY(soft_async_source) link;
-	void *element; /* struct ibv_cq, ibv_qp or ibv_srq; NULL: the device or its port */
-	uint32_t pending GUARDED_BY(soft_locks.async);
+	void *element; /* struct ibv_cq, ibv_qp or ibv_srq; NULL: the device or a port */
+	uint8_t port;
+	uint8_t types[SOFT_ASYNC_TYPES] GUARDED_BY(soft_locks.async); /* that are raised */
+	uint8_t pending GUARDED_BY(soft_locks.async);		      /* how many */
 	uint32_t delivered GUARDED_BY(soft_locks.async);
 	bool dead GUARDED_BY(soft_locks.async);
 };

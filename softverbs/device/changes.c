@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "changes.h"
+#include "slot.h"
 
 #include <endian.h>
+#include <string.h>
 
-#define TROUBLES 6
+#define TROUBLES 7
 #define PREFIX_OTHER 0xfec0000000000000ull
 
+#define SLOTS (SOFT_SLOT_MAX + 1)
+
 atomic_uint soft_troubles_now;
-atomic_bool soft_device_gone;
+atomic_uint soft_device_lives[SOFT_DEVICES_MAX];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int reasons[TROUBLES] GUARDED_BY(soft_locks.changes);
 
-static atomic_ullong delay;
+/* OUT and IN of one process. */
+static atomic_uchar cuts[SLOTS];
+static atomic_uint all_cut; /* of all others */
+
+static _Atomic soft_ports down;
+static _Atomic uint64_t delay, rate;
+/* When what was sent at the rate has arrived. */
+static _Atomic uint64_t busy_until;
 atomic_uint soft_port_lid_moves;
 static atomic_uint gid_moves, sm_moves, pkey_moves;
 
@@ -28,21 +39,32 @@ changes_unlock(void) RELEASE(soft_locks.changes) UNCHECKED
 	pthread_mutex_unlock(&lock);
 }
 
+/* What was counted, and what is not: ports that are down, and processes that are cut off. */
+static void
+changes_publish(void) REQUIRES(soft_locks.changes)
+{
+	unsigned int now = down ? SOFT_TROUBLE_DOWN : 0;
+
+	for (unsigned int i = 0; i < TROUBLES; i++)
+		if (reasons[i])
+			now |= 1u << i;
+	all_cut = now & SOFT_TROUBLE_CUT;
+	for (unsigned int i = 0; i < SLOTS; i++)
+		now |= cuts[i];
+	soft_troubles_now = now;
+}
+
 static void
 changes_count(unsigned int trouble, bool more) SOFT_NO_LEAF_LOCK
 {
-	unsigned int now = 0;
-
 	changes_lock();
 	for (unsigned int i = 0; i < TROUBLES; i++) {
 		if (trouble & 1u << i && more)
 			reasons[i]++;
 		else if (trouble & 1u << i && reasons[i])
 			reasons[i]--;
-		if (reasons[i])
-			now |= 1u << i;
 	}
-	soft_troubles_now = now;
+	changes_publish();
 	changes_unlock();
 }
 
@@ -58,16 +80,120 @@ soft_trouble_end(unsigned int trouble)
 	changes_count(trouble, false);
 }
 
-uint64_t
-soft_delay(void)
+/* ---- links ---- */
+
+static void
+changes_cut(unsigned int ways, unsigned int slot, bool more) SOFT_NO_LEAF_LOCK
 {
-	return delay;
+	if (!slot) {
+		changes_count(ways, more);
+		return;
+	}
+	changes_lock();
+	cuts[slot] = (unsigned char)(more ? cuts[slot] | ways : cuts[slot] & ~ways);
+	changes_publish();
+	changes_unlock();
+}
+
+void
+soft_cut_begin(unsigned int ways, unsigned int slot)
+{
+	changes_cut(ways, slot, true);
+}
+
+void
+soft_cut_end(unsigned int ways, unsigned int slot)
+{
+	changes_cut(ways, slot, false);
+}
+
+void
+soft_links_heal(void)
+{
+	changes_lock();
+	for (unsigned int i = 0; i < TROUBLES; i++)
+		if ((SOFT_TROUBLE_CUT | SOFT_TROUBLE_SLOW | SOFT_TROUBLE_RNR) & 1u << i)
+			reasons[i] = 0;
+	for (unsigned int i = 0; i < SLOTS; i++)
+		cuts[i] = 0;
+	changes_publish();
+	changes_unlock();
+}
+
+bool
+soft_cut_has(unsigned int way, unsigned int slot)
+{
+	return slot != soft_slot_number() && slot < SLOTS && (all_cut | cuts[slot]) & way;
 }
 
 void
 soft_delay_set(uint64_t time)
 {
 	delay = time;
+}
+
+void
+soft_rate_set(uint64_t bytes)
+{
+	rate = bytes;
+}
+
+/* Messages pass one after the other at the rate. */
+static uint64_t
+changes_pass(uint64_t now, uint64_t length, uint64_t bytes)
+{
+	uint64_t before = busy_until, until;
+
+	do
+		until = (before > now ? before : now) + length * SOFT_SECOND / bytes;
+	while (!atomic_compare_exchange_weak(&busy_until, &before, until));
+	return until;
+}
+
+uint64_t
+soft_slow_due(uint64_t length)
+{
+	const uint64_t bytes = soft_troubles(SOFT_TROUBLE_RATE) ? rate : 0;
+	uint64_t due = soft_now();
+
+	if (bytes)
+		due = changes_pass(due, length, bytes);
+	return due + (soft_troubles(SOFT_TROUBLE_DELAY) ? delay : 0);
+}
+
+/* ---- ports ---- */
+
+soft_ports
+soft_ports_of(const char *device, unsigned int port)
+{
+	const struct soft_topology *topology = soft_topology();
+	soft_ports ports = 0;
+
+	for (unsigned int i = 0; i < topology->count; i++) {
+		const struct soft_device *own = &topology->devices[i];
+
+		if (*device && strcmp(own->name, device) != 0)
+			continue;
+		for (unsigned int j = 0; j < own->attr.phys_port_cnt; j++)
+			if (!port || own->ports[j].port == port)
+				ports |= 1ull << (own->ports[j].number - 1);
+	}
+	return ports;
+}
+
+void
+soft_ports_set_down(soft_ports ports, bool are)
+{
+	changes_lock();
+	down = are ? down | ports : down & ~ports;
+	changes_publish();
+	changes_unlock();
+}
+
+bool
+soft_port_is_down(const struct soft_device_port *port)
+{
+	return soft_ports_have(down, port);
 }
 
 union ibv_gid
@@ -86,16 +212,19 @@ soft_pkey_now(void)
 	return pkey_moves ? (uint16_t)(0x8000 | (pkey_moves & 0x3fff)) : SOFT_PKEY;
 }
 
-void
-soft_port_change(struct ibv_port_attr *attr)
+struct ibv_port_attr
+soft_port_now(const struct soft_device_port *port)
 {
-	if (soft_troubles(SOFT_TROUBLE_DOWN)) {
-		attr->state = IBV_PORT_DOWN;
-		attr->phys_state = 2; /* polling */
+	struct ibv_port_attr attr = port->attr;
+
+	if (soft_port_is_down(port)) {
+		attr.state = IBV_PORT_DOWN;
+		attr.phys_state = 2; /* polling */
 	}
-	attr->lid = soft_lid_now(attr->lid);
-	if (attr->sm_lid)
-		attr->sm_lid = (uint16_t)(attr->sm_lid + (sm_moves & 0x3fff));
+	attr.lid = soft_lid_now(attr.lid);
+	if (attr.sm_lid)
+		attr.sm_lid = (uint16_t)(attr.sm_lid + (sm_moves & 0x3fff));
+	return attr;
 }
 
 void
@@ -128,10 +257,35 @@ soft_port_moves(bool global)
 	return soft_port_lid_moves + (global ? gid_moves : 0);
 }
 
-void
-soft_device_remove(void)
+/* ---- devices ---- */
+
+static soft_ports
+devices_turn(soft_ports ports, bool away)
 {
-	soft_device_gone = true;
+	const struct soft_topology *topology = soft_topology();
+	soft_ports turned = 0;
+
+	for (unsigned int i = 0; i < topology->count; i++) {
+		const soft_ports own = soft_ports_of(topology->devices[i].name, 0);
+
+		if (!(own & ports) || soft_device_is_away(i) == away)
+			continue;
+		soft_device_lives[i]++;
+		turned |= own;
+	}
+	return turned;
+}
+
+soft_ports
+soft_devices_remove(soft_ports ports)
+{
+	return devices_turn(ports, true);
+}
+
+soft_ports
+soft_devices_add(soft_ports ports)
+{
+	return devices_turn(ports, false);
 }
 
 void
@@ -140,8 +294,12 @@ soft_changes_reset(void) UNCHECKED
 	pthread_mutex_init(&lock, NULL);
 	for (unsigned int i = 0; i < TROUBLES; i++)
 		reasons[i] = 0;
-	soft_troubles_now = 0;
-	soft_device_gone = false;
+	for (unsigned int i = 0; i < SLOTS; i++)
+		cuts[i] = 0;
+	for (unsigned int i = 0; i < SOFT_DEVICES_MAX; i++)
+		soft_device_lives[i] = 0;
+	all_cut = soft_troubles_now = 0;
 	soft_port_lid_moves = gid_moves = sm_moves = pkey_moves = 0;
-	delay = 0;
+	delay = rate = busy_until = 0;
+	down = 0;
 }

@@ -30,6 +30,11 @@ context_activate(struct soft_context *ctx)
 	ctx->verbs.context.async_fd = r;
 	soft_settings_read_memlock();
 	soft_async_source_init(&ctx->device, NULL);
+	ctx->device.port = SOFT_PORT;
+	for (unsigned int i = 0; i < SOFT_DEVICE_PORTS_MAX; i++) {
+		soft_async_source_init(&ctx->ports[i], NULL);
+		ctx->ports[i].port = (uint8_t)(i + 1);
+	}
 	soft_runtime_attach(ctx);
 	return 0;
 }
@@ -43,6 +48,8 @@ soft_context_create(unsigned int device, bool permanent)
 		return NULL;
 	ctx->permanent = permanent;
 	ctx->generation = soft_runtime_generation();
+	ctx->index = device;
+	ctx->life = soft_device_life(device);
 	soft_runtime_init_context(ctx);
 	ctx->verbs.context.device = soft_device_at(device);
 	ctx->verbs.context.async_fd = -1;

@@ -12,6 +12,7 @@
 #define SOFT_CONTEXT_H
 
 #include "async.h"
+#include "changes.h"
 #include "runtime.h"
 
 struct soft_personality;
@@ -19,9 +20,11 @@ struct soft_personality;
 struct soft_context {
 	struct verbs_context verbs;
 	struct soft_async_queue async;
-	struct soft_async_source device;	    /* events that belong to no object */
+	/* Events that belong to no object: of the device, and of its ports. */
+	struct soft_async_source device, ports[SOFT_DEVICE_PORTS_MAX];
 	const struct soft_personality *personality; /* see cq/personality.h */
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
+	unsigned int index, life;      /* of the device, when it was opened; see changes.h */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	bool permanent;
 	unsigned int refs; /* guarded by verbs.context.mutex */
@@ -52,6 +55,13 @@ static inline bool
 soft_context_is_stale(const struct soft_context *ctx)
 {
 	return ctx->generation != soft_runtime_generation();
+}
+
+/* The device was removed, or failed, after it was opened; it may be there again. */
+static inline bool
+soft_context_is_removed(const struct soft_context *ctx)
+{
+	return __builtin_expect(ctx->life != soft_device_life(ctx->index), false);
 }
 
 /* A context without a reference, of a device of the topology; or NULL with errno. */

@@ -109,6 +109,7 @@ soft_ibv_get_device_list(int *num_devices)
 	SOFT_UNCANCELLED;
 	const unsigned int count = soft_topology()->count;
 	struct ibv_device **list;
+	unsigned int there = 0;
 
 	if (num_devices)
 		*num_devices = 0;
@@ -120,9 +121,10 @@ soft_ibv_get_device_list(int *num_devices)
 	if (!list)
 		return NULL;
 	for (unsigned int i = 0; i < count; i++)
-		list[i] = soft_device_at(i);
+		if (!soft_device_is_away(i))
+			list[there++] = soft_device_at(i);
 	if (num_devices)
-		*num_devices = (int)count;
+		*num_devices = (int)there;
 	return list;
 }
 
@@ -185,8 +187,7 @@ soft_port_query(
 
 	if (!own)
 		return EINVAL;
-	attr = own->attr;
-	soft_port_change(&attr);
+	attr = soft_port_now(own);
 	memcpy(out, &attr, length < sizeof attr ? length : sizeof attr);
 	return 0;
 }

@@ -14,6 +14,7 @@
 #define FILE_NAME "softverbs.1.names"
 #define SLOT_NAME "softverbs.1.slot.%u"
 #define KNOCK_NAME "softverbs.1.wake.%u"
+#define CONTROL_NAME "softverbs.1.control.%u" /* also in softverbs_ctl.h */
 
 /* Change only when the first context becomes active and when the last one ends. */
 static int directory = -1, file = -1;
@@ -180,6 +181,12 @@ soft_name_knock_address(struct sockaddr_un *address, unsigned int slot)
 	return name_address(address, KNOCK_NAME, slot);
 }
 
+socklen_t
+soft_name_control_address(struct sockaddr_un *address, unsigned int slot)
+{
+	return name_address(address, CONTROL_NAME, slot);
+}
+
 __attribute__((format(printf, 1, 0))) static int
 name_allow(const char *format, unsigned int slot)
 {
@@ -201,6 +208,12 @@ soft_name_knock_allow(unsigned int slot)
 	return name_allow(KNOCK_NAME, slot);
 }
 
+int
+soft_name_control_allow(unsigned int slot)
+{
+	return name_allow(CONTROL_NAME, slot);
+}
+
 __attribute__((format(printf, 1, 0))) static void
 name_unlink(const char *format, unsigned int slot)
 {
@@ -217,4 +230,5 @@ soft_name_unlink(unsigned int slot)
 {
 	name_unlink(SLOT_NAME, slot);
 	name_unlink(KNOCK_NAME, slot);
+	name_unlink(CONTROL_NAME, slot);
 }

@@ -23,6 +23,7 @@ static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static LIST_HEAD(, soft_context) contexts = LIST_HEAD_INITIALIZER(contexts);
 static bool started GUARDED_BY(soft_locks.runtime);
 static atomic_uint generation;
+static atomic_bool kept;
 static atomic_bool stopping; /* the thread of the lock waits for the progress thread */
 
 static const struct soft_part *const *parts; /* constant after soft_runtime_set_parts() */
@@ -238,7 +239,7 @@ soft_runtime_detach(struct soft_context *ctx)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	runtime_lock();
 	LIST_REMOVE(ctx, link);
-	if (LIST_EMPTY(&contexts) && started) {
+	if (LIST_EMPTY(&contexts) && started && !kept) {
 		runtime_stop_locked();
 		started = false;
 	}
@@ -258,7 +259,7 @@ soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg)
 }
 
 bool
-soft_runtime_each_now(void (*fn)(struct soft_context *ctx, int arg), int arg)
+soft_runtime_each_now(void (*fn)(struct soft_context *ctx, void *arg), void *arg)
 {
 	struct soft_context *ctx;
 	bool some;
@@ -281,6 +282,7 @@ soft_runtime_start(void)
 	int state, r = 0;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_once(&fork_once, runtime_register_fork);
 	soft_last_watch();
 	runtime_lock();
 	if (!started)
@@ -289,6 +291,12 @@ soft_runtime_start(void)
 	runtime_unlock();
 	pthread_setcancelstate(state, NULL);
 	return r;
+}
+
+void
+soft_runtime_keep(void)
+{
+	kept = true;
 }
 
 void

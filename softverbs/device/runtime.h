@@ -44,10 +44,13 @@ void soft_runtime_each(void (*fn)(struct soft_context *ctx, int arg), int arg) S
  * context.
  */
 bool soft_runtime_each_now(
-    void (*fn)(struct soft_context *ctx, int arg), int arg) SOFT_NO_RUNTIME_LOCK;
+    void (*fn)(struct soft_context *ctx, void *arg), void *arg) SOFT_NO_RUNTIME_LOCK;
 
 /* Starts slot, progress thread and parts, unless they run: 0 or -errno. */
 int soft_runtime_start(void) SOFT_NO_RUNTIME_LOCK;
+
+/* From now on the end of the last context does not stop them. */
+void soft_runtime_keep(void);
 
 /*
  * In a forked child: keeps memory of the parent, and what it points to, reachable for memory

@@ -99,6 +99,12 @@ soft_settings_read(void)
 	return 0;
 }
 
+bool
+soft_settings_read_control(void)
+{
+	return settings_read_switch("SOFTVERBS_CONTROL");
+}
+
 void
 soft_settings_read_memlock(void)
 {

@@ -25,6 +25,9 @@
 int soft_settings_read(void);
 void soft_settings_read_memlock(void);
 
+/* Whether softverbs-ctl may command this process. */
+bool soft_settings_read_control(void);
+
 /* Multiplies a time by SOFTVERBS_TIME_FACTOR. */
 uint64_t soft_settings_scale_time(uint64_t nanoseconds);
 

@@ -7,6 +7,7 @@
  * SOFTVERBS_FAULTS_RECORD the file of record.h, of softverbs-run
  * SOFTVERBS_FAULTS_PROCESSES
  *                         the socket of announce.h, of softverbs-run
+ * SOFTVERBS_CONTROL       1: commands of softverbs-ctl are taken (command.h)
  *
  * A call of the program is one that enters by an exported name (api/export.c, run/export.c) or by
  * an operation of a context (api/operations.c).  The device itself uses neither.
@@ -37,6 +38,9 @@ extern bool soft_faults_have_incidents SOFT_HIDDEN;
  */
 int soft_faults_open(void) SOFT_NO_RUNTIME_LOCK;
 
+/* The process has a slot now: others name it by that.  0. */
+int soft_faults_start(void);
+
 /*
  * The program makes the call: 0, or the error that it fails with, which is also in errno.  The
  * context is the one that the call belongs to, or NULL.
@@ -44,11 +48,11 @@ int soft_faults_open(void) SOFT_NO_RUNTIME_LOCK;
 int soft_fault_enter(enum soft_call call, const struct ibv_context *context);
 
 /*
- * The incident may happen here: the rule that lets it, or NULL.  `unfit` is a value that it cannot
+ * The incident may happen here: true, and the rule that lets it.  `unfit` is a value that it cannot
  * have this time, or 0.
  */
-const struct soft_rule *soft_fault_happens(
-    enum soft_incident incident, const struct ibv_context *context, int unfit);
+bool soft_fault_happens(enum soft_incident incident, const struct ibv_context *context, int unfit,
+    struct soft_rule *out);
 
 /* The same for one with a value: 0 if it does not happen. */
 int soft_fault_value(enum soft_incident incident, const struct ibv_context *context, int unfit);
@@ -69,6 +73,13 @@ soft_fault_now(enum soft_incident incident, const struct ibv_context *context)
 typedef bool soft_fault_actor(
     enum soft_incident incident, const struct soft_rule *rule, bool begins);
 
+/*
+ * The incidents of the rule, of that kind, begin now and are recorded with that time; false if none
+ * does.  And they end.  No lock is held.
+ */
+bool soft_fault_begin(const struct soft_rule *rule, const char *when);
+void soft_fault_end(const struct soft_rule *rule);
+
 /* Of the parts above this folder; set before the device is opened. */
 void soft_faults_set_actor(soft_fault_actor *actor);
 
@@ -77,6 +88,9 @@ void soft_faults_set_actor(soft_fault_actor *actor);
  * it.
  */
 unsigned int soft_fault_made(enum soft_object object);
+
+/* The error of a call that needs the device, after its removal.  What destroys succeeds: 0. */
+int soft_fault_of_removal(enum soft_call call);
 
 /* What a call that fails so returns, if that is a number. */
 long soft_fault_result(enum soft_call call, int error);

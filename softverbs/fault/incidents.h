@@ -30,10 +30,20 @@ enum soft_incident_kind {
 #define SOFT_TAKES_FOR 1u   /* for=SECONDS: it ends */
 #define SOFT_TAKES_OF 2u    /* of=N: the Nth object of its kind */
 #define SOFT_TAKES_TIME 4u  /* time=SECONDS: how long something lasts each time; it must */
-#define SOFT_TAKES_WAY 8u   /* way=out */
+#define SOFT_TAKES_WAY 8u   /* way=out, way=in */
 #define SOFT_TAKES_DATA 16u /* data=HEX */
-#define SOFT_TAKES_CUT (SOFT_TAKES_FOR | SOFT_TAKES_WAY)
+#define SOFT_TAKES_PEER 32u /* peer=N|NAME|slotN */
+#define SOFT_TAKES_RATE 64u /* rate=BYTES a second; it must */
+#define SOFT_TAKES_DEVICE 128u /* device=NAME: only this one; else all */
+#define SOFT_TAKES_PORT 256u   /* port=N */
+#define SOFT_TAKES_BYTES 512u  /* bytes=N; it must */
+#define SOFT_TAKES_PORTS (SOFT_TAKES_DEVICE | SOFT_TAKES_PORT)
+#define SOFT_TAKES_PORTS_FOR (SOFT_TAKES_FOR | SOFT_TAKES_PORTS)
+#define SOFT_TAKES_DEVICE_FOR (SOFT_TAKES_FOR | SOFT_TAKES_DEVICE)
+#define SOFT_TAKES_CUT (SOFT_TAKES_FOR | SOFT_TAKES_WAY | SOFT_TAKES_PEER)
 #define SOFT_TAKES_DELAY (SOFT_TAKES_FOR | SOFT_TAKES_TIME)
+#define SOFT_TAKES_LIMIT (SOFT_TAKES_FOR | SOFT_TAKES_BYTES)
+#define SOFT_TAKES_SPEED (SOFT_TAKES_FOR | SOFT_TAKES_RATE)
 
 /* clang-format off */
 
@@ -65,17 +75,20 @@ enum soft_incident_kind {
 	X(PATH_MIG_ERR, "event.path_mig_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
 	X(SRQ_ERR, "event.srq_err", OCCURS, OF, (0), SOFT_AFFILIATED_ERROR) \
 	X(SRQ_LIMIT, "event.srq_limit_reached", OCCURS, OF, (0), SOFT_AFFILIATED_EVENT "; only of a queue whose limit is armed") \
-	X(PORT_ERR, "event.port_err", OCCURS, FOR, (0), SOFT_UNAFFILIATED) \
-	X(PORT_ACTIVE, "event.port_active", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(PORT_ERR, "event.port_err", OCCURS, PORTS_FOR, (0), SOFT_UNAFFILIATED) \
+	X(PORT_ACTIVE, "event.port_active", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
 	X(LID_CHANGE, "event.lid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
 	X(GID_CHANGE, "event.gid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
 	X(PKEY_CHANGE, "event.pkey_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
 	X(SM_CHANGE, "event.sm_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
 	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
-	X(DEVICE_FATAL, "event.device_fatal", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
+	X(DEVICE_FATAL, "event.device_fatal", OCCURS, DEVICE_FOR, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
 	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, the fabric may lose packets") \
 	X(LINK_DELAY, "link.delay", OCCURS, DELAY, (0), "IBA 9.7.6.1.3, the timeout bounds no delay below it") \
+	X(LINK_RATE, "link.rate", OCCURS, SPEED, (0), "IBA 9.11, static rate control, and 7.9, flow control: the slowest part of a path sets its rate") \
+	X(LINK_HEAL, "link.heal", OCCURS, NOTHING, (0), "IBA 9.7.6.1.3, a retry that arrives is answered as the first try") \
 	X(LINK_RNR, "link.rnr", OCCURS, FOR, (0), "IBA 9.7.5.2.8, RNR NAK: a responder that cannot accept a request now") \
+	X(MEMORY_LIMIT, "memory.limit", OCCURS, LIMIT, (0), "umem.c, ib_umem_get, and RLIMIT_MEMLOCK of setrlimit(2); prlimit(2) changes it at any time") \
 	X(ADDR_ERROR, "cm.addr_error", ANSWERS, NOTHING, (ETIMEDOUT, ENETUNREACH, ENODEV), "rdma_get_cm_event(3); addr.c, process_one_req") \
 	X(ROUTE_ERROR, "cm.route_error", ANSWERS, NOTHING, (ETIMEDOUT, EINVAL, ENODEV), "rdma_get_cm_event(3); cma.c, cma_query_handler") \
 	X(REJECTED, "cm.rejected", REJECTS, DATA, (28, 1, 3, 4, 5, 8, 10, 12), "IBA 12.6.7.2, rejection reasons; rdma_get_cm_event(3)") \
@@ -89,8 +102,10 @@ enum soft_incident_kind {
 	X(LOST_DREP, "cm.lost_drep", HAPPENS, NOTHING, (0), SOFT_LOST) \
 	X(DISCONNECTED_TWICE, "cm.disconnected_twice", HAPPENS, NOTHING, (0), "rdma_get_cm_event(3) does not say that it comes once") \
 	X(TIMEWAIT_EXIT, "cm.timewait_exit", HAPPENS, TIME, (0), "IBA 12.9.8.4, time wait depends on the life time of packets and the delay of the peer") \
+	X(DISCONNECTED, "cm.disconnected", OCCURS, OF, (0), "IBA 12.9.6, a DREQ, which the CM of a peer sends also when its consumer has ended; rdma_get_cm_event(3)") \
 	X(UNREACHABLE_LATER, "cm.unreachable_later", OCCURS, OF, (0), "cma.c, cma_netevent_work_handler: the neighbour of a connected id has changed") \
-	X(DEVICE_REMOVAL, "cm.device_removal", OCCURS, NOTHING, (0), "rdma_get_cm_event(3); cma.c, cma_process_remove; uverbs_main.c, ib_uverbs_remove_one")
+	X(DEVICE_REMOVAL, "cm.device_removal", OCCURS, DEVICE_FOR, (0), "rdma_get_cm_event(3); cma.c, cma_process_remove; uverbs_main.c, ib_uverbs_remove_one") \
+	X(ARRIVAL, "device.arrival", OCCURS, DEVICE, (0), "ibv_get_device_list(3), the devices that are there now; uverbs_main.c, ib_uverbs_add_one")
 
 /* clang-format on */
 

@@ -6,7 +6,8 @@
  *
  *	CALL[:nth=N|:each=N|:p=P][:from=SECONDS][:process=N|NAME][:device=NAME][:errno=NAME]
  *	INCIDENT[the same, but for errno=][:status=NAME|:errno=NAME|:reason=N][:data=HEX]
- *	INCIDENT:at=SECONDS|:call=CALL[the same][:for=SECONDS][:time=SECONDS][:of=N][:way=out]
+ *	INCIDENT:at=SECONDS|:call=CALL[the same][:for=SECONDS][:time=SECONDS][:rate=BYTES][:bytes=N][:of=N]
+ *		[:port=N][:way=out|:way=in][:peer=N|NAME|slotN]
  *
  * CALL is a name, or a pattern with "*" and "?" for all calls that can fail and match, and so is
  * INCIDENT, which has a point in its name (incidents.h).  What follows "#" up to the end of the
@@ -45,10 +46,20 @@ struct soft_rule {
 	char device[SOFT_RULE_DEVICE]; /* "": any, and calls without a device */
 	/* Of incidents; 0 if it was not given: */
 	uint64_t at, lasts, time; /* nanoseconds */
-	unsigned int of;
-	bool out; /* one way only */
+	uint64_t rate, bytes;	  /* bytes a second, and bytes */
+	unsigned int of, port;
+	bool out, in; /* one way only */
+	/* The process at the other end: its number in the run, or its name, or its slot. */
+	unsigned int peer, peer_slot;
+	char peer_name[SOFT_PROCESS_NAME];
 	uint8_t data[SOFT_RULE_DATA], data_length;
 };
+
+static inline bool
+soft_rule_has_peer(const struct soft_rule *rule)
+{
+	return rule->peer || rule->peer_slot || *rule->peer_name;
+}
 
 struct soft_rules {
 	unsigned int count;
@@ -63,5 +74,11 @@ enum soft_call soft_call_find(const char *name, size_t length);
 
 /* False if the text is none of rules: then `error` says what is wrong, and what is possible. */
 bool soft_rules_read(const char *text, struct soft_rules *rules, char *error, size_t size);
+
+/* The same for rules that hold now, once, in this process: they have no time and no number. */
+bool soft_rules_read_now(const char *text, struct soft_rules *rules, char *error, size_t size);
+
+/* The value that it gives the incident; 0 if that has none. */
+int soft_rule_value(const struct soft_rule *rule, enum soft_incident incident);
 
 #endif

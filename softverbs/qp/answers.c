@@ -2,6 +2,7 @@
 #include "answers.h"
 #include "key.h"
 #include "responder.h"
+#include "trouble.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/link.h"
@@ -292,13 +293,22 @@ soft_answers_done(struct soft_qp *qp, uint32_t psn, bool read)
 	answers->ack_psn = psn;
 }
 
+/* They do not arrive: until all is well again. */
+static bool
+answers_are_kept(const struct soft_qp *qp) REQUIRES(soft_locks.receive)
+{
+	return __builtin_expect(soft_troubles(SOFT_TROUBLE_DOWN | SOFT_TROUBLE_OUT), 0) &&
+	       (soft_trouble_is_down(qp) ||
+		   soft_is_cut(SOFT_TROUBLE_OUT, soft_qpn_slot(qp->answers.to)));
+}
+
 void
 soft_answers_send_ack(struct soft_qp *qp, struct soft_link *link)
 {
 	struct soft_answers *answers = &qp->answers;
 	struct soft_frame frame = answers_frame(qp, SOFT_FRAME_ACK, answers->ack_psn);
 
-	if (answers->read_next == answers->read_tail && !soft_troubles(SOFT_TROUBLE_NO_OUTPUT) &&
+	if (answers->read_next == answers->read_tail && !answers_are_kept(qp) &&
 	    !soft_link_send(link, &frame, NULL, 0))
 		answers->ack = false;
 }
@@ -310,8 +320,7 @@ soft_answers_send(struct soft_qp *qp, struct soft_link *link, struct soft_deferr
 	struct soft_frame frame;
 	int r;
 
-	/* They are kept until all is well again. */
-	if (soft_troubles(SOFT_TROUBLE_NO_OUTPUT))
+	if (answers_are_kept(qp))
 		return 0;
 	r = answers_send_reads(qp, link, deferred);
 	if (!r && answers->ack) {

@@ -154,7 +154,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	if (!qp)
 		return IBV_WC_SUCCESS;
 	soft_qp_lock_receive(qp);
-	if (!datagram_is_for(qp, d) || !datagram_take_receive(qp, d))
+	if (!datagram_is_for(qp, d) || soft_trouble_is_down(qp) || !datagram_take_receive(qp, d))
 		goto unlock;
 	fate = soft_fate(SOFT_INCIDENT_COMPLETION_UD_RECV, qp);
 	if (fate != IBV_WC_SUCCESS) {
@@ -210,7 +210,7 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 
 	if (soft_qpn_slot(frame->from) != link->slot)
 		return false;
-	if (soft_troubles(SOFT_TROUBLE_NO_INPUT))
+	if (soft_is_cut(SOFT_TROUBLE_IN, link->slot))
 		return true; /* it is lost */
 	(void)datagram_deliver(&d, &source, &deferred);
 	soft_deferred_run(&deferred);
@@ -311,8 +311,7 @@ datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *st
 	*status = soft_fate_of_send(qp, send);
 	if (*status != IBV_WC_SUCCESS || !send->datagram.here)
 		return true;
-	if (soft_troubles(SOFT_TROUBLE_DOWN) ||
-	    (soft_qpn_slot(d.to) != soft_slot_number() && soft_troubles(SOFT_TROUBLE_NO_OUTPUT)))
+	if (soft_trouble_is_down(qp) || soft_is_cut(SOFT_TROUBLE_OUT, soft_qpn_slot(d.to)))
 		return true; /* it is lost */
 	if (soft_qpn_slot(d.to) != soft_slot_number())
 		return datagram_carry(qp, &d, &source, status);

@@ -130,14 +130,17 @@ soft_qp_occur(enum soft_incident incident, unsigned int of)
 }
 
 static void
-occur_fail(struct soft_qp *qp, void *unused) SOFT_NO_SEND_LOCK
+occur_fail(struct soft_qp *qp, void *arg) SOFT_NO_SEND_LOCK
 {
-	(void)unused;
-	soft_qp_error(qp, SOFT_NO_EVENT);
+	const soft_ports *ports = arg;
+
+	/* A device has a first port. */
+	if (soft_ports_have(*ports, &soft_topology()->devices[qp->context->index].ports[0]))
+		soft_qp_error(qp, SOFT_NO_EVENT);
 }
 
 void
-soft_qp_fail_all(void)
+soft_qp_fail_all(soft_ports ports)
 {
-	soft_qp_table_each(occur_fail, NULL);
+	soft_qp_table_each(occur_fail, &ports);
 }

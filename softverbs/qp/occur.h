@@ -6,6 +6,7 @@
 #define SOFT_OCCUR_H
 
 #include "qp.h"
+#include "softverbs/device/changes.h"
 #include "softverbs/fault/fault.h"
 
 /*
@@ -14,7 +15,7 @@
  */
 bool soft_qp_occur(enum soft_incident incident, unsigned int of) SOFT_NO_SEND_LOCK;
 
-/* The device does not work any more: all queue pairs enter the error state. */
-void soft_qp_fail_all(void) SOFT_NO_SEND_LOCK;
+/* Devices do not work any more: the queue pairs of those with these ports enter the error state. */
+void soft_qp_fail_all(soft_ports ports) SOFT_NO_SEND_LOCK;
 
 #endif

@@ -78,7 +78,7 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	send->num_sge = wr->num_sge;
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
 	send->executed = send->judged = false;
-	send->due = soft_troubles(SOFT_TROUBLE_DELAY) ? soft_now() + soft_delay() : 0;
+	send->due = soft_troubles(SOFT_TROUBLE_SLOW) ? soft_slow_due(length) : 0;
 	send->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
 	send->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
 	send->compare_add = wr->wr.atomic.compare_add;

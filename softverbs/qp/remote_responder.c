@@ -143,7 +143,7 @@ responder_receive(struct soft_qp *qp, struct soft_link *link, const struct soft_
 
 	if (answers->ignoring && answers->to == frame->from && answers->epoch == frame->epoch)
 		return true;
-	if (qp->state < IBV_QPS_RTR || soft_trouble_refuses(qp, true))
+	if (qp->state < IBV_QPS_RTR || soft_trouble_refuses(qp, soft_qpn_slot(frame->from)))
 		answers->not_connected = true;
 	if (answers->epoch != frame->epoch)
 		soft_answers_begin_epoch(qp);
@@ -173,7 +173,7 @@ responder_nak_stray(struct soft_link *link, const struct soft_frame *frame)
 	 * pair.
 	 */
 	if (frame->flags & (SOFT_FRAME_FIRST | SOFT_FRAME_LAST) &&
-	    !soft_troubles(SOFT_TROUBLE_NO_OUTPUT) && soft_link_send_stray(link, &answer))
+	    !soft_is_cut(SOFT_TROUBLE_OUT, link->slot) && soft_link_send_stray(link, &answer))
 		soft_link_stop(link);
 }
 

@@ -233,8 +233,7 @@ soft_responder_answers(struct soft_qp *qp, uint32_t from, unsigned int port)
 {
 	if (qp->dead || soft_qp_is_datagram(qp) || qp->refusing || qp->state < IBV_QPS_RTR ||
 	    qp->state >= IBV_QPS_ERR || qp->attr.dest_qp_num != from ||
-	    !soft_device_port_is(qp->port, port) ||
-	    soft_trouble_refuses(qp, soft_qpn_slot(from) != soft_qpn_slot(qp->ibv.qp_num)))
+	    !soft_device_port_is(qp->port, port) || soft_trouble_refuses(qp, soft_qpn_slot(from)))
 		return false;
 	if (qp->state == IBV_QPS_RTR && !qp->established) {
 		qp->established = true;

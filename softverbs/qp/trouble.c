@@ -9,6 +9,13 @@ soft_trouble_is_lost(const struct soft_qp *qp)
 }
 
 bool
+soft_trouble_stops(const struct soft_qp *qp, unsigned int way, unsigned int slot)
+{
+	return soft_trouble_is_down(qp) || soft_is_cut(way, slot) ||
+	       (soft_troubles(SOFT_TROUBLE_MOVED) && soft_trouble_is_lost(qp));
+}
+
+bool
 soft_trouble_delays(struct soft_qp *qp, struct soft_send *send)
 {
 	const uint64_t now = soft_now();

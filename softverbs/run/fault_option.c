@@ -19,7 +19,7 @@
 #define HANG_AFTER 15
 #define HANG_AFTER_MAX 86400
 
-enum { FAULTS = 512, SWEEP, CALLS, DEPTH_OPTION, COMPARE, JSON, HANG };
+enum { FAULTS = 512, CONTROL, SWEEP, CALLS, DEPTH_OPTION, COMPARE, JSON, HANG };
 
 struct soft_fault_options soft_fault_options = {
 	.depth = DEPTH, .jobs = 1, .hang_after = HANG_AFTER
@@ -36,6 +36,10 @@ static const struct argp_option options[] = {
 	    "separated by "
 	    "commas, or a file with such lines. --faults=list prints the calls, their errors, and "
 	    "the incidents",
+	    2 },
+	{ "control", CONTROL, NULL, 0,
+	    "Let softverbs-ctl of this user make calls fail and incidents happen in the processes "
+	    "of the run, and list what they have",
 	    2 },
 	{ "sweep", SWEEP, NULL, 0,
 	    "Run the program once, and then once for each call that it has made, with that call "
@@ -70,6 +74,14 @@ static const char *const conventions[] = {
 	[SOFT_FAILS_REREG] = "ERR_CMD, errno",
 };
 
+static const struct {
+	unsigned int takes;
+	const char *name;
+} parts[] = { { SOFT_TAKES_FOR, "for=" }, { SOFT_TAKES_OF, "of=" }, { SOFT_TAKES_TIME, "time=" },
+	{ SOFT_TAKES_RATE, "rate=" }, { SOFT_TAKES_BYTES, "bytes=" }, { SOFT_TAKES_DEVICE, "device=" },
+	{ SOFT_TAKES_PORT, "port=" }, { SOFT_TAKES_WAY, "way=" }, { SOFT_TAKES_PEER, "peer=" },
+	{ SOFT_TAKES_DATA, "data=" } };
+
 /* What a rule of the incident may, or must, say besides. */
 static const char *
 fault_takes(enum soft_incident incident, char *text, size_t size)
@@ -77,13 +89,13 @@ fault_takes(enum soft_incident incident, char *text, size_t size)
 	const struct soft_incident_line *line = &soft_incidents[incident];
 	const char *key = soft_incident_key(incident);
 
-	snprintf(text, size, "%s%s%s%s%s%s%s", line->kind == SOFT_OCCURS ? "at= call=" : "",
-	    key ? key : "", key ? "=" : "", line->takes & SOFT_TAKES_FOR ? " for=" : "",
-	    line->takes & SOFT_TAKES_OF ? " of=" : "",
-	    line->takes & SOFT_TAKES_TIME ? " time=" : "",
-	    line->takes & SOFT_TAKES_WAY  ? " way=" :
-	    line->takes & SOFT_TAKES_DATA ? " data=" :
-					    "");
+	int length = snprintf(text, size, "%s%s%s", line->kind == SOFT_OCCURS ? "at= call=" : "",
+	    key ? key : "", key ? "=" : "");
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (line->takes & parts[i].takes)
+			length +=
+			    snprintf(text + length, size - (size_t)length, " %s", parts[i].name);
 	return text + (*text == ' ');
 }
 
@@ -198,6 +210,8 @@ fault_check_options(struct argp_state *state)
 		argp_error(state, "%s needs --sweep", sweep_option);
 	if (soft_fault_options.sweep && soft_fault_options.faults)
 		argp_error(state, "--sweep chooses the faults itself; --faults is not possible");
+	if (soft_fault_options.sweep && soft_fault_options.control)
+		argp_error(state, "--sweep chooses the faults itself; --control is not possible");
 }
 
 static error_t
@@ -206,6 +220,10 @@ fault_parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case FAULTS:
 		fault_set(arg, state);
+		return 0;
+	case CONTROL:
+		soft_fault_options.control = true;
+		soft_parent_set("SOFTVERBS_CONTROL", "1");
 		return 0;
 	case SWEEP:
 		soft_fault_options.sweep = true;

@@ -13,7 +13,8 @@
 #include <stdbool.h>
 
 struct soft_fault_options {
-	bool faults; /* there are rules; they are in SOFTVERBS_FAULTS */
+	bool faults;  /* there are rules; they are in SOFTVERBS_FAULTS */
+	bool control; /* of softverbs-ctl */
 	bool sweep;
 	struct soft_rules calls;	      /* that the sweep lets fail; none: all */
 	const char *calls_text;		      /* of --calls, or NULL */

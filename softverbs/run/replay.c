@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "replay.h"
-#include "json.h"
+#include "softverbs/control/json.h"
 #include "parent.h"
 #include "softverbs/check/word.h"
 #include "softverbs/check/write.h"
@@ -168,10 +168,17 @@ void
 soft_replay_print_faults(const struct soft_record *record, char **argv, char **program)
 {
 	const char *file = getenv("SOFTVERBS_CHECK_REPORT"), *check = getenv("SOFTVERBS_CHECK");
+	const bool asked = getenv("SOFTVERBS_FAULTS");
 	char *text = NULL, *command = replay_command(record, argv, program);
 	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream;
 
+	/* With --control alone nothing may have been wanted. */
+	if (!asked && !record->fired) {
+		free(command);
+		return;
+	}
+	stream = open_memstream(&text, &size);
 	if (!stream)
 		soft_parent_fail("replay");
 	/* Between the reports of the checker. */

@@ -209,7 +209,7 @@ run_check_options(struct argp_state *state)
 
 	if (check_option && !check)
 		argp_error(state, "%s needs --check", check_option);
-	if (shared_option && !check && !soft_fault_options.faults)
+	if (shared_option && !check && !soft_fault_options.faults && !soft_fault_options.control)
 		argp_error(state, "%s needs --check or --faults", shared_option);
 	if (check && soft_fault_options.sweep)
 		argp_error(state, "--sweep and --check are not possible together");
@@ -431,8 +431,9 @@ main(int argc, char **argv)
 		run_set(RNR_TIMER, "1");
 	if (soft_fault_options.sweep)
 		return soft_sweep_run(argv, program);
-	if (check || soft_fault_options.faults)
-		return soft_parent_run(argv, program, soft_fault_options.faults);
+	if (check || soft_fault_options.faults || soft_fault_options.control)
+		return soft_parent_run(
+		    argv, program, soft_fault_options.faults || soft_fault_options.control);
 	execvp(program[0], program);
 	return soft_parent_exec_failed(program[0], errno);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sweep_file.h"
 #include "fault_option.h"
-#include "json.h"
+#include "softverbs/control/json.h"
 #include "parent.h"
 #include "softverbs/fault/errors.h"
 

@@ -54,8 +54,8 @@ struct soft_handlers {
 	void (*lost)(unsigned int slot, bool outgoing, bool gone);
 };
 
-/* Set once by soft_handlers_set(), before the first link is created. */
-extern const struct soft_handlers *soft_handlers;
+/* Set by soft_handlers_set(), before the first link is created. */
+extern const struct soft_handlers *_Atomic soft_handlers;
 
 void soft_handlers_set(const struct soft_handlers *handlers);
 

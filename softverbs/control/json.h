@@ -2,8 +2,8 @@
 /*
  * json -- strings of JSON
  */
-#ifndef SOFT_RUN_JSON_H
-#define SOFT_RUN_JSON_H
+#ifndef SOFT_CONTROL_JSON_H
+#define SOFT_CONTROL_JSON_H
 
 #include <stdio.h>
 

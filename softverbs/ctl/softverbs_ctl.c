@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * softverbs-ctl -- commands the processes of softverbs-run --control
+ *
+ * Each command but "list" and "dump" is a rule of faults.md that holds now.
+ */
+#include <config.h>
+
+#include "softverbs_ctl.h"
+
+#include <argp.h>
+#include <stdbool.h>
+
+#define FAILED 1
+#define USAGE 2
+
+const char *argp_program_version = "softverbs-ctl (" PACKAGE_NAME ") " PACKAGE_VERSION;
+
+/* What the argument of a command stands for. */
+enum kind { NOTHING, RULES, PORT, DEVICE, PEER, CONNECTION };
+
+static const struct command {
+	const char *name, *rule;
+	enum kind kind;
+} commands[] = {
+	{ "list", NULL, NOTHING },
+	{ "dump", NULL, NOTHING },
+	{ "do", "", RULES },
+	{ "fail", "", RULES },
+	{ "down", "event.port_err", PORT },
+	{ "up", "event.port_active", PORT },
+	{ "remove", "cm.device_removal", DEVICE },
+	{ "add", "device.arrival", DEVICE },
+	{ "cut", "link.cut", PEER },
+	{ "heal", "link.heal", NOTHING },
+	{ "drop", "cm.disconnected", CONNECTION },
+};
+
+static const char *process;
+
+static const struct argp_option options[] = {
+	{ "process", 'p', "PROCESS", 0,
+	    "Only those with this number, with this name of the run, or with this command", 0 },
+	{ 0 },
+};
+
+static char **words;
+
+/* The process that there is not. */
+static const char *process_of_error;
+
+/* ---- what a command asks for ---- */
+
+static const struct command *
+command_find(const char *name, struct argp_state *state)
+{
+	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	argp_error(state, "%s: no command", name);
+	return NULL;
+}
+
+/* The slot of a process, by which others know it; 0 if there is none. */
+static unsigned long
+command_slot(const char *peer)
+{
+	char *dump = NULL, *slot = NULL;
+
+	if (softverbs_ctl(peer, "dump", &dump) > 0)
+		slot = strstr(dump, "\"slot\":");
+	return slot ? strtoul(slot + strlen("\"slot\":"), NULL, 10) : 0;
+}
+
+/* The parts of a rule that the argument stands for; false if it is no process. */
+static bool
+command_write(FILE *stream, enum kind kind, const char *word)
+{
+	const size_t length = strcspn(word, "/");
+
+	if (kind == PORT || kind == DEVICE)
+		fprintf(stream, ":device=%.*s", (int)length, word);
+	if (kind == PORT && word[length])
+		fprintf(stream, ":port=%s", word + length + 1);
+	if (kind == CONNECTION)
+		fprintf(stream, ":of=%s", word);
+	if (kind == RULES)
+		fprintf(stream, "%s,", word);
+	if (kind == PEER && strchr(word, '='))
+		fprintf(stream, ":%s", word);
+	else if (kind == PEER && command_slot(word))
+		fprintf(stream, ":peer=slot%lu", command_slot(word));
+	else if (kind == PEER)
+		return false;
+	return true;
+}
+
+/* NULL with errno. */
+static char *
+command_request(const struct command *command)
+{
+	char *request = NULL;
+	bool good = true;
+	size_t size = 0;
+	FILE *stream = open_memstream(&request, &size);
+
+	if (!stream)
+		return NULL;
+	if (command->rule)
+		fprintf(stream, "do %s", command->rule);
+	else
+		fputs("dump", stream);
+	for (char **word = words + 1; good && *word; word++) {
+		process_of_error = *word;
+		good = command_write(stream, command->kind, *word);
+	}
+	if (fclose(stream))
+		return NULL;
+	errno = ESRCH;
+	return good ? request : NULL;
+}
+
+static void
+command_check(const struct command *command, struct argp_state *state)
+{
+	unsigned int count = 0;
+
+	while (words[count + 1])
+		count++;
+	if (command->kind == RULES && !count)
+		argp_error(state, "%s: no rule; write one as ibv_reg_mr, or as link.cut", words[0]);
+	if (command->kind == NOTHING && count)
+		argp_error(state, "%s takes no %s", words[0], words[1]);
+	if (command->kind != RULES && command->kind != PEER && count > 1)
+		argp_error(state, "%s: %s is one argument too many", words[0], words[2]);
+}
+
+static error_t
+command_parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'p':
+		process = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		words = state->argv + state->next;
+		command_check(command_find(words[0], state), state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no command");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = command_parse,
+	.args_doc = "COMMAND [ARGUMENT...]",
+	.doc =
+	    "List or change what processes of softverbs-run --control have, now."
+	    "\vCommands:\n"
+	    "\n"
+	    "  list                    processes, devices, ports, queue pairs, ids\n"
+	    "  dump                    the same as JSON\n"
+	    "  fail CALL[:errno=NAME]  the next call fails; or completion.send...\n"
+	    "  down, up [DEVICE[/PORT]]\n"
+	    "                          the port is down, or active again\n"
+	    "  remove, add [DEVICE]    the device is removed, or arrives again\n"
+	    "  cut [PEER] [way=in|way=out]\n"
+	    "                          no message passes between the process and others\n"
+	    "  heal                    all messages pass again\n"
+	    "  drop [N]                the Nth id is disconnected\n"
+	    "  do RULE...              what a rule of --faults says, now\n"
+	    "\n"
+	    "The exit status is 0 if a process has done it, 1 if none has, or one has refused it, "
+	    "2 for a wrong command.",
+};
+
+/* ---- what is printed ---- */
+
+/* An object of JSON, which is flat, as words "key=value". */
+static void
+print_words(const char *line, size_t length)
+{
+	bool quoted = false;
+
+	for (const char *c = line; c < line + length; c++) {
+		if (*c == '"') {
+			quoted = !quoted;
+			continue;
+		}
+		if (!quoted && (*c == '{' || *c == '}'))
+			continue;
+		if (!quoted && (*c == ':' || *c == ','))
+			putchar(*c == ',' ? ' ' : '=');
+		else
+			putchar(*c == '\\' ? *++c : *c);
+	}
+	putchar('\n');
+}
+
+static void
+print_answer(const char *text, bool json)
+{
+	const char *end;
+
+	for (const char *line = text; *line; line = end + 1) {
+		end = line + strcspn(line, "\n");
+		if (json) {
+			printf("%s%.*s", line == text ? "[\n" : ",\n", (int)(end - line), line);
+		} else {
+			fputs(strncmp(line, "{\"process\"", 10) ? "  " : "", stdout);
+			print_words(line, (size_t)(end - line));
+		}
+		if (!*end)
+			break;
+	}
+	if (json)
+		fputs("\n]\n", stdout);
+}
+
+static void
+print_error(const char *answer)
+{
+	const char *who = process_of_error ? process_of_error : "";
+
+	if (errno == ESRCH)
+		fprintf(stderr,
+		    "softverbs-ctl: no process%s%s of softverbs-run --control has made a call "
+		    "here\n",
+		    *who ? " " : "", who);
+	else if (errno == EINVAL && answer && *answer)
+		/* The others say the same. */
+		fprintf(stderr, "softverbs-ctl: %.*s\n", (int)strcspn(answer, "\n"), answer);
+	else
+		fprintf(stderr, "softverbs-ctl: %s%s%s\n", who, *who ? ": " : "", strerror(errno));
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct command *command;
+	char *request, *answer = NULL;
+
+	argp_err_exit_status = USAGE;
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
+		return USAGE;
+	command = command_find(words[0], NULL);
+	request = command_request(command);
+	if (request)
+		process_of_error = process;
+	if (!request || softverbs_ctl(process, request, &answer) < 0) {
+		print_error(answer);
+		return FAILED;
+	}
+	if (!command->rule)
+		print_answer(answer, !strcmp(command->name, "dump"));
+	free(request);
+	free(answer);
+	return fflush(stdout) || ferror(stdout) ? FAILED : 0;
+}
