@@ -30,7 +30,7 @@ shared_unlock(void) RELEASE(soft_locks.shared) UNCHECKED
 	pthread_mutex_unlock(&lock);
 }
 
-/* The device was removed: ids that are bound to it keep what they have, and new ones get another. */
+/* The device was removed: ids that are bound to it keep what they have; new ones get another. */
 static void
 shared_retire(struct shared *device) REQUIRES(soft_locks.shared)
 {

@@ -3,8 +3,8 @@
  * async -- asynchronous events of the objects of a context
  *
  * Each object has a place for an event of each type: raising one needs no memory, so none is lost
- * for lack of memory.  A type that is raised again before it was read is reported once, in the order
- * of the last time: after PORT_ERR and PORT_ACTIVE the port is active.
+ * for lack of memory.  A type that is raised again before it was read is reported once, where it
+ * was raised last: after PORT_ERR and PORT_ACTIVE the port is active.
  */
 #ifndef SOFT_ASYNC_H
 #define SOFT_ASYNC_H

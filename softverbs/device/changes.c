@@ -260,7 +260,7 @@ soft_port_moves(bool global)
 /* ---- devices ---- */
 
 static soft_ports
-devices_turn(soft_ports ports, bool away)
+changes_turn(soft_ports ports, bool away)
 {
 	const struct soft_topology *topology = soft_topology();
 	soft_ports turned = 0;
@@ -279,13 +279,13 @@ devices_turn(soft_ports ports, bool away)
 soft_ports
 soft_devices_remove(soft_ports ports)
 {
-	return devices_turn(ports, true);
+	return changes_turn(ports, true);
 }
 
 soft_ports
 soft_devices_add(soft_ports ports)
 {
-	return devices_turn(ports, false);
+	return changes_turn(ports, false);
 }
 
 void

@@ -4,7 +4,8 @@
  *
  * The processes of a user meet in one directory, which only that user may enter (directory.c).
  * It holds two sockets for each slot in use, "softverbs.1.slot.N" and "softverbs.1.wake.N", a third
- * one, "softverbs.1.control.N", if softverbs-ctl may command the process, and the file "softverbs.1.names" with an entry of two bytes for each slot and each port.  A process owns
+ * one, "softverbs.1.control.N", if softverbs-ctl may command the process, and the file
+ * "softverbs.1.names" with an entry of two bytes for each slot and each port.  A process owns
  * the entries that it has locked in that file.  The locks end with the process, so no entry
  * outlives its owner; the next owner removes what the last one left.  Nothing here waits for a
  * lock, because its owner may be stopped.

@@ -76,7 +76,7 @@ soft_faults_reset(void)
 	memset(made, 0, sizeof made);
 	fault_init_occurrences();
 	soft_commands_reset();
-	soft_fault_reset_process();
+	soft_fault_process_reset();
 }
 
 /* ---- the decision ---- */
@@ -289,7 +289,7 @@ static void
 fault_listen(void) SOFT_NO_RUNTIME_LOCK
 {
 	soft_runtime_keep();
-	(void)soft_runtime_start(); /* opening the device fails again, and says so */
+	(void)soft_runtime_start(); /* opening the device fails again, with the reason */
 }
 
 int

@@ -27,13 +27,13 @@ enum soft_incident_kind {
 
 /* What a rule may say of it, besides. */
 #define SOFT_TAKES_NOTHING 0u
-#define SOFT_TAKES_FOR 1u   /* for=SECONDS: it ends */
-#define SOFT_TAKES_OF 2u    /* of=N: the Nth object of its kind */
-#define SOFT_TAKES_TIME 4u  /* time=SECONDS: how long something lasts each time; it must */
-#define SOFT_TAKES_WAY 8u   /* way=out, way=in */
-#define SOFT_TAKES_DATA 16u /* data=HEX */
-#define SOFT_TAKES_PEER 32u /* peer=N|NAME|slotN */
-#define SOFT_TAKES_RATE 64u /* rate=BYTES a second; it must */
+#define SOFT_TAKES_FOR 1u      /* for=SECONDS: it ends */
+#define SOFT_TAKES_OF 2u       /* of=N: the Nth object of its kind */
+#define SOFT_TAKES_TIME 4u     /* time=SECONDS: how long something lasts each time; it must */
+#define SOFT_TAKES_WAY 8u      /* way=out, way=in */
+#define SOFT_TAKES_DATA 16u    /* data=HEX */
+#define SOFT_TAKES_PEER 32u    /* peer=N|NAME|slotN */
+#define SOFT_TAKES_RATE 64u    /* rate=BYTES a second; it must */
 #define SOFT_TAKES_DEVICE 128u /* device=NAME: only this one; else all */
 #define SOFT_TAKES_PORT 256u   /* port=N */
 #define SOFT_TAKES_BYTES 512u  /* bytes=N; it must */

@@ -143,7 +143,7 @@ soft_fault_started(void)
 }
 
 void
-soft_fault_reset_process(void)
+soft_fault_process_reset(void)
 {
 	pthread_mutex_init(&starting, NULL);
 	process = NULL;

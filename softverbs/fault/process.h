@@ -29,6 +29,6 @@ unsigned int soft_fault_peer(const struct soft_rule *rule);
 bool soft_fault_is_here(const struct soft_rule *rule);
 
 /* In a forked child. */
-void soft_fault_reset_process(void);
+void soft_fault_process_reset(void);
 
 #endif

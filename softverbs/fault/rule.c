@@ -183,7 +183,7 @@ rule_skip(const char *text)
 }
 
 static bool
-rules_read(struct soft_rule_reading *reading, const char *text, struct soft_rules *rules)
+rule_read_all(struct soft_rule_reading *reading, const char *text, struct soft_rules *rules)
 {
 	rules->count = 0;
 	for (text = rule_skip(text); *text; text = rule_skip(text + reading->length)) {
@@ -205,7 +205,7 @@ soft_rules_read(const char *text, struct soft_rules *rules, char *error, size_t 
 {
 	struct soft_rule_reading reading = { .error = error, .size = size };
 
-	return rules_read(&reading, text, rules);
+	return rule_read_all(&reading, text, rules);
 }
 
 bool
@@ -213,7 +213,7 @@ soft_rules_read_now(const char *text, struct soft_rules *rules, char *error, siz
 {
 	struct soft_rule_reading reading = { .now = true, .error = error, .size = size };
 
-	return rules_read(&reading, text, rules);
+	return rule_read_all(&reading, text, rules);
 }
 
 int

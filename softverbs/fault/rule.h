@@ -6,8 +6,8 @@
  *
  *	CALL[:nth=N|:each=N|:p=P][:from=SECONDS][:process=N|NAME][:device=NAME][:errno=NAME]
  *	INCIDENT[the same, but for errno=][:status=NAME|:errno=NAME|:reason=N][:data=HEX]
- *	INCIDENT:at=SECONDS|:call=CALL[the same][:for=SECONDS][:time=SECONDS][:rate=BYTES][:bytes=N][:of=N]
- *		[:port=N][:way=out|:way=in][:peer=N|NAME|slotN]
+ *	INCIDENT:at=SECONDS|:call=CALL[the same][:for=SECONDS][:time=SECONDS][:of=N]
+ *		[:rate=BYTES][:bytes=N][:port=N][:way=out|:way=in][:peer=N|NAME|slotN]
  *
  * CALL is a name, or a pattern with "*" and "?" for all calls that can fail and match, and so is
  * INCIDENT, which has a point in its name (incidents.h).  What follows "#" up to the end of the

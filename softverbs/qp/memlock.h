@@ -4,8 +4,9 @@
  *
  * The software device locks nothing.  With SOFTVERBS_MEMLOCK each region counts with its pages
  * against RLIMIT_MEMLOCK nevertheless, and with a rule against that of the rule, so that a program
- * can be tested with the limit that it will have.  A kernel counts a page as often as it is registered, and so does this; it exempts
- * CAP_IPC_LOCK, and this does not.
+ * can be tested with the limit that it will have.
+ * A kernel counts a page as often as it is registered, and so does this; it exempts CAP_IPC_LOCK,
+ * and this does not.
  */
 #ifndef SOFT_MEMLOCK_H
 #define SOFT_MEMLOCK_H

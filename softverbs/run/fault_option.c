@@ -78,9 +78,9 @@ static const struct {
 	unsigned int takes;
 	const char *name;
 } parts[] = { { SOFT_TAKES_FOR, "for=" }, { SOFT_TAKES_OF, "of=" }, { SOFT_TAKES_TIME, "time=" },
-	{ SOFT_TAKES_RATE, "rate=" }, { SOFT_TAKES_BYTES, "bytes=" }, { SOFT_TAKES_DEVICE, "device=" },
-	{ SOFT_TAKES_PORT, "port=" }, { SOFT_TAKES_WAY, "way=" }, { SOFT_TAKES_PEER, "peer=" },
-	{ SOFT_TAKES_DATA, "data=" } };
+	{ SOFT_TAKES_RATE, "rate=" }, { SOFT_TAKES_BYTES, "bytes=" },
+	{ SOFT_TAKES_DEVICE, "device=" }, { SOFT_TAKES_PORT, "port=" }, { SOFT_TAKES_WAY, "way=" },
+	{ SOFT_TAKES_PEER, "peer=" }, { SOFT_TAKES_DATA, "data=" } };
 
 /* What a rule of the incident may, or must, say besides. */
 static const char *

@@ -80,6 +80,9 @@ static const struct setting of_device[] = {
 	    "Set by softverbs-run --faults and --sweep: where calls are counted" },
 	{ "SOFTVERBS_FAULTS_PROCESSES", "PATH", NULL, NULL,
 	    "Set by softverbs-run --sweep: the socket where processes announce themselves" },
+	{ "SOFTVERBS_CONTROL", "0 or 1", "0", NULL,
+	    "softverbs-ctl may list and change what the process has; softverbs-run --control sets "
+	    "1" },
 	{ "SOFTVERBS_DEBUG", "0 or 1", "0", NULL,
 	    "Connections that are refused or closed are reported, with the reason" },
 	{ "XDG_RUNTIME_DIR", "DIRECTORY", NULL, NULL,

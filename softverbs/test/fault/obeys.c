@@ -6,7 +6,7 @@
  * The topology has two devices with two ports each.  Prints a line for each subject, with "ok" or
  * with what was not so.
  */
-#include "softverbs/ctl/softverbs_ctl.h"
+#include "softverbs/control/softverbs_ctl.h"
 
 #include "softverbs/test/pair.h"
 
@@ -259,7 +259,7 @@ hostile(void)
 	SEE(ends(silent[0]));
 	for (int i = 0; i < CLIENTS; i++)
 		close(silent[i]);
-	subject("those that say nothing keep nobody out");
+	subject("those that say nothing keep no one out");
 	for (int i = 0; i < CLIENTS; i++) {
 		deaf[i] = call();
 		SEE(write(deaf[i], "\ndump", 5) == 5);

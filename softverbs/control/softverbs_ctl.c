@@ -52,7 +52,7 @@ static const char *process_of_error;
 /* ---- what a command asks for ---- */
 
 static const struct command *
-command_find(const char *name, struct argp_state *state)
+ctl_find(const char *name, struct argp_state *state)
 {
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(commands[i].name, name))
@@ -63,7 +63,7 @@ command_find(const char *name, struct argp_state *state)
 
 /* The slot of a process, by which others know it; 0 if there is none. */
 static unsigned long
-command_slot(const char *peer)
+ctl_slot(const char *peer)
 {
 	char *dump = NULL, *slot = NULL;
 
@@ -74,7 +74,7 @@ command_slot(const char *peer)
 
 /* The parts of a rule that the argument stands for; false if it is no process. */
 static bool
-command_write(FILE *stream, enum kind kind, const char *word)
+ctl_write(FILE *stream, enum kind kind, const char *word)
 {
 	const size_t length = strcspn(word, "/");
 
@@ -88,8 +88,8 @@ command_write(FILE *stream, enum kind kind, const char *word)
 		fprintf(stream, "%s,", word);
 	if (kind == PEER && strchr(word, '='))
 		fprintf(stream, ":%s", word);
-	else if (kind == PEER && command_slot(word))
-		fprintf(stream, ":peer=slot%lu", command_slot(word));
+	else if (kind == PEER && ctl_slot(word))
+		fprintf(stream, ":peer=slot%lu", ctl_slot(word));
 	else if (kind == PEER)
 		return false;
 	return true;
@@ -97,7 +97,7 @@ command_write(FILE *stream, enum kind kind, const char *word)
 
 /* NULL with errno. */
 static char *
-command_request(const struct command *command)
+ctl_request(const struct command *command)
 {
 	char *request = NULL;
 	bool good = true;
@@ -112,7 +112,7 @@ command_request(const struct command *command)
 		fputs("dump", stream);
 	for (char **word = words + 1; good && *word; word++) {
 		process_of_error = *word;
-		good = command_write(stream, command->kind, *word);
+		good = ctl_write(stream, command->kind, *word);
 	}
 	if (fclose(stream))
 		return NULL;
@@ -121,7 +121,7 @@ command_request(const struct command *command)
 }
 
 static void
-command_check(const struct command *command, struct argp_state *state)
+ctl_check(const struct command *command, struct argp_state *state)
 {
 	unsigned int count = 0;
 
@@ -136,7 +136,7 @@ command_check(const struct command *command, struct argp_state *state)
 }
 
 static error_t
-command_parse(int key, char *arg, struct argp_state *state)
+ctl_parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
 	case 'p':
@@ -144,7 +144,7 @@ command_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARGS:
 		words = state->argv + state->next;
-		command_check(command_find(words[0], state), state);
+		ctl_check(ctl_find(words[0], state), state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "no command");
@@ -156,7 +156,7 @@ command_parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {
 	.options = options,
-	.parser = command_parse,
+	.parser = ctl_parse,
 	.args_doc = "COMMAND [ARGUMENT...]",
 	.doc =
 	    "List or change what processes of softverbs-run --control have, now."
@@ -182,7 +182,7 @@ static const struct argp argp = {
 
 /* An object of JSON, which is flat, as words "key=value". */
 static void
-print_words(const char *line, size_t length)
+ctl_print_words(const char *line, size_t length)
 {
 	bool quoted = false;
 
@@ -202,7 +202,7 @@ print_words(const char *line, size_t length)
 }
 
 static void
-print_answer(const char *text, bool json)
+ctl_print_answer(const char *text, bool json)
 {
 	const char *end;
 
@@ -212,7 +212,7 @@ print_answer(const char *text, bool json)
 			printf("%s%.*s", line == text ? "[\n" : ",\n", (int)(end - line), line);
 		} else {
 			fputs(strncmp(line, "{\"process\"", 10) ? "  " : "", stdout);
-			print_words(line, (size_t)(end - line));
+			ctl_print_words(line, (size_t)(end - line));
 		}
 		if (!*end)
 			break;
@@ -222,7 +222,7 @@ print_answer(const char *text, bool json)
 }
 
 static void
-print_error(const char *answer)
+ctl_print_error(const char *answer)
 {
 	const char *who = process_of_error ? process_of_error : "";
 
@@ -247,16 +247,16 @@ main(int argc, char **argv)
 	argp_err_exit_status = USAGE;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return USAGE;
-	command = command_find(words[0], NULL);
-	request = command_request(command);
+	command = ctl_find(words[0], NULL);
+	request = ctl_request(command);
 	if (request)
 		process_of_error = process;
 	if (!request || softverbs_ctl(process, request, &answer) < 0) {
-		print_error(answer);
+		ctl_print_error(answer);
 		return FAILED;
 	}
 	if (!command->rule)
-		print_answer(answer, !strcmp(command->name, "dump"));
+		ctl_print_answer(answer, !strcmp(command->name, "dump"));
 	free(request);
 	free(answer);
 	return fflush(stdout) || ferror(stdout) ? FAILED : 0;
