@@ -592,6 +592,35 @@ TEST(async_events__of_two_objects__take_turns)
 	ck_assert(!async_ready(a.context));
 }
 
+/* Else a port that is active again seems to be down.  The types in a row; what is read of them. */
+/* origin: issue38.1 */
+TEST_LOOP(async_events__of_a_port__are_read_in_the_order_of_their_last_time, 3)
+{
+	static const struct {
+		enum ibv_event_type raised[3], read[2];
+	} events[] = {
+		{ { IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ACTIVE },
+		    { IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE } },
+		{ { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ERR },
+		    { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR } },
+		{ { IBV_EVENT_PORT_ACTIVE, IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE },
+		    { IBV_EVENT_PORT_ERR, IBV_EVENT_PORT_ACTIVE } },
+	};
+	struct soft_context *ctx = soft_context_of(a.context);
+	struct ibv_async_event event;
+
+	for (int i = 0; i < 3; i++)
+		soft_async_raise(ctx, &ctx->ports[1], events[_i].raised[i]);
+	for (int i = 0; i < 2; i++) {
+		ck_assert(async_ready(a.context));
+		ck_assert_int_eq(ibv_get_async_event(a.context, &event), 0);
+		ck_assert_int_eq(event.event_type, events[_i].read[i]);
+		ck_assert_int_eq(event.element.port_num, 2);
+		ibv_ack_async_event(&event);
+	}
+	ck_assert(!async_ready(a.context));
+}
+
 /*
  * The other end of a transfer reports what failed here after the locks: meanwhile this end may fail
  * by itself, or be reset.
