@@ -27,6 +27,10 @@ static const struct {
 	[IBV_WR_SEND_WITH_INV] = { true, true, false, IBV_WC_SEND },
 };
 
+_Static_assert(offsetof(struct ibv_send_wr, wr.rdma.remote_addr) ==
+		   offsetof(struct ibv_send_wr, wr.atomic.remote_addr),
+    "a request has one remote address");
+
 static void
 post_sq_copy_inline(char *to, const struct ibv_sge *sge, int n)
 {
@@ -79,7 +83,8 @@ post_sq_append(struct soft_qp *qp, const struct ibv_send_wr *wr, enum ibv_mw_typ
 	send->signaled = sq->sig_all || wr->send_flags & IBV_SEND_SIGNALED;
 	send->executed = send->judged = false;
 	send->due = soft_troubles(SOFT_TROUBLE_SLOW) ? soft_slow_due(length) : 0;
-	send->remote_addr = atomic ? wr->wr.atomic.remote_addr : wr->wr.rdma.remote_addr;
+	/* Those of an atomic have the same place. */
+	send->remote_addr = wr->wr.rdma.remote_addr;
 	send->rkey = atomic ? wr->wr.atomic.rkey : wr->wr.rdma.rkey;
 	send->compare_add = wr->wr.atomic.compare_add;
 	send->swap = wr->wr.atomic.swap;

@@ -17,6 +17,19 @@ responder_take_receive(struct soft_qp *qp) REQUIRES(soft_locks.receive)
 	return qp->has_current;
 }
 
+/* The receive that was taken completes with an error, and the requester gets another. */
+static __attribute__((cold, noinline)) enum ibv_wc_status
+responder_fail_receive(struct soft_qp *qp, enum ibv_wc_status status, enum ibv_wc_status answer,
+    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+{
+	struct ibv_wc wc = {
+		.opcode = IBV_WC_RECV, .status = status, .byte_len = qp->message.length
+	};
+
+	(void)soft_receive_complete(qp, &wc, true);
+	return soft_responder_refuse(qp, SOFT_NO_EVENT, answer, deferred);
+}
+
 /*
  * A rule lets the receive that was taken complete with an error.  The requester gets what a
  * responder answers that cannot execute a request.
@@ -40,7 +53,6 @@ responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
     REQUIRES(soft_locks.receive)
 {
 	struct soft_message *message = &qp->message;
-	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_LEN_ERR };
 
 	message->target = (struct soft_cursor){
 		.sge = qp->current.sge,
@@ -53,9 +65,7 @@ responder_message_begin_send(struct soft_qp *qp, struct soft_deferred *deferred)
 			   responder_fate(
 			       qp, SOFT_INCIDENT_COMPLETION_RECV, IBV_WC_RECV, deferred) :
 			   IBV_WC_SUCCESS;
-	wc.byte_len = message->length;
-	(void)soft_receive_complete(qp, &wc, true);
-	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_INV_REQ_ERR, deferred);
+	return responder_fail_receive(qp, IBV_WC_LOC_LEN_ERR, IBV_WC_REM_INV_REQ_ERR, deferred);
 }
 
 SOFT_FOREIGN_ACCESS static uint64_t
@@ -150,12 +160,9 @@ static enum ibv_wc_status
 responder_message_invalidate(struct soft_qp *qp, struct soft_deferred *deferred)
     REQUIRES(soft_locks.receive)
 {
-	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_REM_INV_REQ_ERR };
-
 	if (soft_mw_invalidate(qp, qp->message.imm_data))
 		return IBV_WC_SUCCESS;
-	(void)soft_receive_complete(qp, &wc, true);
-	return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_ACCESS_ERR, deferred);
+	return responder_fail_receive(qp, IBV_WC_REM_INV_REQ_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 }
 
 enum ibv_wc_status
@@ -163,7 +170,6 @@ soft_message_data(
     struct soft_qp *qp, struct soft_cursor *source, uint32_t length, struct soft_deferred *deferred)
 {
 	struct soft_message *message = &qp->message;
-	struct ibv_wc wc = { .opcode = IBV_WC_RECV, .status = IBV_WC_LOC_PROT_ERR };
 
 	message->received += length;
 	switch (soft_copy(&message->target, source, length)) {
@@ -179,8 +185,7 @@ soft_message_data(
 		if (message->target.access & IBV_ACCESS_REMOTE_WRITE)
 			return soft_responder_refuse(
 			    qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
-		(void)soft_receive_complete(qp, &wc, true);
-		return soft_responder_refuse(qp, SOFT_NO_EVENT, IBV_WC_REM_OP_ERR, deferred);
+		return responder_fail_receive(qp, IBV_WC_LOC_PROT_ERR, IBV_WC_REM_OP_ERR, deferred);
 	}
 }
 
