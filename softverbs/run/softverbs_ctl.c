@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include "softverbs_ctl.h"
+#include "streams.h"
 
 #include <argp.h>
 #include <stdbool.h>
@@ -238,13 +239,27 @@ ctl_print_error(const char *answer)
 		fprintf(stderr, "softverbs-ctl: %s%s%s\n", who, *who ? ": " : "", strerror(errno));
 }
 
+/* Also of the help and the version, which argp_parse() prints before it ends the process. */
+static void
+ctl_check_written(void)
+{
+	if (soft_streams_flush())
+		return;
+	fprintf(stderr, "softverbs-ctl: standard output: %s\n",
+	    errno ? strerror(errno) : "it cannot be written");
+	_exit(FAILED);
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct command *command;
 	char *request, *answer = NULL;
 
+	soft_streams_open();
 	argp_err_exit_status = USAGE;
+	if (atexit(ctl_check_written))
+		return FAILED;
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return USAGE;
 	command = ctl_find(words[0], NULL);
@@ -259,5 +274,5 @@ main(int argc, char **argv)
 		ctl_print_answer(answer, !strcmp(command->name, "dump"));
 	free(request);
 	free(answer);
-	return fflush(stdout) || ferror(stdout) ? FAILED : 0;
+	return 0;
 }
