@@ -192,10 +192,11 @@ removal(void)
 	open_ends();
 	SEE(send_status() == IBV_WC_SUCCESS);
 	SEE(other_context && !ibv_close_device(other_context));
+	/* Also while it has no device. */
+	ends_close(&one, &two);
 	SEE(obeys("do cm.device_removal:device=soft0:for=0.05"));
 	while (devices_there() == 1)
 		;
-	ends_close(&one, &two);
 	device_open();
 	open_ends();
 	SEE(send_status() == IBV_WC_SUCCESS);
