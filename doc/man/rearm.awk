@@ -163,7 +163,7 @@ function write_arguments(name,   text, n, i, a, key) {
 function write_codes(name,   i, n, word, j, all) {
   put(".Sh RETURN VALUES")
   if (!codes) {
-    words(said[name])
+    words(prototype[name] ~ /^void / ? "It returns nothing." : said[name])
     return
   }
   put(".Bl -tag -width Ds")
@@ -231,10 +231,14 @@ function write_threads(name,   text) {
   }
 }
 
-# The parts of the example that make the call, behind the structures that they use.
+# The parts of the example that make the call, behind the structures and functions that they use.
 function write_example(name,   i, k, all, used, key) {
   for (i = 1; i <= chunks; i++)
     if (chunk[i] ~ ("[^a-z_]" name "[^a-z_]")) used[i] = 1
+  for (i = chunks; i > 1; i--)
+    if (i in used)
+      for (k = 1; k < i; k++)
+        if (match(chunk[k], /\n[a-z_]+\(/) && chunk[i] ~ ("[^a-z_]" substr(chunk[k], RSTART + 1, RLENGTH - 2) "[^a-z_]")) used[k] = 1
   for (i = 1; i <= chunks; i++)
     if (i in used)
       for (k = 1; k <= chunks; k++)

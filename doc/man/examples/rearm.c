@@ -10,6 +10,7 @@
 struct worker {
 	struct rearm_queue *queue;
 	void (*handle)(struct worker *worker, const struct ibv_wc *wc);
+	void (*broken)(struct worker *worker, int error);
 	void *arg;
 };
 
@@ -31,6 +32,8 @@ drain(void *arg, const struct ibv_wc *wc, int n, int more)
 		r = rearm_queue_enable(
 		    worker->queue, REARM_SINGLE, NULL, REARM_NEW);
 	} while (r == -EAGAIN); /* a completion came: drain again */
+	if (r)
+		worker->broken(worker, r); /* callbacks are off */
 }
 
 static void
@@ -139,10 +142,10 @@ static void
 run(struct rearm_loop *loop, int epoll, void (*serve)(void *data),
     int *left)
 {
-	struct epoll_event ready[8], own = { .events = EPOLLIN };
+	struct epoll_event ready[8], of_loop = { .events = EPOLLIN };
 	int timeout, n;
 
-	if (epoll_ctl(epoll, EPOLL_CTL_ADD, rearm_loop_fd(loop), &own))
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, rearm_loop_fd(loop), &of_loop))
 		return;
 	while (*left > 0) {
 		(void)rearm_loop_dispatch(loop, 64, 0);

@@ -84,8 +84,9 @@ int rearm_loop_free(struct rearm_loop *loop);
 
 /*
  * Returns the descriptor of a loop without threads, to be watched for input by epoll or another
- * loop.  It stays readable until rearm_loop_dispatch() has read what made it so.  It stays that of
- * the library: do not read it or close it.
+ * loop.  It stays readable until rearm_loop_dispatch() has read what made it so; with EPOLLET, too,
+ * nothing is missed if rearm_loop_trywait() is asked before each sleep.  It stays that of the
+ * library: do not read it or close it.
  *
  *	>= 0		the descriptor
  *	-EINVAL		the loop has threads
@@ -110,10 +111,11 @@ int rearm_loop_trywait(struct rearm_loop *loop, int *timeout);
  * Reads the notifications of a loop without threads, and makes the callbacks that are due, on the
  * calling thread.
  *
- *	`budget`	it begins no further turn after so many notifications and callbacks of
- *			queues; a turn serves each queue once, with up to 64 completions
+ *	`budget`	at least 1.  It begins no further turn after so many notifications and
+ *			callbacks of queues; a turn serves each queue once, with up to 64
+ *			completions.  A small one returns sooner to the program's own descriptors
  *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1:
- *			without limit
+ *			without limit.  A signal that is handled ends the wait
  *
  *	>= 0		how many notifications it has read and queues it has served
  *	-EINVAL		the loop has threads, or budget is less than 1
@@ -236,7 +238,8 @@ int rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned
  * inside, and the queue must not be used.  Inside a callback of the queue it does not wait for that
  * one: the queue is released when it returns.  A thread in rearm_queue_wait() returns -ECANCELED.
  * The program destroys its queue pairs first: a completion queue that is in use is not destroyed.
- * Two callbacks that free the queue of each other wait without end.
+ * Two callbacks that free the queue of each other wait without end.  The library keeps its memory,
+ * about 1 KiB, for queues to come.
  *
  *	0		it is freed; also if queue is NULL
  *	-ENODEV		it was freed before, in a callback that has not returned
@@ -273,7 +276,9 @@ typedef void rearm_function(void *arg, const struct ibv_wc *wc, int n, int more)
 struct rearm_upcall {
 	rearm_function *function;
 	void *arg;
-	int batch; /* at least 1; a callback gets up to so many completions, and to REARM_BATCH */
+	/* at least 1, under NOTIFY too; a callback gets up to so many completions, and to
+	 * REARM_BATCH */
+	int batch;
 };
 
 /*
@@ -294,14 +299,18 @@ struct rearm_request {
  * calls `done` of the request of each completion, the oldest first.  A completion whose wr_id is 0
  * has no request, and nothing is called.  All completions of a batch are served, also after `done`
  * of one has disabled or freed the queue; so with a batch above 1 `done` keeps the memory of other
- * requests.  Not for NOTIFY, under which a callback gets no completion.  Thread-safe; `arg`, `wc`,
- * `n` and `more` as rearm_function.
+ * requests.  Not for NOTIFY, under which a callback gets no completion.  Thread-safe.
+ *
+ *	`arg`	the third argument of each `done`
+ *	`wc`, `n`  the completions
+ *	`more`	not used
  */
 void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
 
 /*
- * Enables callbacks, or changes them.  They go on until another call of these three functions.  In
- * one step it requests a notification and polls the device, so no completion is missed.
+ * Enables callbacks, or changes them.  They go on until the next call of this function, of
+ * rearm_queue_disable() or of rearm_queue_teardown().  In one step it requests a notification and
+ * polls the device, so no completion is missed.
  *
  *	`policy`	SINGLE, NOTIFY or MANY
  *	`upcall`	copied; NULL: as before.  What runs already keeps the one that it has
@@ -312,7 +321,8 @@ void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
  *	-EBUSY		a thread is in rearm_queue_wait()
  *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; upcall
  *			has rearm_call_requests(), and policy is NOTIFY; the queue has events
- *	-EIO		the device cannot be armed or polled, or the channel is lost
+ *	-EIO		the device cannot be armed or polled, which may pass: call again.  Or the
+ *			channel is lost
  *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
  *	-ENODEV		the queue is being freed
  *	-ENOMEM, -ENOSPC, -EMFILE, -ENFILE  no memory, thread or descriptor
@@ -407,8 +417,8 @@ union rearm_event {
  * async_fd does not block, and the program does not call ibv_get_async_event() for it.
  *
  *	`loop`		makes its callbacks
- *	`context`	the device, which has no other queue of this kind; open until the queue is
- *			freed
+ *	`context`	the device, open until the queue is freed.  It has no other queue of this
+ *			kind, which is not checked
  *	`attr`		failed, arg and spin count, and flags are 0; NULL: all are 0
  *	`queue`		output: the queue
  *
@@ -426,9 +436,11 @@ int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context
  * that waits for an event itself, as rdma_create_ep() or those for an id without a channel, is not
  * for ids of this channel.  An event may come on another thread before the call that causes it, as
  * rdma_resolve_addr(), has returned: that call still uses the id, so the callback must not destroy
- * it until then.
+ * it until then.  When DISCONNECTED comes the requests of this side are not flushed yet: call
+ * rdma_disconnect().  A program that makes such calls links librdmacm itself, by -lrdmacm.
  *
- *	`channel`	has no other queue; exists until the queue is freed
+ *	`channel`	exists until the queue is freed.  It has no other queue, which is not
+ *			checked
  *
  *	0, -EINVAL, -ENOMEM, -EMFILE, -ENFILE, other values  as rearm_queue_adopt_async()
  */

@@ -15,6 +15,7 @@
 struct worker {
 	DAT_EVD_HANDLE evd;
 	void (*handle)(struct worker *worker, const DAT_EVENT *event);
+	void (*broken)(struct worker *worker, DAT_RETURN ret);
 	void *arg;
 };
 
@@ -35,6 +36,8 @@ drain(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events)
 		ret = dat_evd_modify_upcall(
 		    worker->evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, DAT_UPCALL_INVOC_NEW);
 	} while (DAT_GET_TYPE(ret) == DAT_INVALID_STATE); /* an event came: drain again */
+	if (ret != DAT_SUCCESS)
+		worker->broken(worker, ret); /* upcalls are off */
 }
 
 static void
@@ -110,6 +113,13 @@ count(struct worker *worker, const DAT_EVENT *event)
 	work->done++;
 }
 
+static void
+not_broken(struct worker *worker, DAT_RETURN ret)
+{
+	(void)worker;
+	dt_ok(ret);
+}
+
 static struct worker *
 worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy, DAT_UPCALL_FUNC func,
     DAT_EVD_FLAGS flags)
@@ -120,7 +130,7 @@ worker_open(struct dt_side *side, struct work *work, DAT_UPCALL_POLICY policy, D
 	memset(work, 0, sizeof *work);
 	work->side = side;
 	work->last = -1;
-	*worker = (struct worker){ .handle = count, .arg = work };
+	*worker = (struct worker){ .handle = count, .broken = not_broken, .arg = work };
 	dt_ok(dat_evd_kcreate(side->ia, 64, policy, &object, flags, &worker->evd));
 	return worker;
 }
@@ -348,6 +358,36 @@ TEST_LOOP(last_event__frees_its_evd_from_the_upcall__no_other_comes, dt_personal
 	dt_await_count(&work.done, 10);
 	dt_nap_ms(8);
 	ck_assert_int_eq(work.done, 10);
+	dt_side_close(&side);
+	free(worker);
+}
+
+static _Atomic(int) broken_by;
+
+static void
+notes_cause(struct worker *worker, DAT_RETURN ret)
+{
+	(void)worker;
+	broken_by = (int)DAT_GET_TYPE(ret);
+}
+
+/* clause: c.14.23 */
+TEST(drain__the_evd_is_freed_meanwhile__broken_is_told)
+{
+	struct worker *worker;
+	struct dt_side side;
+	struct work work;
+
+	dt_side_open(&side, "soft", DT_SEPARATE);
+	worker =
+	    worker_open(&side, &work, DAT_UPCALL_SINGLE_INSTANCE, drain, DAT_EVD_SOFTWARE_FLAG);
+	worker->handle = frees_at_value_9;
+	worker->broken = notes_cause;
+	broken_by = DAT_SUCCESS;
+	dt_post_se(worker->evd, 9);
+	dt_await_count(&broken_by, DAT_INVALID_HANDLE);
+	ck_assert_int_eq(broken_by, DAT_INVALID_HANDLE);
+	ck_assert_int_eq(work.done, 1);
 	dt_side_close(&side);
 	free(worker);
 }
