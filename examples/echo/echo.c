@@ -51,8 +51,8 @@ main(void)
 			err(1, "post");
 	if (rearm_queue_enable(queue, REARM_SINGLE, &upcall, REARM_ANY) || rdma_accept(id, NULL))
 		errx(1, "not accepted");
-	if (!rdma_get_cm_event(id->channel, &event)) /* the end of the connection */
-		rdma_ack_cm_event(event);
+	if (rdma_get_cm_event(id->channel, &event) || rdma_ack_cm_event(event))
+		err(1, "the end of the connection");
 	rearm_queue_teardown(queue);
 	rdma_destroy_qp(id);
 	rdma_dereg_mr(mr);

@@ -161,7 +161,7 @@ line_connect(struct line *line, struct ibv_cq *send_cq, struct ibv_cq *recv_cq)
 void
 line_close(struct line *line)
 {
-	rdma_disconnect(line->id);
+	must(!rdma_disconnect(line->id), "rdma_disconnect"); /* for which the server waits */
 	pthread_join(line->thread, NULL);
 	rdma_destroy_ep(line->id);
 	if (--lines == 0)

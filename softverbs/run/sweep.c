@@ -5,6 +5,7 @@
 #include "replay.h"
 #include "streams.h"
 #include "sweep_file.h"
+#include "sweep_plan.h"
 #include "tally_file.h"
 
 #include <errno.h>
@@ -30,18 +31,22 @@
 /* A run hangs after so many times the one without faults, and not before --hang-after. */
 #define TIMES 10
 
-#define CLEAN_RUNS 2
-
-#define POINTS 1024
+/*
+ * Without faults a program runs so often.  If it does not make the same calls each time, more runs
+ * show which ones those are, in this time.
+ */
+#define CLEAN_RUNS 5
+#define CLEAN_RUNS_MOST 20
+#define CLEAN_TIME (30 * SECOND)
 
 struct sweep {
 	char **argv, **program;
-	char *folder, *clean;		   /* of all runs; the output of one without faults */
-	struct soft_sweep_run *clean_runs; /* CLEAN_RUNS */
-	struct soft_sweep_run *runs;	   /* one a job */
-	pid_t *workers;			   /* 0: the job is free */
-	int status;			   /* of the last one that has ended */
-	unsigned int *places;		   /* the points that the jobs run */
+	char *folder, *clean; /* of all runs; the output of one without faults */
+	struct soft_clean_runs clean_runs;
+	struct soft_sweep_run *runs; /* one a job */
+	pid_t *workers;		     /* 0: the job is free */
+	int status;		     /* of the last one that has ended */
+	unsigned int *places;	     /* the points that the jobs run */
 	struct soft_point *points;
 	unsigned int count;
 	uint64_t limit;
@@ -289,28 +294,40 @@ sweep_try_compare(struct sweep *sweep)
 }
 
 static void
-sweep_run_clean(struct sweep *sweep)
+sweep_run_clean_once(struct sweep *sweep)
 {
 	const struct soft_outcome *outcome = &sweep->runs[0].outcome;
+
+	sweep_start(sweep, 0, sweep->count);
+	sweep_wait(sweep);
+	if (!sweep->runs[0].done || !outcome->known)
+		sweep_refuse(sweep, "%s could not be run", 0);
+	if (outcome->late)
+		sweep_refuse(sweep, "%s does not end by itself in %d s without faults",
+		    (int)(CLEAN_LIMIT / SECOND));
+	if (WIFSIGNALED(outcome->status) || soft_point_crash(outcome))
+		sweep_refuse(
+		    sweep, "%s is ended by signal %d without faults", soft_point_crash(outcome));
+	if (WEXITSTATUS(outcome->status))
+		sweep_refuse(
+		    sweep, "%s ends with status %d without faults", WEXITSTATUS(outcome->status));
+	sweep->clean_runs.runs[sweep->clean_runs.count++] = sweep->runs[0];
+	if (outcome->length * TIMES > sweep->limit)
+		sweep->limit = outcome->length * TIMES;
+}
+
+static void
+sweep_run_clean(struct sweep *sweep)
+{
+	const struct soft_clean_runs *clean = &sweep->clean_runs;
+	uint64_t passed = 0;
 	char *output;
 
-	for (unsigned int i = 0; i < CLEAN_RUNS; i++) {
-		sweep_start(sweep, 0, sweep->count);
-		sweep_wait(sweep);
-		if (!sweep->runs[0].done || !outcome->known)
-			sweep_refuse(sweep, "%s could not be run", 0);
-		if (outcome->late)
-			sweep_refuse(sweep, "%s does not end by itself in %d s without faults",
-			    (int)(CLEAN_LIMIT / SECOND));
-		if (WIFSIGNALED(outcome->status) || soft_point_crash(outcome))
-			sweep_refuse(sweep, "%s is ended by signal %d without faults",
-			    soft_point_crash(outcome));
-		if (WEXITSTATUS(outcome->status))
-			sweep_refuse(sweep, "%s ends with status %d without faults",
-			    WEXITSTATUS(outcome->status));
-		sweep->clean_runs[i] = sweep->runs[0];
-		if (outcome->length * TIMES > sweep->limit)
-			sweep->limit = outcome->length * TIMES;
+	while (
+	    clean->count < CLEAN_RUNS || (clean->count < CLEAN_RUNS_MOST && passed < CLEAN_TIME &&
+					     soft_sweep_plan_varies(clean))) {
+		sweep_run_clean_once(sweep);
+		passed += sweep->runs[0].outcome.length;
 	}
 	if (asprintf(&output, "%s/0/output", sweep->folder) < 0 || rename(output, sweep->clean))
 		soft_parent_fail(sweep->folder);
@@ -318,106 +335,6 @@ sweep_run_clean(struct sweep *sweep)
 }
 
 /* ---- the points ---- */
-
-/* The error with which the call fails in the sweep, or 0 if it does not. */
-static int
-sweep_error(enum soft_call call, unsigned int number, const char *name)
-{
-	const struct soft_rules *calls = &soft_fault_options.calls;
-	const struct soft_rule *rule;
-
-	if (!calls->count)
-		return soft_calls[call].errors[0];
-	for (unsigned int i = 0; i < calls->count; i++) {
-		rule = &calls->rules[i];
-		if (rule->calls[call] && (!rule->process || rule->process == number) &&
-		    (!*rule->name || !strcmp(rule->name, name)))
-			return rule->error ? rule->error : soft_calls[call].errors[0];
-	}
-	return 0;
-}
-
-/* How many calls of the process fail, one after the other: those that each run has made. */
-static unsigned int
-sweep_calls(const struct sweep *sweep, enum soft_call call, unsigned int number)
-{
-	const struct soft_record *first = &sweep->clean_runs[0].record;
-	unsigned int least = soft_fault_options.depth, calls, same;
-
-	for (unsigned int i = 0; i < CLEAN_RUNS; i++) {
-		same = soft_point_same_process(first, number, &sweep->clean_runs[i].record);
-		calls = sweep->clean_runs[i].record.process[same - 1].calls[call];
-		if (calls < least)
-			least = calls;
-	}
-	return least;
-}
-
-/*
- * What rules call the process: its number if its command is another one each time, as one with a
- * number of a process or the name of a temporary file.
- */
-static void
-sweep_name_process(const struct sweep *sweep, unsigned int number, char name[SOFT_PROCESS_NAME])
-{
-	const struct soft_record *first = &sweep->clean_runs[0].record;
-	const char *own = first->process[number - 1].name;
-	unsigned int same;
-
-	soft_record_process_name(first, number, name);
-	for (unsigned int i = 1; i < CLEAN_RUNS; i++) {
-		same = soft_point_same_process(first, number, &sweep->clean_runs[i].record);
-		if (strcmp(sweep->clean_runs[i].record.process[same - 1].name, own) != 0)
-			snprintf(name, SOFT_PROCESS_NAME, "%u", number);
-	}
-}
-
-static void
-sweep_add_point(struct sweep *sweep, const struct soft_point *point)
-{
-	/* In parts, of which each is large. */
-	if (sweep->count % POINTS == 0) {
-		sweep->points =
-		    reallocarray(sweep->points, sweep->count + POINTS, sizeof *sweep->points);
-		if (!sweep->points)
-			soft_parent_fail("points");
-	}
-	sweep->points[sweep->count++] = *point;
-}
-
-static int
-sweep_compare_points(const void *left, const void *right)
-{
-	const struct soft_point *a = left, *b = right;
-	const int order = strcmp(a->process, b->process);
-
-	if (order)
-		return order;
-	if (a->call != b->call)
-		return a->call < b->call ? -1 : 1;
-	return a->n < b->n ? -1 : a->n > b->n;
-}
-
-/* The order does not depend on which process made its first call earlier. */
-static void
-sweep_plan(struct sweep *sweep)
-{
-	struct soft_point point = { 0 };
-	unsigned int calls;
-
-	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++) {
-		sweep_name_process(sweep, number, point.process);
-		for (point.call = 0; point.call < SOFT_CALL_COUNT; point.call++) {
-			calls = sweep_calls(sweep, point.call, number);
-			point.error = sweep_error(point.call, number, point.process);
-			for (point.n = 1; point.error && point.n <= calls; point.n++)
-				sweep_add_point(sweep, &point);
-		}
-	}
-	if (!sweep->count)
-		sweep_refuse(sweep, "%s makes no call that the sweep could let fail", 0);
-	qsort(sweep->points, sweep->count, sizeof *sweep->points, sweep_compare_points);
-}
 
 static void
 sweep_print_finding(const struct sweep *sweep, const struct soft_point *point)
@@ -467,8 +384,8 @@ sweep_run_points(struct sweep *sweep, FILE *file)
 		job = sweep_wait(sweep);
 		if (!sweep->runs[job].done || !sweep->runs[job].outcome.known)
 			sweep_refuse(sweep, "%s could not be run", 0);
-		soft_point_judge(
-		    &sweep->points[sweep->places[job]], &sweep->runs[job], &sweep->clean_runs[0]);
+		soft_point_judge(&sweep->points[sweep->places[job]], &sweep->runs[job],
+		    &sweep->clean_runs.runs[0]);
 		printed = sweep_print_done(sweep, printed, file, known);
 	}
 }
@@ -478,12 +395,11 @@ sweep_print_summary(const struct sweep *sweep)
 {
 	const unsigned int *totals = sweep->totals;
 
-	printf(
-	    "softverbs-run --sweep: %u points: %u crash, %u hang, %u leak, %u lost; %u ended, %u "
-	    "went on, %u missed\n",
+	printf("softverbs-run --sweep: %u points: %u crash, %u hang, %u leak, %u lost; %u ended, "
+	       "%u went on, %u missed, %u raced\n",
 	    sweep->count, totals[SOFT_SWEEP_CRASH], totals[SOFT_SWEEP_HANG],
 	    totals[SOFT_SWEEP_LEAK], totals[SOFT_SWEEP_LOST], totals[SOFT_SWEEP_ENDED],
-	    totals[SOFT_SWEEP_WENT_ON], totals[SOFT_SWEEP_MISSED]);
+	    totals[SOFT_SWEEP_WENT_ON], totals[SOFT_SWEEP_MISSED], totals[SOFT_SWEEP_RACED]);
 	sweep_write();
 	for (unsigned int result = 0; result < SOFT_SWEEP_RESULTS; result++)
 		if (soft_sweep_is_finding((enum soft_sweep_result)result) && totals[result])
@@ -513,7 +429,7 @@ soft_sweep_run(char **argv, char **program)
 	FILE *file = NULL;
 	int status;
 
-	sweep.clean_runs = sweep_share(CLEAN_RUNS * sizeof *sweep.clean_runs);
+	sweep.clean_runs.runs = sweep_share(CLEAN_RUNS_MOST * sizeof *sweep.clean_runs.runs);
 	sweep.runs = sweep_share(jobs * sizeof *sweep.runs);
 	sweep.workers = calloc(jobs, sizeof *sweep.workers);
 	sweep.places = calloc(jobs, sizeof *sweep.places);
@@ -526,7 +442,9 @@ soft_sweep_run(char **argv, char **program)
 	if (soft_fault_options.compare)
 		sweep_try_compare(&sweep);
 	sweep_run_clean(&sweep);
-	sweep_plan(&sweep);
+	sweep.points = soft_sweep_plan(&sweep.clean_runs, &sweep.count);
+	if (!sweep.count)
+		sweep_refuse(&sweep, "%s makes no call that the sweep could let fail", 0);
 	if (soft_fault_options.json) {
 		/* A FIFO waits for its reader. */
 		pthread_mutex_unlock(&busy);

@@ -20,6 +20,7 @@ const char *const soft_sweep_results[SOFT_SWEEP_RESULTS] = {
 	[SOFT_SWEEP_MISSED] = "missed",
 	[SOFT_SWEEP_WENT_ON] = "went on",
 	[SOFT_SWEEP_ENDED] = "ended",
+	[SOFT_SWEEP_RACED] = "raced",
 	[SOFT_SWEEP_LEAK] = "leak",
 	[SOFT_SWEEP_LOST] = "lost",
 	[SOFT_SWEEP_CRASH] = "crash",
@@ -324,6 +325,11 @@ soft_point_judge(
 		point->result = SOFT_SWEEP_LEAK;
 	} else {
 		point->result = SOFT_SWEEP_WENT_ON;
+	}
+	/* Which of several calls has failed is chance, and so is what came of it. */
+	if (point->races && !soft_sweep_is_finding(point->result)) {
+		point->result = SOFT_SWEEP_RACED;
+		*point->detail = '\0';
 	}
 	point->done = true;
 }

@@ -15,6 +15,7 @@ enum soft_sweep_result {
 	SOFT_SWEEP_MISSED,  /* the call was not made */
 	SOFT_SWEEP_WENT_ON, /* the exit status is 0 */
 	SOFT_SWEEP_ENDED,   /* it is another one */
+	SOFT_SWEEP_RACED,   /* one of these three, and the next time perhaps another one */
 	SOFT_SWEEP_LEAK, /* the exit status is 0, and there are objects that no other run leaves */
 	SOFT_SWEEP_LOST, /* the exit status is 0, and --compare says that data are lost */
 	SOFT_SWEEP_CRASH,
@@ -36,6 +37,7 @@ struct soft_point {
 	unsigned int n;			 /* of the call; 0: a run without faults */
 	enum soft_call call;
 	int error;
+	bool races; /* the call is not made as often each time */
 	bool done;
 	enum soft_sweep_result result;
 	char detail[240]; /* printable: "SIGSEGV", "1 memory region" */

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sweep_plan.h"
+#include "fault_option.h"
+#include "parent.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS 1024
+
+/* The error with which the call fails in the sweep, or 0 if it does not. */
+static int
+plan_error(enum soft_call call, unsigned int number, const char *name)
+{
+	const struct soft_rules *calls = &soft_fault_options.calls;
+	const struct soft_rule *rule;
+
+	if (!calls->count)
+		return soft_calls[call].errors[0];
+	for (unsigned int i = 0; i < calls->count; i++) {
+		rule = &calls->rules[i];
+		if (rule->calls[call] && (!rule->process || rule->process == number) &&
+		    (!*rule->name || !strcmp(rule->name, name)))
+			return rule->error ? rule->error : soft_calls[call].errors[0];
+	}
+	return 0;
+}
+
+/* How often the process makes the call in a run at least, and at most. */
+static void
+plan_count(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number,
+    unsigned int *least, unsigned int *most)
+{
+	const struct soft_record *first = &clean->runs[0].record;
+	unsigned int calls, same;
+
+	*least = UINT_MAX;
+	*most = 0;
+	for (unsigned int i = 0; i < clean->count; i++) {
+		same = soft_point_same_process(first, number, &clean->runs[i].record);
+		calls = clean->runs[i].record.process[same - 1].calls[call];
+		if (calls < *least)
+			*least = calls;
+		if (calls > *most)
+			*most = calls;
+	}
+}
+
+bool
+soft_sweep_plan_varies(const struct soft_clean_runs *clean)
+{
+	unsigned int least, most;
+
+	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++)
+		for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++) {
+			plan_count(clean, call, number, &least, &most);
+			if (least != most)
+				return true;
+		}
+	return false;
+}
+
+/*
+ * How many calls of the process fail, one after the other: those that each run has made.  Where
+ * threads or processes race, as in a loop that polls, a run has another number of calls than the
+ * next one, and the same number of a call is not the same call: only the first one fails then.
+ */
+static unsigned int
+plan_calls(
+    const struct soft_clean_runs *clean, enum soft_call call, unsigned int number, bool *race)
+{
+	unsigned int least, most;
+
+	plan_count(clean, call, number, &least, &most);
+	*race = least != most;
+	if (*race)
+		return least > 0;
+	return least < soft_fault_options.depth ? least : soft_fault_options.depth;
+}
+
+/*
+ * What rules call the process: its number if its command is another one each time, as one with a
+ * number of a process or the name of a temporary file.
+ */
+static void
+plan_name_process(
+    const struct soft_clean_runs *clean, unsigned int number, char name[SOFT_PROCESS_NAME])
+{
+	const struct soft_record *first = &clean->runs[0].record;
+	const char *own = first->process[number - 1].name;
+	unsigned int same;
+
+	soft_record_process_name(first, number, name);
+	for (unsigned int i = 1; i < clean->count; i++) {
+		same = soft_point_same_process(first, number, &clean->runs[i].record);
+		if (strcmp(clean->runs[i].record.process[same - 1].name, own) != 0)
+			snprintf(name, SOFT_PROCESS_NAME, "%u", number);
+	}
+}
+
+static void
+plan_add_point(struct soft_point **points, unsigned int count, const struct soft_point *point)
+{
+	/* In parts, of which each is large. */
+	if (count % POINTS == 0) {
+		*points = reallocarray(*points, count + POINTS, sizeof **points);
+		if (!*points)
+			soft_parent_fail("points");
+	}
+	(*points)[count] = *point;
+}
+
+static int
+plan_compare_points(const void *left, const void *right)
+{
+	const struct soft_point *a = left, *b = right;
+	const int order = strcmp(a->process, b->process);
+
+	if (order)
+		return order;
+	if (a->call != b->call)
+		return a->call < b->call ? -1 : 1;
+	return a->n < b->n ? -1 : a->n > b->n;
+}
+
+/* The order does not depend on which process made its first call earlier. */
+struct soft_point *
+soft_sweep_plan(const struct soft_clean_runs *clean, unsigned int *count)
+{
+	struct soft_point point = { 0 }, *points = NULL;
+	unsigned int calls;
+
+	*count = 0;
+	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++) {
+		plan_name_process(clean, number, point.process);
+		for (point.call = 0; point.call < SOFT_CALL_COUNT; point.call++) {
+			calls = plan_calls(clean, point.call, number, &point.races);
+			point.error = plan_error(point.call, number, point.process);
+			for (point.n = 1; point.error && point.n <= calls; point.n++)
+				plan_add_point(&points, (*count)++, &point);
+		}
+	}
+	if (*count)
+		qsort(points, *count, sizeof *points, plan_compare_points);
+	return points;
+}
