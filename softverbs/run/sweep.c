@@ -35,7 +35,7 @@
  * Without faults a program runs so often.  If it does not make the same calls each time, more runs
  * show which ones those are, in this time.
  */
-#define CLEAN_RUNS 5
+#define CLEAN_RUNS 8
 #define CLEAN_RUNS_MOST 20
 #define CLEAN_TIME (30 * SECOND)
 
