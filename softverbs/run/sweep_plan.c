@@ -3,7 +3,6 @@
 #include "fault_option.h"
 #include "parent.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,56 +27,62 @@ plan_error(enum soft_call call, unsigned int number, const char *name)
 	return 0;
 }
 
-/* How often the process makes the call in a run at least, and at most. */
-static void
-plan_count(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number,
-    unsigned int *least, unsigned int *most)
+/* How often the process makes the call in a run. */
+static unsigned int
+plan_count(
+    const struct soft_clean_runs *clean, unsigned int run, enum soft_call call, unsigned int number)
 {
-	const struct soft_record *first = &clean->runs[0].record;
-	unsigned int calls, same;
+	const struct soft_record *record = &clean->runs[run].record;
+	const unsigned int same = soft_point_same_process(&clean->runs[0].record, number, record);
 
-	*least = UINT_MAX;
-	*most = 0;
-	for (unsigned int i = 0; i < clean->count; i++) {
-		same = soft_point_same_process(first, number, &clean->runs[i].record);
-		calls = clean->runs[i].record.process[same - 1].calls[call];
-		if (calls < *least)
-			*least = calls;
-		if (calls > *most)
-			*most = calls;
-	}
+	return record->process[same - 1].calls[call];
 }
 
 bool
 soft_sweep_plan_varies(const struct soft_clean_runs *clean)
 {
-	unsigned int least, most;
-
 	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++)
-		for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++) {
-			plan_count(clean, call, number, &least, &most);
-			if (least != most)
-				return true;
-		}
+		for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++)
+			for (unsigned int run = 1; run < clean->count; run++)
+				if (plan_count(clean, run, call, number) !=
+				    plan_count(clean, 0, call, number))
+					return true;
 	return false;
 }
 
+/* In how many runs the process makes the call so often. */
+static unsigned int
+plan_agree(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number,
+    unsigned int calls)
+{
+	unsigned int agree = 0;
+
+	for (unsigned int run = 0; run < clean->count; run++)
+		agree += plan_count(clean, run, call, number) == calls;
+	return agree;
+}
+
 /*
- * How many calls of the process fail, one after the other: those that each run has made.  Where
- * threads or processes race, as in a loop that polls, a run has another number of calls than the
- * next one, and the same number of a call is not the same call: only the first one fails then.
+ * How many calls of the process fail, one after the other.  Where threads or processes race, as in
+ * a loop that polls, a run has another number of calls than the next one, and the same number of a
+ * call is not the same call: then only the first one fails, if most runs make it.  One run in ten
+ * may differ, so that what is seldom does not decide how a sweep goes.
  */
 static unsigned int
 plan_calls(
     const struct soft_clean_runs *clean, enum soft_call call, unsigned int number, bool *race)
 {
-	unsigned int least, most;
+	unsigned int calls, agree;
 
-	plan_count(clean, call, number, &least, &most);
-	*race = least != most;
-	if (*race)
-		return least > 0;
-	return least < soft_fault_options.depth ? least : soft_fault_options.depth;
+	*race = false;
+	for (unsigned int run = 0; run < clean->count; run++) {
+		calls = plan_count(clean, run, call, number);
+		agree = plan_agree(clean, call, number, calls);
+		if (agree * 10 >= clean->count * 9)
+			return calls < soft_fault_options.depth ? calls : soft_fault_options.depth;
+	}
+	*race = true;
+	return plan_agree(clean, call, number, 0) * 2 < clean->count;
 }
 
 /*

@@ -257,8 +257,7 @@ point_gave_up(const struct soft_recorded_process *process,
 	const unsigned int objects = point_objects_of(call);
 
 	for (enum soft_object object = 0; object < SOFT_OBJECTS; object++)
-		if (((object == SOFT_OBJECT_CONTEXT && call != SOFT_CALL_ibv_close_device) ||
-			!(objects & 1u << object)) &&
+		if ((object == SOFT_OBJECT_CONTEXT || !(objects & 1u << object)) &&
 		    point_more(process, clean, object) > 0)
 			return true;
 	return false;

@@ -67,9 +67,5 @@ main(void)
 	/* Right. */
 	while (ibv_destroy_cq(cq))
 		;
-	if (ibv_dealloc_pd(pd) || ibv_destroy_comp_channel(channel))
-		return 1;
-	/* Right, too: there is nothing that it could do about it. */
-	(void)ibv_close_device(context);
-	return 0;
+	return ibv_dealloc_pd(pd) || ibv_destroy_comp_channel(channel) || ibv_close_device(context);
 }
