@@ -43,6 +43,13 @@ skip_destroyed(struct device_channel *channel)
 	}
 }
 
+/* The errors of one that is lost wake, too. */
+static void
+show_events(const struct device_channel *channel)
+{
+	world_channel_set(channel->fd, channel->n_events + channel->lost);
+}
+
 static bool
 acknowledged(void *arg)
 {
@@ -67,7 +74,7 @@ device_cq_destroy(struct device_cq *cq)
 			*event_at(channel, i) = -1;
 	skip_destroyed(channel);
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
-	world_channel_set(channel->fd, channel->n_events);
+	show_events(channel);
 	sched_until(acknowledged, cq, OP_DEVICE, OBJECT_DEVICE(cq->index));
 }
 
@@ -79,7 +86,7 @@ raise_event(struct device_cq *cq)
 	cq->armed = DEVICE_UNARMED;
 	cq->raised++;
 	*event_at(cq->channel, cq->channel->n_events++) = (int8_t)cq->index;
-	world_channel_set(cq->channel->fd, cq->channel->n_events);
+	show_events(cq->channel);
 	trace_note("raises an event");
 }
 
@@ -180,13 +187,20 @@ device_spurious(struct device_cq *cq)
 	sched_touch(OP_DEVICE, OBJECT_DEVICE(cq->index));
 }
 
+void
+device_lose(struct device_channel *channel)
+{
+	channel->lost = true;
+	show_events(channel);
+}
+
 int
 device_read(struct device_channel *channel, const struct os_site *site)
 {
 	int index = -1;
 
 	sched_point(OP_DEVICE, OBJECT_FD(channel->fd), site);
-	if (channel->n_events) {
+	if (channel->n_events && !channel->lost) {
 		index = *event_at(channel, 0);
 		channel->first++;
 		channel->n_events--;
@@ -194,7 +208,7 @@ device_read(struct device_channel *channel, const struct os_site *site)
 		sched_touch(OP_DEVICE, OBJECT_DEVICE(index));
 		trace_note("reads an event");
 	}
-	world_channel_set(channel->fd, channel->n_events);
+	show_events(channel);
 	return index;
 }
 

@@ -34,6 +34,7 @@ struct device_channel {
 	int fd;
 	int8_t events[DEVICE_DEPTH]; /* a ring: numbers of queues, -1: destroyed since */
 	unsigned int first, n_events;
+	bool lost; /* it can never be read again */
 };
 
 /* What an event was asked for. */
@@ -83,6 +84,9 @@ void device_push(struct device_cq *cq, uint64_t id, bool solicited);
 /* Completions that are visible, or undecided, and of the kind that an event is asked for. */
 bool device_has(const struct device_cq *cq, enum device_armed kind);
 bool device_will_raise(const struct device_cq *cq);
+
+/* From now on the channel cannot be read, and stays readable; in a step of the caller's. */
+void device_lose(struct device_channel *channel);
 
 /* Reads an event of the channel: the queue's number, or -1. */
 int device_read(struct device_channel *channel, const struct os_site *site);

@@ -56,6 +56,12 @@ base_of(const char *word)
 		return BASE_SHARED;
 	if (!strcmp(word, "private"))
 		return BASE_PRIVATE;
+	if (!strcmp(word, "adopted"))
+		return BASE_ADOPTED;
+	if (!strcmp(word, "channel"))
+		return BASE_CHANNEL;
+	if (!strcmp(word, "cm"))
+		return BASE_CM;
 	return !strcmp(word, "sw") ? BASE_SOFTWARE : BASE_SAME;
 }
 
@@ -92,6 +98,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->unsignalled = true;
 		else if (!strcmp(w, "array"))
 			e->array = true;
+		else if (!strcmp(w, "requests"))
+			e->requests = true;
 		else if (!strcmp(w, "bare"))
 			e->bare = true;
 		else if (!strcmp(w, "hold"))
@@ -253,6 +261,8 @@ parse_setup(struct scenario *s, const char *text)
 			s->windows = true;
 		else if (!strcmp(w, "silent"))
 			s->silent = true;
+		else if (!strcmp(w, "stepped"))
+			s->stepped = true;
 		else if (!strcmp(w, "shipped"))
 			s->shipped = true;
 		else if (!strcmp(w, "stock") && value)
@@ -360,6 +370,9 @@ parse_actor(struct scenario *s, char *text)
 	if (!strncmp(text, "up.", 3)) {
 		actor->kind = ACTOR_UPCALL;
 		actor->object = evd_number(text + 3);
+	} else if (!strncmp(text, "failed.", 7)) {
+		actor->kind = ACTOR_FAILED;
+		actor->object = evd_number(text + 7);
 	} else if (!strncmp(text, "agent.", 6)) {
 		actor->kind = ACTOR_AGENT;
 		actor->object = cno_number(text + 6);

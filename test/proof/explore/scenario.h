@@ -20,8 +20,19 @@
 #define ACTORS 8
 #define ACTIONS 32
 
-/* The source of an EVD; BASE_SAME: as that of the first EVD in the slot. */
-enum evd_base { BASE_SAME, BASE_SHARED, BASE_PRIVATE, BASE_SOFTWARE };
+/*
+ * The source of an EVD; BASE_SAME: as that of the first EVD in the slot.  The last three are of
+ * librearm's queues: adopted with a channel of its own, with one that others share; CM events.
+ */
+enum evd_base {
+	BASE_SAME,
+	BASE_SHARED,
+	BASE_PRIVATE,
+	BASE_SOFTWARE,
+	BASE_ADOPTED,
+	BASE_CHANNEL,
+	BASE_CM
+};
 
 struct action {
 	enum verb verb;
@@ -36,12 +47,12 @@ struct action {
 	bool dropped;	    /* by the shrinking */
 };
 
-enum actor_kind { ACTOR_THREAD, ACTOR_UPCALL, ACTOR_AGENT };
+enum actor_kind { ACTOR_THREAD, ACTOR_UPCALL, ACTOR_AGENT, ACTOR_FAILED };
 
 struct actor {
 	enum actor_kind kind;
 	char name[12];
-	int object; /* whose upcall or agent */
+	int object; /* whose upcall, agent or failed() */
 	bool every; /* each call does it, not just the first */
 	unsigned int n_actions;
 	struct action actions[ACTIONS];
@@ -63,6 +74,7 @@ struct evd_spec {
 	bool sole;     /* it is one at most, so that the order among streams shows */
 	bool async;    /* the adapter's own, for asynchronous events */
 	bool array;    /* upcalls get up to two events */
+	bool requests; /* its callbacks are those of the requests */
 	bool bare;     /* no room for posted events before the first post */
 	bool all;      /* takes those of another adapter on the device, beside what else it takes */
 };
@@ -99,6 +111,7 @@ struct scenario {
 	int stock;	   /* buffers that are in the shared receive queue at the start */
 	bool windows; /* a device with memory windows of type 2, and a region for an endpoint */
 	bool silent;  /* a device that does not say that a queue pair takes no further buffer */
+	bool stepped; /* the loop has no thread: an actor runs it */
 	bool shipped; /* its locks are the shipped ones: see world_shipped_locks */
 	bool family;  /* one of every combination of something: see --light */
 	bool chance;  /* drawn by lot: not searched */

@@ -67,6 +67,13 @@ enum verb {
 	DO_TRIGGER,
 	DO_TRYWAIT,
 	DO_PICK,
+	/* of librearm's explorer: a channel, an event that goes, and a loop without threads */
+	DO_LOSE,
+	DO_GONE,
+	DO_FAILING, /* until failed() was called so often */
+	DO_PUMP,    /* dispatch, and sleep on the descriptor, until so many events came */
+	DO_TURNS,   /* the same by a dispatch that sleeps */
+	DO_DESTROY, /* the completion queue that was adopted and is the program's again */
 	/* of the provider's explorer: what the consumer does to an endpoint, */
 	DO_RECV,
 	DO_SEND,

@@ -224,7 +224,8 @@ world_poll(struct pollfd *polled, unsigned int n, uint64_t deadline, const struc
 	uint64_t sets = 0;
 	int ready = 0;
 
-	world_check_no_lock("waits", site);
+	if (deadline) /* else it only looks */
+		world_check_no_lock("waits", site);
 	world_set_deadline(f, deadline);
 	sched_point(OP_POLL, n ? OBJECT_FD(polled[0].fd) : OBJECT_CLOCK, site);
 	for (unsigned int i = 0; i < n; i++)
@@ -243,7 +244,7 @@ world_poll(struct pollfd *polled, unsigned int n, uint64_t deadline, const struc
 		see_set(OP_POLL, polled[i].fd);
 		sets += sets_of(polled[i].fd);
 	}
-	if (ready)
+	if (ready && deadline)
 		check_wake(f, sets);
 	else
 		sched_see(OP_POLL, OBJECT_CLOCK);
@@ -289,6 +290,7 @@ world_epoll_ctl(
 			unwatch(e, fd);
 		else
 			e->watches[i] = (struct watch){ fd, events, data };
+		e->sets += (events & EPOLLONESHOT) > 0; /* what is there raises an event again */
 	}
 	sched_changed();
 	return 0;
@@ -299,11 +301,12 @@ world_epoll_wait(
     int epfd, struct epoll_event *events, int max, int timeout_ms, const struct os_site *site)
 {
 	struct fiber *f = sched.self;
-	const struct fd *e;
+	struct fd *e;
 	int n = 0;
 
 	sched.self->unread = 0;
-	world_check_no_lock("waits", site);
+	if (timeout_ms)
+		world_check_no_lock("waits", site);
 	world_set_deadline(
 	    f, timeout_ms < 0 ? UINT64_MAX : sched.now + (uint64_t)timeout_ms * 1000000u);
 	sched_point(OP_EPOLL_WAIT, OBJECT_FD(epfd), site);
@@ -316,11 +319,15 @@ world_epoll_wait(
 		sched_block(OP_EPOLL_WAIT, OBJECT_FD(epfd));
 	e = fd_of(epfd, site);
 	for (unsigned int i = 0; i < e->n_watches && n < max; i++) {
-		const struct watch *w = &e->watches[i];
+		struct watch *w = &e->watches[i];
 
 		if (w->events & EPOLLIN && world_is_readable(w->fd)) {
 			events[n].events = EPOLLIN;
 			events[n++].data.u64 = w->data;
+			if (w->events & EPOLLONESHOT) {
+				w->events &= ~(uint32_t)EPOLLIN;
+				sched_touch(OP_EPOLL_WAIT, OBJECT_FD(epfd));
+			}
 		}
 	}
 	see_set(OP_EPOLL_WAIT, epfd);

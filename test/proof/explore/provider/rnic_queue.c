@@ -215,18 +215,30 @@ int
 ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context)
 {
 	struct rnic_channel *c = (struct rnic_channel *)channel;
-	int i = c->open ? device_read(&c->device, &here) : -1;
+	int i;
 
+	judge_reads(c->ibv.fd);
+	i = c->open ? device_read(&c->device, &here) : -1;
 	if (!c->open)
 		violation("a channel is read after it was destroyed");
 	if (i < 0) {
-		errno = EAGAIN;
+		errno = c->device.lost ? EIO : EAGAIN;
 		return -1;
 	}
 	cqs[i].device.gets++;
 	*cq = &cqs[i].ibv;
 	*cq_context = cqs[i].ibv.cq_context;
 	return 0;
+}
+
+void
+rnic_channel_lose(struct ibv_comp_channel *channel)
+{
+	struct rnic_channel *c = (struct rnic_channel *)channel;
+
+	sched_point(OP_DEVICE, OBJECT_FD(c->device.fd), &here);
+	if (c->open)
+		device_lose(&c->device);
 }
 
 void

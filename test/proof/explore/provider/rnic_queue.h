@@ -6,6 +6,8 @@
 #include "rnic.h"
 
 void rnic_queue_reset(bool fixed);
+/* It can never be read again, and stays readable. */
+void rnic_channel_lose(struct ibv_comp_channel *channel);
 void rnic_queue_check_end(void);
 
 /* A completion of that queue pair becomes visible; device_decide() comes next. */
