@@ -343,16 +343,21 @@ loop_is_inside(const struct loop *loop)
 
 /* ---- pumping: a thread of the loop is parked inside a callback ---- */
 
+/*
+ * A deferred job is for the next turn: the thread that is inside of a turn sleeps in spite of it,
+ * one that is about to begin the next does not.
+ */
 bool
 loop_sleep_begin(struct loop *loop, uint64_t *until)
 {
+	const bool inside = loop_is_inside(loop);
 	struct loop_job *job;
 	bool idle = true;
 
 	loop_lock(loop);
 	*until = loop_promote_delayed(loop);
 	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
-		idle = job->place == LOOP_JOB_DEFERRED;
+		idle = inside && job->place == LOOP_JOB_DEFERRED;
 	if (idle)
 		loop->sleeping++;
 	loop_unlock(loop);

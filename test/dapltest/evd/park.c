@@ -222,13 +222,16 @@ TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
 	loop_free(loop);
 }
 
-TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
+/* In a turn of the loop, as a callback that waits is. */
+static void
+put_off_and_sleep(struct loop_job *job, uint64_t serial)
 {
 	struct loop_job first = { .run = count_job }, second = { .run = count_job };
-	struct loop *loop;
+	struct loop *loop = loop_current();
 	uint64_t until;
 
-	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	(void)job;
+	(void)serial;
 	loop_defer(loop, &first);
 	ck_assert(loop_sleep_begin(loop, &until)); /* alone it keeps no thread awake */
 	loop_sleep_end(loop);
@@ -237,6 +240,32 @@ TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
 	ck_assert(loop_unready(&first));
 	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert(loop_unready(&second));
+}
+
+TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
+{
+	struct loop_job job = { .run = put_off_and_sleep };
+	struct loop *loop;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	loop_ready(loop, &job);
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	loop_free(loop);
+}
+
+/* origin: the explorer of librearm, stepped/deferred */
+TEST(rest__job_put_off__before_the_next_turn__does_not_rest)
+{
+	struct loop_job job = { .run = count_job };
+	struct loop *loop;
+	uint64_t until;
+
+	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
+	loop_defer(loop, &job);
+	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert_int_eq(loop_step(loop, 0), 1);
+	ck_assert(loop_sleep_begin(loop, &until));
+	loop_sleep_end(loop);
 	loop_free(loop);
 }
 

@@ -115,7 +115,8 @@ wait(struct program_life *life, int least, int us)
 	const uint64_t begun = sched.now;
 	struct program_queue *queue = life->queue;
 	const bool enables = queue->spec->policy != EVD_POLICY_DISABLE || program_has(DO_SINGLE) ||
-			     program_has(DO_NORIFY) || program_has(DO_MANY);
+			     program_has(DO_NORIFY) || program_has(DO_MANY) ||
+			     program_has(DO_REARM);
 	struct ibv_wc wc[2];
 	union rearm_event event;
 	int r;
@@ -396,8 +397,9 @@ close_loop(void)
 
 /* ---- the device ---- */
 
-static void
-complete(struct program_queue *queue, bool decides)
+/* A completion becomes visible; in which completion queue, or NULL. */
+static struct device_cq *
+complete(struct program_queue *queue)
 {
 	struct ibv_wc wc = { .opcode = IBV_WC_RECV };
 	struct program_request *request;
@@ -408,30 +410,34 @@ complete(struct program_queue *queue, bool decides)
 	life = program_life(queue);
 	if (!life->cq || !rnic_cq(life->cq)->alive || life->produced == PROGRAM_EVENTS ||
 	    rnic_cq(life->cq)->count >= PROGRAM_CQE)
-		return;
+		return NULL;
 	request = &life->requests[life->produced];
 	wc.wr_id = (uintptr_t)request;
 	*request = (struct program_request){ { program_request_done }, life, life->produced,
 		!queue->spec->solicited || life->produced & 1 };
 	life->produced++;
 	rnic_queue_push(life->cq, NULL, &wc, request->solicited);
-	if (decides)
-		device_decide(rnic_cq(life->cq));
+	return rnic_cq(life->cq);
 }
 
+/* Each decides about its notification at once, or all do when they are visible. */
 static void
 produce(struct program_queue *queue, const struct action *a)
 {
-	const bool burst = a->verb == DO_BURST;
-	struct program_life *life = program_life(queue);
+	struct device_cq *shown[ACTIONS];
 
-	for (int i = 0; i < a->n; i++)
-		if (program_has_events(queue))
+	for (int i = 0; i < a->n; i++) {
+		if (program_has_events(queue)) {
 			channels_raise(queue);
-		else
-			complete(queue, !burst);
-	for (int i = 0; burst && life->cq && i < a->n; i++)
-		device_decide(rnic_cq(life->cq));
+			continue;
+		}
+		shown[i] = complete(queue);
+		if (shown[i] && a->verb != DO_BURST)
+			device_decide(shown[i]);
+	}
+	for (int i = 0; i < a->n && a->verb == DO_BURST && !program_has_events(queue); i++)
+		if (shown[i])
+			device_decide(shown[i]);
 }
 
 static void

@@ -122,6 +122,8 @@ static const struct scenario_text table[] = {
 	    "hw: c a; c b 2 | x: wait a 1 100; drain a | main: pump b 2" },
 	{ "stepped/waits-inside", "a=cq,single b=cq stepped",
 	    "hw: c a 2; c b | up.a: wait b 1 100 | main: pump a 2" },
+	{ "stepped/deferred", "a=cq,single b=cq,single c=cq stepped",
+	    "hw: c a; c b | up.a: wait c 1 50 | main: pump b 1" },
 	{ "stepped/arm-fails", "a=cq,single stepped faults=arm", "hw: c a 3 | main: pump a 3" },
 
 	/* A channel that can never be read again: completions come all the same, later. */

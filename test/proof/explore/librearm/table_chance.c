@@ -104,14 +104,25 @@ static const char *const actions[] = {
 	"all %",
 };
 
+/* Two callbacks that each end the queue of the other wait without end: only those of a do that. */
+static void
+draw_action(const char *actor)
+{
+	const char *action = actions[lot_draw(sizeof actions / sizeof *actions)];
+	const char *dot = strchr(actor, '.');
+	char queue = (char)('a' + lot_draw(text.queues));
+
+	if (dot && (!strncmp(action, "teardown", 8) || !strncmp(action, "free", 4)) && dot[1] != 'a')
+		queue = dot[1];
+	lot_add_action(text.actors, sizeof text.actors, action, queue, 0, 0);
+}
+
 static void
 draw_actor(const char *actor, unsigned int most)
 {
 	ADD_ACTS(" | %s: ", actor);
 	for (unsigned int n = 1 + lot_draw(most); n; n--) {
-		lot_add_action(text.actors, sizeof text.actors,
-		    actions[lot_draw(sizeof actions / sizeof *actions)],
-		    (char)('a' + lot_draw(text.queues)), 0, 0);
+		draw_action(actor);
 		if (n > 1)
 			ADD_ACTS("; ");
 	}
