@@ -81,6 +81,10 @@ struct rearm_queue {
 	void *arg;
 };
 
+/*
+ * A call asks for this once, before anything else: if the queue is freed meanwhile, the slot may
+ * have another one.
+ */
 static inline struct evd_ref
 rearm_queue_ref(struct rearm_queue *queue)
 {

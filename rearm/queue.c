@@ -287,10 +287,10 @@ upcall_is_valid(const struct rearm_upcall *upcall, enum rearm_policy policy)
 
 /* `upcall` is NULL, or valid. */
 static int
-queue_modify(struct rearm_queue *queue, enum evd_policy policy, const struct evd_upcall *upcall,
+queue_modify(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
     enum evd_pending pending)
 {
-	const int r = evd_modify_upcall(rearm_queue_ref(queue), policy, upcall, pending);
+	const int r = evd_modify_upcall(ref, policy, upcall, pending);
 
 	return r == -EFAULT || r == -ERANGE ? -EINVAL : r;
 }
@@ -299,6 +299,7 @@ static int
 queue_enable(struct rearm_queue *queue, enum rearm_policy policy, const struct evd_upcall *upcall,
     enum rearm_pending pending)
 {
+	const struct evd_ref ref = rearm_queue_ref(queue);
 	struct loop *pool;
 	int r;
 
@@ -308,9 +309,9 @@ queue_enable(struct rearm_queue *queue, enum rearm_policy policy, const struct e
 		r = rearm_loop_pool(queue->loop, &pool);
 		if (r) /* no -EAGAIN, which tells that completions are there */
 			return r == -EAGAIN ? -ENOMEM : r;
-		evd_set_pool(rearm_queue_ref(queue), pool);
+		evd_set_pool(ref, pool);
 	}
-	return queue_modify(queue, (enum evd_policy)policy, upcall, (enum evd_pending)pending);
+	return queue_modify(ref, (enum evd_policy)policy, upcall, (enum evd_pending)pending);
 }
 
 REARM_API int
@@ -342,11 +343,11 @@ rearm_queue_enable_events(struct rearm_queue *queue, enum rearm_policy policy,
 REARM_API int
 rearm_queue_disable(struct rearm_queue *queue)
 {
-	return queue_modify(queue, EVD_POLICY_DISABLE, NULL, EVD_PENDING_CALL);
+	return queue_modify(rearm_queue_ref(queue), EVD_POLICY_DISABLE, NULL, EVD_PENDING_CALL);
 }
 
 REARM_API int
 rearm_queue_teardown(struct rearm_queue *queue)
 {
-	return queue_modify(queue, EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL);
+	return queue_modify(rearm_queue_ref(queue), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL);
 }

@@ -11,7 +11,9 @@
  */
 #include "rearm/internal.h"
 
+#ifndef BUCKETS /* the schedule explorer has fewer */
 #define BUCKETS 64
+#endif
 
 struct rearm_shared {
 	struct rearm_shared *next; /* constant */

@@ -6,9 +6,9 @@
 #define WAIT_MOST 3600000000u
 
 static int
-queue_take(struct rearm_queue *queue, int n, void *events)
+queue_take(struct rearm_queue *queue, struct evd_ref ref, int n, void *events)
 {
-	const int r = evd_dequeue_several(rearm_queue_ref(queue), (unsigned int)n, events);
+	const int r = evd_dequeue_several(ref, (unsigned int)n, events);
 
 	if (r == -EAGAIN)
 		return atomic_load(&queue->lost) ? -EIO : 0;
@@ -18,19 +18,20 @@ queue_take(struct rearm_queue *queue, int n, void *events)
 REARM_API int
 rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc)
 {
-	return n < 1 || !wc || !queue->cq ? -EINVAL : queue_take(queue, n, wc);
+	return n < 1 || !wc || !queue->cq ? -EINVAL : queue_take(queue, rearm_queue_ref(queue), n, wc);
 }
 
 REARM_API int
 rearm_queue_take_event(struct rearm_queue *queue, union rearm_event *event)
 {
+	const struct evd_ref ref = rearm_queue_ref(queue);
 	struct rearm_taken taken;
 	int r;
 
 	if (!event || queue->cq)
 		return -EINVAL;
 	do {
-		r = queue_take(queue, 1, &taken);
+		r = queue_take(queue, ref, 1, &taken);
 		if (r <= 0)
 			return r;
 		*event = taken.event;
@@ -40,9 +41,8 @@ rearm_queue_take_event(struct rearm_queue *queue, union rearm_event *event)
 }
 
 static int
-queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, void *events)
+queue_wait(struct evd_ref ref, int min, int64_t timeout, int n, void *events)
 {
-	const struct evd_ref ref = rearm_queue_ref(queue);
 	int64_t part;
 	int r;
 
@@ -63,7 +63,7 @@ rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, str
 		return -EINVAL;
 	if (queue->shared && !queue->loop->threads)
 		return -EOPNOTSUPP;
-	return queue_wait(queue, min, timeout, n, wc);
+	return queue_wait(rearm_queue_ref(queue), min, timeout, n, wc);
 }
 
 /* The time until `end`, in microseconds. */
@@ -78,6 +78,7 @@ us_left(uint64_t end)
 REARM_API int
 rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_event *event)
 {
+	const struct evd_ref ref = rearm_queue_ref(queue);
 	struct rearm_taken taken;
 	const int64_t most = INT64_MAX / (int64_t)OS_NS_PER_US / 2;
 	uint64_t end;
@@ -89,7 +90,7 @@ rearm_queue_wait_event(struct rearm_queue *queue, int64_t timeout, union rearm_e
 		timeout = most;
 	end = os_clock_ns() + (uint64_t)timeout * OS_NS_PER_US;
 	do {
-		r = queue_wait(queue, 1, timeout < 0 ? -1 : us_left(end), 1, &taken);
+		r = queue_wait(ref, 1, timeout < 0 ? -1 : us_left(end), 1, &taken);
 		if (r <= 0)
 			return r;
 		*event = taken.event;

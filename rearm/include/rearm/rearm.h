@@ -235,8 +235,9 @@ int rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned
 
 /*
  * Frees a queue.  After the return no callback runs or begins, except those that the caller is
- * inside, and the queue must not be used.  Inside a callback of the queue it does not wait for that
- * one: the queue is released when it returns.  A thread in rearm_queue_wait() returns -ECANCELED.
+ * inside, and the queue must not be used.  Inside a callback of the queue it does not wait: others
+ * of MANY, which have got their completions, may still begin and run, and the queue is released
+ * when the last one has returned.  A thread in rearm_queue_wait() returns -ECANCELED.
  * The program destroys its queue pairs first: a completion queue that is in use is not destroyed.
  * Two callbacks that free the queue of each other wait without end.  The library keeps its memory,
  * about 1 KiB, for queues to come.

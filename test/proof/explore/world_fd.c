@@ -290,7 +290,6 @@ world_epoll_ctl(
 			unwatch(e, fd);
 		else
 			e->watches[i] = (struct watch){ fd, events, data };
-		e->sets += (events & EPOLLONESHOT) > 0; /* what is there raises an event again */
 	}
 	sched_changed();
 	return 0;

@@ -25,7 +25,8 @@ static bool
 call_begins(struct program_life *life)
 {
 	sched_see(OP_EVENT, OBJECT_EVD(life->queue->index));
-	if (!life->object || life->over)
+	if (!life->object || life->over ||
+	    (life->ending && program.frame[program_self()][life->queue->index] != life))
 		return false;
 	context_acquire(&life->object);
 	life->users++;
@@ -245,8 +246,11 @@ program_free(struct program_life *life)
 	int r;
 
 	/* A second time only inside the callback in which it was freed. */
-	if (!life->object || (again && !(inside && life->inside && *exempted)))
+	if (!life->object || (again && !(inside && life->inside && *exempted)) ||
+	    (life->ending && !inside))
 		return -ENODEV;
+	life->ending = true;
+	sched_touch(OP_EVENT, OBJECT_EVD(index));
 	life->users++;
 	program.calling[program_self()]++;
 	life->exempt += inside && !*exempted;
@@ -445,6 +449,7 @@ lose(struct program_queue *queue)
 {
 	struct program_life *life = program_life(queue);
 
+	program.lost |= life->base == BASE_CHANNEL;
 	for (int i = 0; i < program.scenario->n_evds; i++) {
 		struct program_life *other = program_life(&program.queues[i]);
 

@@ -109,6 +109,7 @@ channel_read(struct channel *c)
 	number = c->unread[0];
 	memmove(c->unread, c->unread + 1, --c->n_unread * sizeof *c->unread);
 	c->read |= 1u << number;
+	world_channel_set(c->cm.fd, 0); /* the next one is a new cause to wake */
 	channel_show(c);
 	return (int)number;
 }

@@ -90,6 +90,7 @@ program_open(struct program_queue *queue, enum evd_base base)
 
 	*life = (struct program_life){ .queue = queue,
 		.base = base == BASE_SAME ? queue->spec->base : base };
+	life->lost = life->base == BASE_CHANNEL && program.lost;
 	r = make(life);
 	if (r) {
 		if (life->object)

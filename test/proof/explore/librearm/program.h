@@ -4,9 +4,9 @@
  *
  * All calls are those of <rearm/rearm.h>.  Only the invariants read the state of the library.
  *
- * As a right program does, an actor calls nothing for a queue whose free has returned; a call may
- * have begun before that.  A queue is made again when no call of the one before is in progress, so
- * its slot is used at once.
+ * As a right program does, an actor calls nothing for a queue whose free has begun, but inside of
+ * its callbacks, which the free waits for; other calls may have begun before that.  A slot is used
+ * again at once, also while such a call is still in progress.
  */
 #ifndef REARM_EXPLORE_PROGRAM_H
 #define REARM_EXPLORE_PROGRAM_H
@@ -44,7 +44,8 @@ struct program_life {
 	uint64_t serial;
 	struct ibv_cq *cq;
 	struct ibv_comp_channel *channel; /* that the program made for it, or shares */
-	bool over;			  /* free has returned */
+	bool ending;			  /* free has begun */
+	bool over;			  /* and has returned */
 	bool inside;			  /* from inside a callback of it, which was to return first */
 	bool broken;			  /* the completion queue cannot be polled any more */
 	bool lost;			  /* its channel cannot be read any more */
@@ -78,6 +79,7 @@ struct program {
 	struct rearm_loop *loop;
 	struct ibv_context contexts[EVDS];
 	struct ibv_comp_channel *channel; /* that queues share; NULL: none */
+	bool lost;			  /* that one */
 	struct program_queue queues[EVDS];
 	int8_t actor_of[FIBERS], acting[FIBERS]; /* -1: none */
 	struct program_life *frame[FIBERS][EVDS]; /* of its innermost callback of the queue */

@@ -42,6 +42,11 @@ static const struct scenario_text table[] = {
 	{ "again/waiter", "a=cq", "hw: c a 2 | x: free a; reopen a; wait a 1 100 | y: wait a 1 200" },
 	{ "again/loops", "a=cq,single loops=2", "hw: c a 2; c a | x: free a; reopen a; single a" },
 	{ "again/cm", "a=cm,single", "hw: c a 3 | x: free a; reopen a; single a" },
+	{ "again/other-slot", "a=cq b=cq", "hw: c a; c b | x: many b | y: free a; free b; reopen a; drain a" },
+	{ "again/other-slot-event", "a=cm b=cm",
+	    "hw: c b; c a | hx: gone b | x: drain b | y: free a; free b; reopen a; single a" },
+	{ "again/other-slot-wait", "a=cm b=cm",
+	    "hw: c b; c a | hx: gone b | x: wait b 1 20000 | y: free a; free b; reopen a; single a" },
 	{ "again/both-free", "a=cq,single", "hw: c a 2 | x: free a | y: free a; reopen a; single a" },
 
 	/* Waits and takes. */
@@ -133,6 +138,8 @@ static const struct scenario_text table[] = {
 	    "hw: c a; lose a; c a; c b | ctl: failing a 1; failing b 1; until a 2; until b 1; free a; free b" },
 	{ "lost/channel-join", "a=channel,single b=channel",
 	    "hw: lose a; c a; c b | ctl: failing a 1; single b; until a 1; free a; drain b; wait b 1 -1" },
+	{ "lost/channel-join-later", "a=channel,single b=channel",
+	    "hw: lose a; c b | ctl: failing a 1; free b; reopen b; wait b 1 -1; drain b; wait b 1 -1; free a" },
 	{ "lost/channel-leave", "a=channel,single b=channel,single",
 	    "hw: lose a; c a; c b | ctl: failing b 1; free a; until b 1; free b" },
 	{ "lost/wait", "a=cq", "hw: c a; lose a; c a | app: wait a 1 -1; wait a 2 -1; drain a" },
