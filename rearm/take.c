@@ -18,7 +18,8 @@ queue_take(struct rearm_queue *queue, struct evd_ref ref, int n, void *events)
 REARM_API int
 rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc)
 {
-	return n < 1 || !wc || !queue->cq ? -EINVAL : queue_take(queue, rearm_queue_ref(queue), n, wc);
+	return n < 1 || !wc || !queue->cq ? -EINVAL :
+					    queue_take(queue, rearm_queue_ref(queue), n, wc);
 }
 
 REARM_API int

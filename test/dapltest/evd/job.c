@@ -292,6 +292,7 @@ TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 	struct work w[2] = { { .job = { .run = run } }, { .job = { .run = run } } };
 	uint64_t until;
 
+	os_self()->loop = loop; /* as inside of a turn */
 	loop_defer(loop, &w[0].job);
 	ck_assert(loop_sleep_begin(loop, &until));
 	loop_sleep_end(loop);
@@ -307,6 +308,7 @@ TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 	script_sleep_ms(1);
 	ck_assert(!loop_sleep_begin(loop, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 1);
+	os_self()->loop = NULL;
 }
 
 static long

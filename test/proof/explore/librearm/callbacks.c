@@ -21,12 +21,13 @@ program_callback(void *arg, const struct ibv_wc *wc, int n, int more)
 
 	judge_begins(life, "a callback");
 	if (wc ? n < 1 || n > most : n != 0)
-		violation("a callback of queue %c gets %d completions", 'a' + life->queue->index, n);
+		violation(
+		    "a callback of queue %c gets %d completions", 'a' + life->queue->index, n);
 	for (int i = 0; wc && i < n; i++)
 		judge_wc(life, &wc[i]);
 	if (more && life->queue->spec->sole && life->queue->n_delivered == life->produced &&
 	    life->queue->life == 1)
-		violation("a callback of queue %c is told of more, and there is none",
+		violation("a callback of queue %c gets more, and there is none",
 		    'a' + life->queue->index);
 	if (!wc)
 		(void)program_drain(life);
@@ -72,8 +73,8 @@ program_failed(void *arg, int error)
 	if (error != -EIO && error != -EOVERFLOW)
 		violation("failed() of queue %c is called with %d", 'a' + queue->index, error);
 	if (!life->lost && !sched.faults)
-		violation("failed() of queue %c is called, and nothing has failed",
-		    'a' + queue->index);
+		violation(
+		    "failed() of queue %c is called, and nothing has failed", 'a' + queue->index);
 	if (life->failures++ && life->lost && !sched.faults)
 		violation("failed() of queue %c is called twice", 'a' + queue->index);
 	queue->failures++;

@@ -17,7 +17,8 @@ meant(struct program_queue *queue)
 
 	if (frame)
 		return frame;
-	return acting < 0 ? program_life(queue) : &queue->lives[program.knows[acting][queue->index]];
+	return acting < 0 ? program_life(queue) :
+			    &queue->lives[program.knows[acting][queue->index]];
 }
 
 /* False: a right program does not use it any more. */
@@ -190,9 +191,9 @@ program_enable(struct program_life *life, int policy, const struct action *a)
 		    life->object, (enum rearm_policy)policy, same ? NULL : &event, pending);
 	else
 		r = rearm_queue_enable(life->object, (enum rearm_policy)policy,
-		    same					     ? NULL :
+		    same					  ? NULL :
 		    spec->requests && policy != EVD_POLICY_NOTIFY ? &requests :
-								     &plain,
+								    &plain,
 		    pending);
 	life->enabling--;
 	if (r == 0)

@@ -143,8 +143,9 @@ unsigned int
 channels_take(const struct program_queue *queue, const union rearm_event *event)
 {
 	struct channel *c = &channels[queue->index];
-	const unsigned int number = queue->spec->async ? (unsigned int)event->async.element.port_num :
-							 (unsigned int)(event->cm - c->events);
+	const unsigned int number = queue->spec->async ?
+					(unsigned int)event->async.element.port_num :
+					(unsigned int)(event->cm - c->events);
 
 	sched_point(OP_DEVICE, OBJECT_FD(c->cm.fd), &here);
 	if (number >= PROGRAM_EVENTS || !(c->read >> number & 1))
@@ -164,8 +165,8 @@ channels_end(const struct program_queue *queue)
 	uint32_t known = c->acknowledged | c->dropped;
 
 	if (c->read != c->acknowledged)
-		violation("queue %c has read an event that it has not given out",
-		    'a' + queue->index);
+		violation(
+		    "queue %c has read an event that it has not given out", 'a' + queue->index);
 	for (unsigned int i = 0; i < c->n_unread; i++)
 		known |= 1u << c->unread[i];
 	if (known != (uint32_t)((1ull << c->produced) - 1))

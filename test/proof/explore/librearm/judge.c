@@ -94,7 +94,8 @@ judge_deliver(struct program_life *life, unsigned int number)
 	 * Each thread takes in order; if all is taken by one after the other, so do all together.
 	 * What a callback of a request takes is younger than the rest of its batch.
 	 */
-	if (!life->many && !(queue->spec->requests && takes()) && (number < *last || (queue->spec->sole && number < *of_all)))
+	if (!life->many && !(queue->spec->requests && takes()) &&
+	    (number < *last || (queue->spec->sole && number < *of_all)))
 		violation("I2: event %u of queue %c comes after its successor", number,
 		    'a' + queue->index);
 	*last = *of_all = number + 1;
@@ -199,8 +200,8 @@ check_counters(const struct program_life *life, const struct device_cq *cq)
 	struct rearm_counters c;
 
 	if (rearm_queue_counters(life->object, &c, sizeof c))
-		violation("at rest the counters of queue %c cannot be read",
-		    'a' + life->queue->index);
+		violation(
+		    "at rest the counters of queue %c cannot be read", 'a' + life->queue->index);
 	/* It counts those for an event that had gone, too. */
 	if (!life->queue->spec->requests &&
 	    (program_has(DO_GONE) ? c.callbacks < life->upcalls : c.callbacks != life->upcalls))

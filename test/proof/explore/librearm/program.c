@@ -28,8 +28,8 @@ open_cq(struct program_life *life)
 	const struct evd_spec *spec = life->queue->spec;
 	struct ibv_context *context = &program.contexts[life->queue->index];
 
-	life->channel = life->base == BASE_CHANNEL ? program.channel :
-						     ibv_create_comp_channel(context);
+	life->channel =
+	    life->base == BASE_CHANNEL ? program.channel : ibv_create_comp_channel(context);
 	if (!life->channel)
 		return -EMFILE;
 	life->cq = ibv_create_cq(context, PROGRAM_CQE, NULL, life->channel, 0);
@@ -48,7 +48,8 @@ make(struct program_life *life)
 	const struct rearm_queue_attr attr = { .failed = program_failed,
 		.arg = life,
 		.spin = spec->spins ? 1 : 0,
-		.flags = spec->solicited && !program_has_events(life->queue) ? REARM_SOLICITED : 0 };
+		.flags =
+		    spec->solicited && !program_has_events(life->queue) ? REARM_SOLICITED : 0 };
 	struct rearm_queue_attr own = attr;
 	int r;
 
@@ -70,8 +71,8 @@ make(struct program_life *life)
 		break;
 	}
 	if (spec->async)
-		return rearm_queue_adopt_async(program.loop,
-		    &program.contexts[life->queue->index], &attr, &life->object);
+		return rearm_queue_adopt_async(
+		    program.loop, &program.contexts[life->queue->index], &attr, &life->object);
 	own.cqe = PROGRAM_CQE;
 	r = rearm_queue_create(
 	    program.loop, &program.contexts[life->queue->index], &own, &life->object);
@@ -176,8 +177,8 @@ open_all(void)
 	for (int i = 0; i < s->n_evds; i++) {
 		expect(program_open(&program.queues[i], BASE_SAME), "making a queue");
 		if (s->evds[i].policy != EVD_POLICY_DISABLE)
-			expect(program_enable(program_life(&program.queues[i]), s->evds[i].policy,
-				   NULL),
+			expect(program_enable(
+				   program_life(&program.queues[i]), s->evds[i].policy, NULL),
 			    "enable");
 	}
 }

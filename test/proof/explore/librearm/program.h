@@ -46,16 +46,16 @@ struct program_life {
 	struct ibv_comp_channel *channel; /* that the program made for it, or shares */
 	bool ending;			  /* free has begun */
 	bool over;			  /* and has returned */
-	bool inside;			  /* from inside a callback of it, which was to return first */
-	bool broken;			  /* the completion queue cannot be polled any more */
-	bool lost;			  /* its channel cannot be read any more */
-	bool destroyed;			  /* the completion queue, by the program */
-	bool many;			  /* it has had callbacks that run at the same time */
-	unsigned int users;		  /* calls in progress */
+	bool inside;	    /* from inside a callback of it, which was to return first */
+	bool broken;	    /* the completion queue cannot be polled any more */
+	bool lost;	    /* its channel cannot be read any more */
+	bool destroyed;	    /* the completion queue, by the program */
+	bool many;	    /* it has had callbacks that run at the same time */
+	unsigned int users; /* calls in progress */
 	int running, exempt;
 	unsigned int upcalls, failures;
-	int enabling;			  /* calls in progress that enable */
-	uint32_t enabled_at, stopped_at;  /* steps of the last sections of calls that do that */
+	int enabling;			 /* calls in progress that enable */
+	uint32_t enabled_at, stopped_at; /* steps of the last sections of calls that do that */
 	const char *stopped_by;
 	int claimed; /* callbacks that had not begun when the last of these returned */
 	unsigned int produced;
@@ -81,9 +81,9 @@ struct program {
 	struct ibv_comp_channel *channel; /* that queues share; NULL: none */
 	bool lost;			  /* that one */
 	struct program_queue queues[EVDS];
-	int8_t actor_of[FIBERS], acting[FIBERS]; /* -1: none */
+	int8_t actor_of[FIBERS], acting[FIBERS];  /* -1: none */
 	struct program_life *frame[FIBERS][EVDS]; /* of its innermost callback of the queue */
-	bool exempted[FIBERS][EVDS]; /* and that has called teardown or free */
+	bool exempted[FIBERS][EVDS];		  /* and that has called teardown or free */
 	unsigned int calling[FIBERS];
 	uint8_t knows[ACTORS][EVDS]; /* the life that the actor means */
 };

@@ -9,11 +9,13 @@
 
 #define pthread_mutex_t struct os_mutex
 #undef PTHREAD_MUTEX_INITIALIZER
-#define PTHREAD_MUTEX_INITIALIZER { 0 }
+#define PTHREAD_MUTEX_INITIALIZER \
+	{ \
+		0 \
+	}
 #define pthread_mutex_lock(m) os_lock(m)
 #define pthread_mutex_unlock(m) os_unlock(m)
-#define evd_slot_init(evd) \
-	(evd_slot_init(evd), world_mutex_name(&(evd)->lock, RANK_EVD, "a queue"))
+#define evd_slot_init(evd) (evd_slot_init(evd), world_mutex_name(&(evd)->lock, RANK_EVD, "a queue"))
 
 #include "rearm/slot.c"
 

@@ -33,16 +33,18 @@ static const char *const changes[] = {
 };
 
 static void
-add_change(const char *kind, const char *policy, const char *change, unsigned int number, bool inside)
+add_change(
+    const char *kind, const char *policy, const char *change, unsigned int number, bool inside)
 {
 	char name[64], setup[96], actors[256];
 	const struct scenario_text text = { name, setup, actors };
 
-	snprintf(name, sizeof name, "call/%s/%s/%u%s", kind, policy, number, inside ? "-inside" : "");
+	snprintf(
+	    name, sizeof name, "call/%s/%s/%u%s", kind, policy, number, inside ? "-inside" : "");
 	snprintf(setup, sizeof setup, "a=%s,%s b=%s,%s", kind, policy,
 	    strcmp(kind, "cq") ? kind : "cm", policy);
-	snprintf(actors, sizeof actors, "hw: c a 2; c b | hx: c a; c b | %s: ",
-	    inside ? "up.a" : "ctl");
+	snprintf(
+	    actors, sizeof actors, "hw: c a 2; c b | hx: c a; c b | %s: ", inside ? "up.a" : "ctl");
 	for (; *change; change++)
 		if (*change == '@')
 			lot_add(actors, sizeof actors, "%s", policy);
@@ -112,7 +114,8 @@ draw_action(const char *actor)
 	const char *dot = strchr(actor, '.');
 	char queue = (char)('a' + lot_draw(text.queues));
 
-	if (dot && (!strncmp(action, "teardown", 8) || !strncmp(action, "free", 4)) && dot[1] != 'a')
+	if (dot && (!strncmp(action, "teardown", 8) || !strncmp(action, "free", 4)) &&
+	    dot[1] != 'a')
 		queue = dot[1];
 	lot_add_action(text.actors, sizeof text.actors, action, queue, 0, 0);
 }
@@ -171,7 +174,8 @@ draw_queue(unsigned int i)
 static void
 draw_scenario(unsigned int number)
 {
-	static const char *const faults[] = { "arm", "eintr", "cancel,1", "alloc,open", "verbs,epoll" };
+	static const char *const faults[] = { "arm", "eintr", "cancel,1", "alloc,open",
+		"verbs,epoll" };
 	static const char *const threads[] = { "x", "y", "z" };
 	char script[16], name[32];
 	const struct scenario_text drawn = { name, text.setup, text.actors };
