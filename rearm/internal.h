@@ -17,7 +17,8 @@
 
 /* The first word of a call that may meet a cancellation point: no thread ends inside of it. */
 #define REARM_UNCANCELLED \
-	int cancel_state __attribute__((cleanup(rearm_cancel_restore))) = rearm_cancel_disable()
+	int cancel_state __attribute__((unused, cleanup(rearm_cancel_restore))) = \
+	    rearm_cancel_disable()
 
 static inline int
 rearm_cancel_disable(void)

@@ -220,9 +220,8 @@ rearm_loop_pool(struct rearm_loop *loop, struct loop **pool)
 	int r = 0;
 
 	os_lock(&loop->lock);
-	if (loop->threads == 0)
-		loop->pool = NULL;
-	else if (!loop->pool)
+	/* Without threads it is not written: dispatch reads it without the lock. */
+	if (loop->threads && !loop->pool)
 		r = loop_create_on(loop, LOOP_POOL, REARM_POOL, 0, loop->n_cpus, &loop->pool);
 	*pool = loop->threads ? loop->pool : loop->loops[0];
 	os_unlock(&loop->lock);

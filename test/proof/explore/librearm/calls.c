@@ -250,6 +250,7 @@ program_free(struct program_life *life)
 	if (!life->object || (again && !(inside && life->inside && *exempted)) ||
 	    (life->ending && !inside))
 		return -ENODEV;
+	context_acquire(&life->object);
 	life->ending = true;
 	sched_touch(OP_EVENT, OBJECT_EVD(index));
 	life->users++;
@@ -275,6 +276,25 @@ program_free(struct program_life *life)
 	return r;
 }
 
+/*
+ * A call reads the serial number of its queue without a lock, which ThreadSanitizer reports if the
+ * slot is used again meanwhile: there the slots wait for these calls.
+ */
+static bool
+slots_are_left(void)
+{
+	bool left = true;
+
+	for (int i = 0; context_is_tsan() && i < program.scenario->n_evds; i++)
+		for (unsigned int l = 1; l <= program.queues[i].life; l++) {
+			const struct program_life *life = &program.queues[i].lives[l];
+
+			left &= !life->ending || !life->users;
+			context_acquire((void *)(uintptr_t)&life->users);
+		}
+	return left;
+}
+
 static void
 reopen(struct program_queue *queue, enum evd_base base)
 {
@@ -283,7 +303,8 @@ reopen(struct program_queue *queue, enum evd_base base)
 
 	/* A channel of events is the library's until the callback has returned that freed it. */
 	if ((life->object && !life->over) || life->users || queue->opening ||
-	    queue->life + 1 == PROGRAM_LIVES || (life->inside && program_has_events(queue)))
+	    queue->life + 1 == PROGRAM_LIVES || (life->inside && program_has_events(queue)) ||
+	    !slots_are_left())
 		return;
 	context_acquire(&life->users);
 	queue->opening = true;

@@ -237,6 +237,12 @@ body(void)
 		program.actor_of[f - sched.fibers] = (int8_t)i;
 	}
 	sched_rest(false);
+	/* What the actors did came before what the stage does now. */
+	for (unsigned int i = STAGE + 1; i < sched.n_fibers; i++)
+		if (sched.fibers[i].state == FIBER_DONE)
+			context_acquire(&sched.fibers[i]);
+	for (int i = 0; i < s->n_evds; i++)
+		context_acquire(&program_life(&program.queues[i])->object);
 	if (s->stepped && program.loop)
 		program_idle();
 	judge_rest();

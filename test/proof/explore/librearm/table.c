@@ -199,7 +199,7 @@ static const struct scenario_text table[] = {
 	{ "lost/cm-free-inside", "a=cm,single", "hw: lose a | failed.a: free a" },
 	{ "lost/async-wait", "a=async", "hw: c a; lose a | app: wait a 1 100; drain a" },
 	{ "lost/stepped", "a=cq,single stepped",
-	    "hw: c a; lose a; c a | main: pump a 2; failing a 1; free a" },
+	    "hw: c a; lose a; c a | main: pump a 2; pump a 0 100; failing a 1; free a" },
 	{ "lost/stepped-channel", "a=channel,single b=channel,single stepped",
 	    "hw: c a; lose a; c a; c b | main: pump a 2; pump b 1; free a; free b" },
 

@@ -195,7 +195,7 @@ draw_scenario(unsigned int number)
 	draw_device("hx", 3);
 	for (unsigned int n = 1 + lot_draw(2), i = 0; i < n; i++)
 		draw_actor(threads[i], 5);
-	for (unsigned int i = 0; i < text.queues; i++)
+	for (unsigned int i = 0; i < text.queues && i < 2; i++)
 		if (lot_one_in(3)) {
 			snprintf(script, sizeof script, "up.%c%s", 'a' + (int)i,
 			    lot_one_in(3) ? "*" : "");
