@@ -12,6 +12,8 @@ import subprocess
 SOFTVERBS = ("libsoftverbs.so", "libibverbs.so.1", "librdmacm.so.1")
 DATA_PATH = ("device_poll", "device_arm", "device_post_send", "device_post_recv", "ibv_get_cq_event", "ibv_ack_cq_events")
 
+SPIN = "50"  # microseconds that a wait of librearm spins at most; that of the provider does, too
+
 MARK_BEGIN = 0x424501  # as events/measure.c has it
 
 # A thread of softverbs, which runs its timers.  What it does depends on the time that a run takes, and is no work of
@@ -123,15 +125,19 @@ class Setting:
                 raise Failed("dapl would run under another libdat2:\n" + loaded)
 
     def environment(self, engine):
-        """The environment of an engine; "rearm:WORD" has a word more in the parameters of the adapter."""
+        """The environment of an engine; "rearm:WORD" has a word more in the parameters of the adapter,
+        and "librearm:spin=N" spins as long as it says."""
         name, _, word = engine.partition(":")
         build = self.before if name == "before" else self.build
-        env = dict(os.environ, LD_BIND_NOW="1", LD_LIBRARY_PATH=build + "/dat/.libs")
+        env = dict(os.environ, LD_BIND_NOW="1", LD_LIBRARY_PATH="%s/dat/.libs:%s/rearm/.libs" % (build, build))
         if name in ("rearm", "before"):
             line = "%s/dapl/.libs/libdaplrearm.so.2 rearm.2.0" % build
         elif name == "dapl":
             line = "libdaplofa.so.2 dapl.2.0"
             env["LD_LIBRARY_PATH"] = self.debian
+        elif name == "librearm":
+            env["BENCH_SPIN"] = word.partition("spin=")[2] or SPIN
+            return env
         else:
             return env
         env["DAT_OVERRIDE"] = "%s/%s.conf" % (self.work, engine)
@@ -141,7 +147,8 @@ class Setting:
 
     def start(self, engine, workload, *before):
         """Runs it; `before` is what comes before the program: valgrind, strace."""
-        driver = engine if engine.startswith("raw") else "dat"
+        name = engine.partition(":")[0]
+        driver = name if name == "librearm" or name.startswith("raw") else "dat"
         try:
             done = subprocess.run([self.run, *before, self.engine, driver, workload], env=self.environment(engine),
                                   capture_output=True, text=True, timeout=self.timeout)
@@ -167,6 +174,8 @@ class Setting:
 
     def knows(self, engine):
         """Whether the provider of a variant, "rearm:WORD", accepts the word."""
+        if engine.startswith("librearm"):
+            return True
         if engine not in self.known:
             try:
                 self.known[engine] = bool(self.start(engine, "time-open"))
@@ -176,7 +185,7 @@ class Setting:
 
     def without_spinning(self, engine):
         """The variant to count: how often a thread polls while it spins depends on the time."""
-        return engine + ":spin=0" if engine in ("rearm", "before") and self.knows(engine + ":spin=0") else engine
+        return engine + ":spin=0" if engine in ("rearm", "before", "librearm") and self.knows(engine + ":spin=0") else engine
 
     def count(self, engine, workload, strace=False):
         """Instructions, system calls and what the device saw, each for one event; and the profile."""

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * engine -- what handles the events: a loop over verbs, or a DAT provider
+ * engine -- what handles the events: a loop over verbs, librearm, or a DAT provider
  *
- * A workload is written once, for all engines.  The loops over verbs are in a library of their own,
- * so that callgrind separates their instructions from those of the benchmark.
+ * A workload is written once, for all engines.  The loops over verbs, and the callbacks for
+ * librearm, are in a library of their own, so that callgrind separates their instructions from
+ * those of the benchmark.
  */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
@@ -37,6 +38,7 @@ struct queue {
 	unsigned int unacked; /* raw: events of it */
 	struct ibv_comp_channel *channel;
 	struct ibv_qp *qp[ENGINE_ENDPOINTS_MAX];
+	struct rearm_queue *rearm; /* librearm: over `verbs` */
 };
 
 /*
@@ -52,6 +54,9 @@ struct queue {
  * wait_any   waits for an event of any queue that was created on the channel, and takes all of its
  *            queue; NULL: the engine has a CNO for that
  * reconnect  connects two new endpoints of this process, disconnects and frees them
+ * enable     has callbacks of up to n events made, one at a time, which count them in *handled;
+ *            NULL: upcall.c does it, by DAT
+ * disable    ends that
  */
 struct engine {
 	const char *name;
@@ -66,9 +71,11 @@ struct engine {
 	void (*software)(struct queue *queue);
 	unsigned int (*wait_any)(struct ibv_comp_channel *channel);
 	void (*reconnect)(void);
+	void (*enable)(struct queue *queue, unsigned int n, _Atomic uint64_t *handled);
+	void (*disable)(struct queue *queue);
 };
 
-extern const struct engine engine_dat, engine_raw1, engine_raw16;
+extern const struct engine engine_dat, engine_raw1, engine_raw16, engine_librearm;
 
 /* The IA of engine_dat. */
 extern DAT_IA_HANDLE engine_ia;

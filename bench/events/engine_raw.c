@@ -16,8 +16,8 @@ static struct ibv_pd *domain;
 static struct ibv_mr *region;
 static char memory[4096];
 
-static void
-raw_open(void)
+void
+engine_raw_open(void)
 {
 	struct ibv_context **devices = rdma_get_devices(NULL);
 
@@ -29,24 +29,30 @@ raw_open(void)
 	measure_must(region != NULL, "ibv_reg_mr");
 }
 
-static void
-raw_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
+void
+engine_raw_create_cq(struct queue *queue, unsigned int depth)
 {
-	(void)kind;
 	if (!queue->channel)
 		queue->channel = ibv_create_comp_channel(context);
 	measure_must(queue->channel != NULL, "ibv_create_comp_channel");
 	queue->cq = device_cqs();
 	queue->verbs = ibv_create_cq(context, (int)depth, queue, queue->channel, 0);
 	measure_must(queue->verbs != NULL, "ibv_create_cq");
+}
+
+static void
+raw_create(struct queue *queue, unsigned int depth, enum queue_kind kind)
+{
+	(void)kind;
+	engine_raw_create_cq(queue, depth);
 	if (ibv_req_notify_cq(queue->verbs, 0))
 		abort();
 	queue->drained = true;
 }
 
 /* The device does not look at the state of a queue pair, so these need no connection. */
-static void
-raw_feed(struct queue *queue, unsigned int n)
+void
+engine_raw_feed(struct queue *queue, unsigned int n)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = queue->verbs,
@@ -61,8 +67,8 @@ raw_feed(struct queue *queue, unsigned int n)
 	}
 }
 
-static void
-raw_receive(struct queue *queue, unsigned int endpoint)
+void
+engine_raw_receive(struct queue *queue, unsigned int endpoint)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, 8, region->lkey };
 	struct ibv_recv_wr wr = { .wr_id = endpoint, .sg_list = &sge, .num_sge = 1 }, *bad;
@@ -71,8 +77,8 @@ raw_receive(struct queue *queue, unsigned int endpoint)
 		abort();
 }
 
-static void
-raw_send(struct queue *queue, unsigned int endpoint)
+void
+engine_raw_send(struct queue *queue, unsigned int endpoint)
 {
 	struct ibv_sge sge = { (uintptr_t)memory, 8, region->lkey };
 	struct ibv_send_wr wr = { .wr_id = endpoint,
@@ -86,16 +92,6 @@ raw_send(struct queue *queue, unsigned int endpoint)
 		abort();
 }
 
-/*
- * What a consumer does with a completion: it looks at the status, and finds its own data by wr_id.
- */
-static inline void
-raw_consume(const struct ibv_wc *wc)
-{
-	if (wc->status != IBV_WC_SUCCESS || wc->wr_id >= ENGINE_ENDPOINTS_MAX)
-		abort();
-}
-
 static inline int
 raw_poll(struct ibv_cq *cq, int batch, struct ibv_wc *wc)
 {
@@ -104,7 +100,7 @@ raw_poll(struct ibv_cq *cq, int batch, struct ibv_wc *wc)
 	if (n < 0)
 		abort();
 	for (int i = 0; i < n; i++)
-		raw_consume(&wc[i]);
+		engine_raw_consume(&wc[i]);
 	return n;
 }
 
@@ -204,11 +200,11 @@ raw_wait_any(struct ibv_comp_channel *channel, int batch)
 	} \
 	const struct engine engine_raw##batch = { \
 		.name = "raw" #batch, \
-		.open = raw_open, \
+		.open = engine_raw_open, \
 		.create = raw_create, \
-		.feed = raw_feed, \
-		.receive = raw_receive, \
-		.send = raw_send, \
+		.feed = engine_raw_feed, \
+		.receive = engine_raw_receive, \
+		.send = engine_raw_send, \
 		.take = raw##batch##_take, \
 		.drain = raw##batch##_drain, \
 		.wait = raw##batch##_wait, \

@@ -11,13 +11,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct engine *const engines[] = { &engine_dat, &engine_raw1, &engine_raw16 };
+static const struct engine *const engines[] = { &engine_dat, &engine_raw1, &engine_raw16,
+	&engine_librearm };
 
 enum {
 	RAW = 1,
 	DAPL = 2,
 	REARM = 4,
 	DAT = DAPL | REARM,
+	LIB = 8, /* librearm */
+	VERBS = RAW | LIB,
 	ALL = RAW | DAT,
 };
 
@@ -28,15 +31,15 @@ static const struct workload {
 	enum queue_kind kind;
 	unsigned int n;
 } workloads[] = {
-	{ "dequeue", stream_backlog, ALL, QUEUE_PLAIN, 0 },
+	{ "dequeue", stream_backlog, ALL | LIB, QUEUE_PLAIN, 0 },
 	{ "dequeue-merged", stream_backlog, DAT, QUEUE_MERGED, 0 },
 	{ "dequeue-n-16", stream_backlog, REARM, QUEUE_PLAIN, 16 },
 	{ "dequeue-n-16-merged", stream_backlog, REARM, QUEUE_MERGED, 16 },
-	{ "dequeue-bursts-16", stream_bursts, ALL, QUEUE_PLAIN, 16 },
+	{ "dequeue-bursts-16", stream_bursts, ALL | LIB, QUEUE_PLAIN, 16 },
 	{ "dequeue-bursts-16-merged", stream_bursts, DAT, QUEUE_MERGED, 16 },
-	{ "dequeue-bursts-1", stream_bursts, ALL, QUEUE_PLAIN, 1 },
+	{ "dequeue-bursts-1", stream_bursts, ALL | LIB, QUEUE_PLAIN, 1 },
 	{ "dequeue-bursts-1-merged", stream_bursts, DAT, QUEUE_MERGED, 1 },
-	{ "wait-backlog", stream_wait, ALL, QUEUE_PLAIN, 0 },
+	{ "wait-backlog", stream_wait, ALL | LIB, QUEUE_PLAIN, 0 },
 	{ "wait-backlog-merged", stream_wait, DAT, QUEUE_MERGED, 0 },
 	{ "post-se", stream_software, DAT, QUEUE_SOFTWARE, 0 },
 	{ "post-se-merged", stream_software, DAT, QUEUE_MERGED, 0 },
@@ -46,6 +49,9 @@ static const struct workload {
 	{ "upcall-single-merged", upcall_backlog_single, REARM, QUEUE_MERGED, 0 },
 	{ "upcall-array-16", upcall_backlog_array, REARM, QUEUE_PLAIN, 16 },
 	{ "upcall-array-16-merged", upcall_backlog_array, REARM, QUEUE_MERGED, 16 },
+	{ "callback-1", upcall_callback, LIB, QUEUE_PLAIN, 1 },
+	{ "callback-16", upcall_callback, LIB, QUEUE_PLAIN, 16 },
+	{ "callback-idle-1", upcall_callback_idle, LIB, QUEUE_PLAIN, 16 },
 	{ "upcall-many", upcall_backlog_many, REARM, QUEUE_PLAIN, 0 },
 	{ "upcall-many-merged", upcall_backlog_many, REARM, QUEUE_MERGED, 0 },
 	{ "upcall-single-idle-1", upcall_idle_single, REARM, QUEUE_PLAIN, 1 },
@@ -60,7 +66,7 @@ static const struct workload {
 	{ "switching-1000", upcall_switching, REARM, QUEUE_PLAIN, 1000 },
 	{ "switching-private-1", upcall_switching_private, REARM, QUEUE_PLAIN, 1 },
 	{ "switching-8-merged", upcall_switching, REARM, QUEUE_MERGED, 8 },
-	{ "wait", sleep_wait, ALL, QUEUE_PLAIN, 0 },
+	{ "wait", sleep_wait, ALL | LIB, QUEUE_PLAIN, 0 },
 	{ "wait-merged", sleep_wait, REARM, QUEUE_MERGED, 0 },
 	{ "cno-1", sleep_cno, ALL, QUEUE_PLAIN, 1 },
 	{ "cno-16", sleep_cno, ALL, QUEUE_PLAIN, 16 },
@@ -75,9 +81,10 @@ static const struct workload {
 	{ "time-wait-backlog", stream_wait, ALL, QUEUE_PLAIN, 0 },
 	{ "time-post-recv", stream_receive, ALL, QUEUE_PLAIN, 0 },
 	{ "time-open", rate_open, DAT, QUEUE_PLAIN, 0 },
-	{ "time-ping", ping_pong, ALL, QUEUE_PLAIN, 0 },
+	{ "time-ping", ping_pong, ALL | LIB, QUEUE_PLAIN, 0 },
 	{ "time-ping-spin", ping_pong_spin, RAW, QUEUE_PLAIN, 0 },
 	{ "time-ping-eventfd", ping_pong_eventfd, RAW, QUEUE_PLAIN, 0 },
+	{ "time-stream", ping_stream, VERBS, QUEUE_PLAIN, 0 },
 	{ "time-connections", rate_connections, ALL, QUEUE_PLAIN, 0 },
 	{ "time-upcalls", rate_upcalls, REARM, QUEUE_PLAIN, 0 },
 };
@@ -86,10 +93,11 @@ static void
 list(void)
 {
 	for (unsigned int w = 0; w < sizeof workloads / sizeof *workloads; w++)
-		printf("%s%s%s%s\n", workloads[w].name,
+		printf("%s%s%s%s%s\n", workloads[w].name,
 		    workloads[w].engines & RAW ? " raw16 raw1" : "",
 		    workloads[w].engines & DAPL ? " dapl" : "",
-		    workloads[w].engines & REARM ? " rearm" : "");
+		    workloads[w].engines & REARM ? " rearm" : "",
+		    workloads[w].engines & LIB ? " librearm" : "");
 }
 
 int

@@ -17,6 +17,9 @@
 #define WARM_UP 2000u
 #define ROUNDS 20000u
 #define POSTED 16u
+#define WINDOW (PING_POSTED / 2)  /* messages of a stream that are on their way */
+#define STREAM_WARM_UP 20000u
+#define STREAM 400000u
 
 static const struct ping *ping;
 static uint64_t took[ROUNDS];
@@ -118,7 +121,9 @@ dat_ping_send(unsigned int end)
 	dat_evd_dequeue(ends[end].sends, &event);
 }
 
-static const struct ping ping_dat = { dat_ping_open, dat_ping_wait, dat_ping_send };
+static const struct ping ping_dat = { .open = dat_ping_open,
+	.wait = dat_ping_wait,
+	.send = dat_ping_send };
 
 static void
 bell_open(void)
@@ -146,14 +151,17 @@ bell_send(unsigned int end)
 		abort();
 }
 
-static const struct ping ping_bell = { bell_open, bell_wait, bell_send };
+static const struct ping ping_bell = { .open = bell_open, .wait = bell_wait, .send = bell_send };
 
 void
 ping_pong(const struct engine *engine, enum queue_kind kind, unsigned int n)
 {
 	(void)kind;
 	(void)n;
-	ping_run(engine == &engine_dat ? &ping_dat : &ping_raw);
+	if (engine == &engine_librearm)
+		ping_run(&ping_librearm);
+	else
+		ping_run(engine == &engine_dat ? &ping_dat : &ping_raw);
 }
 
 void
@@ -172,4 +180,44 @@ ping_pong_eventfd(const struct engine *engine, enum queue_kind kind, unsigned in
 	(void)kind;
 	(void)n;
 	ping_run(&ping_bell);
+}
+
+static void *
+ping_receive(void *arg)
+{
+	ping_pin(1);
+	ping->receive(arg);
+	return arg;
+}
+
+/*
+ * Messages from one end to the other as fast as they are received: as many are on their way as
+ * there are receives, at most, so that none comes too early.
+ */
+void
+ping_stream(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	static _Atomic uint64_t received;
+	uint64_t began = 0;
+	pthread_t receiver;
+
+	(void)kind;
+	(void)n;
+	ping = engine == &engine_librearm ? &ping_librearm : &ping_raw;
+	device_pass_through();
+	ping->open();
+	measure_must(
+	    !pthread_create(&receiver, NULL, ping_receive, (void *)&received), "pthread_create");
+	ping_pin(0);
+	for (unsigned int i = 0; i < STREAM_WARM_UP + STREAM; i++) {
+		if (i == STREAM_WARM_UP)
+			began = measure_now();
+		while (i - atomic_load_explicit(&received, memory_order_acquire) >= WINDOW)
+			;
+		ping->send(0);
+	}
+	while (atomic_load(&received) < STREAM_WARM_UP + STREAM)
+		;
+	measure_figure("rate", 1e9 * STREAM / (double)(measure_now() - began));
+	measure_events(STREAM);
 }

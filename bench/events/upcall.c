@@ -152,13 +152,47 @@ upcall_post(const struct engine *engine, unsigned int n)
 		engine->receive(&queue, i % ENDPOINTS);
 }
 
+/* DAT has a policy for it, librearm a call. */
+static void
+upcall_enable(const struct engine *engine, DAT_UPCALL_POLICY policy)
+{
+	if (!engine->enable)
+		upcall_policy(policy);
+	else if (policy == DAT_UPCALL_DISABLE)
+		engine->disable(&queue);
+	else
+		engine->enable(&queue, array, &handled);
+}
+
+/* Bursts of n; each comes when all threads of the engine sleep. */
+static void
+upcall_bursts(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY policy)
+{
+	const unsigned int bursts = POSTED / n > BURSTS ? BURSTS : POSTED / n;
+	uint64_t until = 0;
+
+	upcall_enable(engine, policy);
+	for (unsigned int w = 0; w <= WINDOWS; w++) {
+		upcall_post(engine, bursts * n);
+		device_await_quiet();
+		if (w)
+			measure_begin();
+		for (unsigned int i = 0; i < bursts; i++) {
+			device_complete_receives(queue.cq, n);
+			device_await(&handled, until += n);
+			device_await_quiet();
+		}
+		if (!w)
+			continue;
+		measure_end();
+		measure_events(bursts * n);
+	}
+}
+
 /* All completions of a window are there before upcalls are enabled. */
 static void
-upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POLICY policy)
+upcall_windows(const struct engine *engine, unsigned int events, DAT_UPCALL_POLICY policy)
 {
-	const unsigned int events = kind == QUEUE_MERGED ? WINDOW + WINDOW / SOFTWARE_EACH : WINDOW;
-
-	upcall_open(engine, kind, upcall_count);
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		const uint64_t until = (w + 1) * events;
 
@@ -167,15 +201,45 @@ upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POL
 		device_await_quiet();
 		if (w)
 			measure_begin();
-		upcall_policy(policy);
+		upcall_enable(engine, policy);
 		device_await(&handled, until);
 		if (w)
 			measure_end();
 		device_await_quiet();
-		upcall_policy(DAT_UPCALL_DISABLE);
+		upcall_enable(engine, DAT_UPCALL_DISABLE);
 		if (w)
 			measure_events(events);
 	}
+}
+
+static void
+upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POLICY policy)
+{
+	upcall_open(engine, kind, upcall_count);
+	upcall_windows(
+	    engine, kind == QUEUE_MERGED ? WINDOW + WINDOW / SOFTWARE_EACH : WINDOW, policy);
+}
+
+/* Up to n events with a callback of librearm. */
+void
+upcall_callback(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	array = n;
+	engine->open();
+	engine->create(&queue, 4 * WINDOW, kind);
+	engine->feed(&queue, ENDPOINTS);
+	upcall_windows(engine, WINDOW, DAT_UPCALL_SINGLE_INSTANCE);
+}
+
+/* The same when all threads sleep: bursts of one event. */
+void
+upcall_callback_idle(const struct engine *engine, enum queue_kind kind, unsigned int n)
+{
+	array = n;
+	engine->open();
+	engine->create(&queue, 4 * WINDOW, kind);
+	engine->feed(&queue, ENDPOINTS);
+	upcall_bursts(engine, 1, DAT_UPCALL_SINGLE_INSTANCE);
 }
 
 void
@@ -198,31 +262,6 @@ upcall_backlog_array(const struct engine *engine, enum queue_kind kind, unsigned
 {
 	array = n;
 	upcall_backlog(engine, kind, DAT_UPCALL_SINGLE_INSTANCE);
-}
-
-/* Bursts of n; each comes when all threads of the provider sleep. */
-static void
-upcall_bursts(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY policy)
-{
-	const unsigned int bursts = POSTED / n > BURSTS ? BURSTS : POSTED / n;
-	uint64_t until = 0;
-
-	upcall_policy(policy);
-	for (unsigned int w = 0; w <= WINDOWS; w++) {
-		upcall_post(engine, bursts * n);
-		device_await_quiet();
-		if (w)
-			measure_begin();
-		for (unsigned int i = 0; i < bursts; i++) {
-			device_complete_receives(queue.cq, n);
-			device_await(&handled, until += n);
-			device_await_quiet();
-		}
-		if (!w)
-			continue;
-		measure_end();
-		measure_events(bursts * n);
-	}
 }
 
 static void

@@ -14,7 +14,8 @@ typedef void workload_run(const struct engine *engine, enum queue_kind kind, uns
 workload_run stream_backlog, stream_bursts, stream_wait, stream_software, stream_receive,
     stream_send;
 
-/* upcall.c: with upcalls, so with Rearm only */
+/* upcall.c: with upcalls, so with Rearm only; the callbacks are those of librearm */
+workload_run upcall_callback, upcall_callback_idle;
 workload_run upcall_backlog_single, upcall_backlog_many, upcall_idle_single, upcall_idle_many;
 workload_run upcall_backlog_array, upcall_idle_notify, upcall_switching, upcall_switching_private;
 
@@ -25,7 +26,7 @@ workload_run sleep_wait, sleep_cno;
 workload_run many_busy, many_idle, many_idle_upcalls;
 
 /* ping.c, rate.c: times */
-workload_run ping_pong, ping_pong_spin, ping_pong_eventfd, rate_open, rate_connections,
+workload_run ping_pong, ping_pong_spin, ping_pong_eventfd, ping_stream, rate_open, rate_connections,
     rate_upcalls;
 
 #endif
