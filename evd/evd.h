@@ -398,6 +398,17 @@ enum evd_armed {
 	EVD_ARMED_EMPTY /* for all, and the device queue was seen empty since then */
 };
 
+/*
+ * What polls have found that was taken at once: the short ways count it here and nowhere else, and
+ * the queries add it.
+ */
+struct evd_at_once {
+	uint64_t taken;	   /* events; they are completions, too */
+	uint64_t looks;	   /* calls that dequeue, and polls of them, that found nothing */
+	uint64_t found;	   /* polls that found nothing but what was taken */
+	uint64_t dequeues; /* of these: calls that dequeue */
+};
+
 #define EVD_NOT_DIRECT UINT64_MAX /* no serial number */
 
 struct evd {
@@ -474,8 +485,9 @@ struct evd {
 	bool device_over BY_TRIGGER;
 	bool channel_lost BY_TRIGGER; /* no notification can be read */
 	bool unarmable BY_TRIGGER;    /* one of these two */
-	uint64_t taken BY_TRIGGER;    /* events that were taken by any call but evd_take_direct() */
-	uint64_t taken_directly BY_TRIGGER; /* by that */
+	uint64_t taken BY_TRIGGER; /* events that were taken, but for the next two */
+	uint64_t taken_directly BY_TRIGGER; /* by evd_take_direct() */
+	struct evd_at_once at_once BY_TRIGGER;
 	struct evd_queue queue BY_TRIGGER;
 	unsigned int unacked BY_TRIGGER; /* notifications that were read and not acknowledged */
 	int pins BY_TRIGGER; /* threads that use the channel or the source without the lock */

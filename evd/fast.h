@@ -92,6 +92,47 @@ evd_take_direct_last(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd->taken_directly++;
 }
 
+/*
+ * Whether the EVD has no waiter and nothing queued, and its source can build events when it is
+ * polled.
+ */
+static inline bool
+evd_is_direct_empty(struct evd_ref ref) REQUIRES(core_locks.trigger)
+{
+	const struct evd *evd = ref.evd;
+
+	return evd->direct == ref.serial && evd->poll_into && evd_queue_load(&evd->queue) == 0 &&
+	       !evd->overflowed;
+}
+
+/* Not inline: the poll has found what could not be taken at once, or has failed. */
+int evd_take_polled_rest(struct evd *evd, const struct evd_batch *batch, int n, unsigned int made)
+    REQUIRES(core_locks.trigger);
+
+/*
+ * Polls for the dequeue of up to `most` events, at most EVD_BATCH.  Returns how many it took; 0 if
+ * there is none; -1 if it took none, and the general function follows.
+ */
+static inline __attribute__((always_inline)) int
+evd_take_polled(struct evd *evd, void *events, unsigned int most) REQUIRES(core_locks.trigger)
+{
+	struct evd_batch batch;
+	unsigned int made;
+	int n, taken;
+
+	taken = evd_poll_at_most(evd, events, most, &batch, &n, &made);
+	if (taken > 0) {
+		evd->at_once.dequeues++;
+		return taken;
+	}
+	if (n == 0) {
+		evd->drained = true;
+		evd->at_once.looks++;
+		return 0;
+	}
+	return evd_take_polled_rest(evd, &batch, n, made);
+}
+
 /* ---- wait ---- */
 
 /* As evd_is_direct(), for a wait for one event, which must be allowed. */

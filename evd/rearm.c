@@ -136,8 +136,11 @@ unsigned int
 evd_polled_into(
     struct evd *evd, const struct evd_batch *batch, int n, unsigned int made, int *result)
 {
-	const int r = evd_polled(evd, batch, n);
+	int r;
 
+	evd->counters.completions += made;
+	evd->taken += made;
+	r = evd_polled(evd, batch, n);
 	*result = r < 0 ? r : n > 0;
 	return made;
 }

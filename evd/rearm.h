@@ -94,6 +94,36 @@ unsigned int evd_polled_into(struct evd *evd, const struct evd_batch *batch, int
     unsigned int made, int *result) REQUIRES(core_locks.trigger);
 
 /*
+ * Nothing is queued, and the EVD has evd->poll_into.  Polls, and takes up to `most` events at once.
+ * Returns how many are in `events`, if these are all that the poll has found; then it counts them,
+ * and the poll.  Otherwise -1: *n and *made are what the source returned, and evd_polled_into()
+ * follows.
+ */
+static inline __attribute__((always_inline)) int
+evd_poll_at_most(struct evd *evd, void *events, unsigned int most, struct evd_batch *batch, int *n,
+    unsigned int *made) REQUIRES(core_locks.trigger)
+{
+	/*
+	 * What is taken at once need not be queued: so several are polled only as far as they are
+	 * taken.
+	 */
+	const unsigned int max = most == 1 || most > EVD_BATCH ? EVD_BATCH : most;
+
+	ASSUME(evd_queue_load(&evd->queue) == 0);
+	*made = most;
+	evd_queue_begin_first_batch(&evd->queue, max, batch);
+	*n = evd->poll_into(evd->cfg.source, batch, events, made).value;
+	REARM_PROBE_INT(poll, evd->cfg.handle, *n);
+	if (*n <= 0 || *made != (unsigned int)*n)
+		return -1;
+	evd->at_once.taken += *made;
+	evd->at_once.found++;
+	evd->drained = *made < batch->room;
+	evd_announce(evd);
+	return *n;
+}
+
+/*
  * Nothing is queued.  Polls, and takes the events at once if the source can do so.  Returns how
  * many are in `events`, at most `most`.  What could not be taken at once is queued after them.
  * *result: 1; 0 if the device queue was empty; or an error as evd_poll().
@@ -103,32 +133,16 @@ evd_poll_into(struct evd *evd, void *events, unsigned int most, int *result)
     REQUIRES(core_locks.trigger)
 {
 	struct evd_batch batch;
-	unsigned int made = most;
-	int n;
+	unsigned int made;
+	int n, taken;
 
-	ASSUME(evd_queue_load(&evd->queue) == 0);
 	if (!evd->poll_into)
 		return evd_poll_first(evd, result);
-	/*
-	 * What is taken at once need not be queued: so several are polled only as far as they are
-	 * taken.
-	 */
-	if (most == 1 || most > EVD_BATCH)
-		most = EVD_BATCH;
-	evd_queue_begin_first_batch(&evd->queue, most, &batch);
-	n = evd->poll_into(evd->cfg.source, &batch, events, &made).value;
-	REARM_PROBE_INT(poll, evd->cfg.handle, n);
-	evd->counters.completions += made;
-	evd->taken += made;
-	if (n <= 0 || made != (unsigned int)n)
+	taken = evd_poll_at_most(evd, events, most, &batch, &n, &made);
+	if (taken < 0)
 		return evd_polled_into(evd, &batch, n, made, result);
-	evd->calls.polls++;
-	evd->calls.polls_found++;
-	evd->queue.polled += made;
-	evd->drained = made < batch.room;
-	evd_announce(evd);
 	*result = 1;
-	return made;
+	return (unsigned int)taken;
 }
 
 /* From now on a poll asks the source again: a refusal (evd->refused) is reported only once. */

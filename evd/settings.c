@@ -135,9 +135,21 @@ evd_query_counters(struct evd_ref ref, struct evd_counters *counters)
 	if (!evd)
 		return -ENODEV;
 	*counters = evd->counters;
+	counters->completions += evd->at_once.taken;
 	counters->max_depth = evd->queue.max_depth;
 	evd_unlock(evd);
 	return 0;
+}
+
+static void
+add_at_once(struct evd_calls *calls, const struct evd_at_once *more)
+{
+	calls->dequeues += more->dequeues + more->looks;
+	calls->dequeued += more->dequeues;
+	calls->dequeue_polls += more->dequeues + more->looks;
+	calls->dequeue_polls_found += more->dequeues;
+	calls->polls += more->found + more->looks;
+	calls->polls_found += more->found;
 }
 
 int
@@ -150,6 +162,7 @@ evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
 	*calls = evd->calls;
 	calls->spins = evd->spin.spins;
 	calls->spins_served = evd->spin.served;
+	add_at_once(calls, &evd->at_once);
 	calls->dequeues += evd->taken_directly;
 	calls->dequeued += evd->taken_directly;
 	evd_unlock(evd);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "evd/take.h"
+#include "evd/fast.h"
 
 static void
 evd_copy_posted(void *event, const struct evd_posted *posted, unsigned int size)
@@ -107,6 +107,21 @@ evd_dequeue(struct evd_ref ref, void *event)
 {
 	evd_lock(ref.evd);
 	return evd_dequeue_locked(ref, event);
+}
+
+int
+evd_take_polled_rest(struct evd *evd, const struct evd_batch *batch, int n, unsigned int made)
+{
+	int result;
+
+	(void)evd_polled_into(evd, batch, n, made, &result);
+	evd->calls.dequeue_polls++;
+	evd->calls.dequeue_polls_found += n > 0;
+	if (made == 0)
+		return -1;
+	evd->calls.dequeues++;
+	evd->calls.dequeued++;
+	return (int)made;
 }
 
 /* ---- and several ---- */

@@ -238,21 +238,22 @@ completion_take_plain(
  * destroyed.
  */
 static inline struct dapl_ep *
-completion_find_kind(uint64_t id, enum dapl_wr_kind kind)
+completion_find_kind(_Atomic(void *) *slots, uint64_t id, enum dapl_wr_kind kind)
 {
-	struct dapl_ep *ep = dapl_slab_at_used(&dapl_ep_slab, dapl_wr_id_slot(id));
+	struct dapl_ep *ep = dapl_slab_in(slots, dapl_wr_id_slot(id));
 
 	return ep && dapl_wr_id_is_of(id, dapl_ep_generation(ep), kind) ? ep : NULL;
 }
 
-/* A message without immediate data, into a receive that is not held. */
+/* Into a receive that is not held. */
 static inline __attribute__((always_inline)) bool
-completion_resolve_recv(const struct ibv_wc *wc, plain_handler *handle, void *to)
+completion_resolve_recv(
+    _Atomic(void *) *slots, const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
-	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_RECV);
+	struct dapl_ep *ep = completion_find_kind(slots, wc->wr_id, DAPL_WR_RECV);
 	const struct dapl_wr_entry *entry;
 
-	if (!ep || wc->wc_flags & RECV_FLAGS || evd_hold_is_active(&ep->rings.hold))
+	if (!ep || evd_hold_is_active(&ep->rings.hold))
 		return false;
 	entry = dapl_wr_ring_at(&ep->rings.recvs, (uint32_t)wc->wr_id);
 	if (!entry->plain)
@@ -263,9 +264,10 @@ completion_resolve_recv(const struct ibv_wc *wc, plain_handler *handle, void *to
 
 /* A request that was posted without special flags. */
 static inline __attribute__((always_inline)) bool
-completion_resolve_request(const struct ibv_wc *wc, plain_handler *handle, void *to)
+completion_resolve_request(
+    _Atomic(void *) *slots, const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
-	struct dapl_ep *ep = completion_find_kind(wc->wr_id, DAPL_WR_REQUEST);
+	struct dapl_ep *ep = completion_find_kind(slots, wc->wr_id, DAPL_WR_REQUEST);
 	const struct dapl_wr_entry *entry;
 
 	if (!ep)
@@ -277,17 +279,26 @@ completion_resolve_request(const struct ibv_wc *wc, plain_handler *handle, void 
 	return true;
 }
 
+/* Whether it may be a plain one.  One test: a request has none of these flags. */
+static inline bool
+completion_is_success(const struct ibv_wc *wc)
+{
+	return !((wc->wc_flags & RECV_FLAGS) | (unsigned int)wc->status);
+}
+
 /*
  * Finds the endpoint and the request of a completion, and handles it, if it is a plain success.
- * False, and nothing has changed, for any other.
+ * False, and nothing has changed, for any other.  `slots` are those of dapl_ep_slab.
  */
 static inline __attribute__((always_inline)) bool
-completion_resolve(const struct ibv_wc *wc, plain_handler *handle, void *to)
+completion_resolve(
+    _Atomic(void *) *slots, const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
-	if (wc->status != IBV_WC_SUCCESS)
+	if (!completion_is_success(wc))
 		return false;
-	return dapl_wr_id_may_be_recv(wc->wr_id) ? completion_resolve_recv(wc, handle, to) :
-						   completion_resolve_request(wc, handle, to);
+	return __builtin_expect(dapl_wr_id_may_be_recv(wc->wr_id), true) ?
+		   completion_resolve_recv(slots, wc, handle, to) :
+		   completion_resolve_request(slots, wc, handle, to);
 }
 
 /* Queues, keeps or drops the completions from `wc` to `end`. */
@@ -296,9 +307,10 @@ completion_queue(struct evd_batch *batch, const struct ibv_wc *wc, const struct 
     REQUIRES(core_locks.trigger)
 {
 	struct evd_batch own = *batch; /* which no other function sees: it stays in registers */
+	_Atomic(void *) *const slots = dapl_slab_slots(&dapl_ep_slab);
 
 	for (; wc < end; wc++) {
-		if (completion_resolve(wc, completion_queue_plain, &own))
+		if (completion_resolve(slots, wc, completion_queue_plain, &own))
 			continue;
 		*batch = own;
 		completion_resolve_other(batch, wc);
@@ -331,17 +343,17 @@ completion_poll_into(void *source, struct evd_batch *batch, void *events, unsign
 	struct ibv_wc wcs[EVD_BATCH];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 	const unsigned int polled = (unsigned int)n, most = polled < *made ? polled : *made;
-	const struct ibv_wc *wc = wcs;
-	unsigned int left = most;
+	_Atomic(void *) *const slots = dapl_slab_slots(&dapl_ep_slab);
+	const struct ibv_wc *wc = wcs, *const end = wcs + most;
 
 	*made = 0;
 	if (n <= 0)
 		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
 	if (polled > batch->room)
 		return (struct evd_device_result){ n };
-	for (; left > 0 && completion_resolve(wc, completion_take_plain, &taken); left--)
+	while (wc < end && completion_resolve(slots, wc, completion_take_plain, &taken))
 		wc++;
-	*made = most - left;
+	*made = (unsigned int)(wc - wcs);
 	if (*made < polled)
 		completion_queue(batch, wc, wcs + n);
 	return (struct evd_device_result){ n };

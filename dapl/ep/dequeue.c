@@ -34,6 +34,19 @@ dequeue_contended(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event)
 	return dequeue_locked(evd, serial, event);
 }
 
+/* For a caller that has the lock of the EVD, which is direct, and empty. */
+static __attribute__((noinline)) DAT_RETURN
+dequeue_polled(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event) RELEASE(core_locks.trigger)
+{
+	const int n = evd_take_polled(&evd->core, event, 1);
+
+	if (n < 0)
+		return dequeue_locked(evd, serial, event);
+	evd_unlock(&evd->core);
+	/* It is one of completions, or the source could not build events. */
+	return n ? (DAT_RETURN)DAT_SUCCESS : (DAT_RETURN)DAT_QUEUE_EMPTY;
+}
+
 DAT_RETURN
 dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 {
@@ -57,6 +70,8 @@ dapl_evd_dequeue(DAT_EVD_HANDLE handle, DAT_EVENT *event)
 		dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 		event->evd_handle = handle;
 		evd_take_direct_last(ref.evd);
+	} else if (evd_is_direct_empty(ref)) {
+		return dequeue_polled(evd, ref.serial, event);
 	} else {
 		return dequeue_locked(evd, ref.serial, event);
 	}
@@ -90,8 +105,8 @@ dequeue_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout, 
 	return DAT_SUCCESS;
 }
 
-DAT_RETURN
-dapl_evd_dequeue_n(
+static __attribute__((noinline)) DAT_RETURN
+dequeue_n_any(
     DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
 {
 	struct evd_ref ref;
@@ -112,6 +127,28 @@ dapl_evd_dequeue_n(
 	r = evd_dequeue_several(ref, (unsigned int)max_events, events);
 	*n_events = r > 0 ? r : 0;
 	return r > 0 ? DAT_SUCCESS : dapl_err_evd_dequeue(dapl_evd_check_overflow(ref, r), on_cq);
+}
+
+/* The usual way: nothing is queued, and a poll is made. */
+DAT_RETURN
+dapl_evd_dequeue_n(
+    DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
+{
+	struct evd_ref ref;
+	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);
+	int r;
+
+	if (!evd || (unsigned int)max_events - 1 >= EVD_BATCH || !events || !n_events ||
+	    !evd_trylock(&evd->core))
+		return dequeue_n_any(handle, max_events, events, n_events);
+	ref.evd = &evd->core;
+	r = evd_is_direct_empty(ref) ? evd_take_polled(ref.evd, events, (unsigned int)max_events) :
+				       -1;
+	evd_unlock(ref.evd);
+	if (r < 0)
+		return dequeue_n_any(handle, max_events, events, n_events);
+	*n_events = r;
+	return r ? (DAT_RETURN)DAT_SUCCESS : (DAT_RETURN)DAT_QUEUE_EMPTY;
 }
 
 static __attribute__((noinline)) DAT_RETURN

@@ -63,13 +63,25 @@ dapl_slab_at(struct dapl_slab *slab, uint32_t index)
 	return atomic_load_explicit(&table[index], memory_order_acquire);
 }
 
-/* The same for a slab that has given out slots, and an index below DAPL_SLAB_SLOTS. */
+/* The slots of a slab that has given out some: the place does not change. */
+static inline _Atomic(void *) *
+dapl_slab_slots(struct dapl_slab *slab)
+{
+	return atomic_load_explicit(&slab->table, memory_order_acquire);
+}
+
+/* The same as dapl_slab_at() for one of them, with an index below DAPL_SLAB_SLOTS. */
+static inline void *
+dapl_slab_in(_Atomic(void *) *slots, uint32_t index)
+{
+	return atomic_load_explicit(&slots[index], memory_order_acquire);
+}
+
+/* Both, for one slot. */
 static inline void *
 dapl_slab_at_used(struct dapl_slab *slab, uint32_t index)
 {
-	_Atomic(void *) *const table = atomic_load_explicit(&slab->table, memory_order_acquire);
-
-	return atomic_load_explicit(&table[index], memory_order_acquire);
+	return dapl_slab_in(dapl_slab_slots(slab), index);
 }
 
 /* Whether a pointer of unknown origin is a slot of the slab. */

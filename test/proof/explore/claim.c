@@ -127,7 +127,7 @@ judge(const struct stage_evd *e, struct before *b)
 		check_patience(e, b, &now);
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
 	now.next = peek_next_number(&e->evd);
-	now.taken = e->evd.taken + e->evd.taken_directly;
+	now.taken = e->evd.taken + e->evd.taken_directly + e->evd.at_once.taken;
 	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == EVD_POLICY_MANY)
 		check(e, b, &now);
 	*b = now;
