@@ -127,7 +127,7 @@ dapl_dto_post_recv(struct dapl_ep *ep, const struct dapl_dto *d)
 	wr.num_sge = dapl_sge_fill(sge, d->segments, d->iov, UINT64_MAX, &total);
 	dto_remember(
 	    entry, d, dapl_ep_is_datagram(ep) ? DAT_IB_DTO_RECV_UD : DAT_DTO_RECEIVE, total);
-	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_RECV, place);
+	wr.wr_id = dapl_ep_wr_id(ep, DAPL_WR_RECV, place);
 	dapl_wr_ring_publish(&ep->rings.recvs, place);
 	state = dapl_post_begin();
 	r = ibv_post_recv(ep->qp, &wr, &bad);
@@ -196,7 +196,7 @@ dapl_dto_post_request(struct dapl_ep *ep, const struct dapl_dto *d, uint64_t lim
 	if (!entry)
 		return DAT_ERROR(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
 	dto_remember(entry, d, d->operation, total);
-	wr.wr_id = dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_REQUEST, place);
+	wr.wr_id = dapl_ep_wr_id(ep, DAPL_WR_REQUEST, place);
 	wr.send_flags = IBV_SEND_SIGNALED;
 	/* Only these take a receive at the other end. */
 	if (d->flags & DAT_COMPLETION_SOLICITED_WAIT_FLAG &&

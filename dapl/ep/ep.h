@@ -69,6 +69,7 @@ struct dapl_ep {
 	DAT_EP_HANDLE self; /* the handle that events name; valid after the handle was freed */
 	DAT_EP_STATE state; /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
+	uint64_t wr_base; /* (L) what the wr_ids of that generation have in common */
 
 	struct park_list unpinned; /* (L) of the slot: kept when the slot is reused */
 
@@ -135,6 +136,30 @@ static inline uint32_t
 dapl_ep_generation(struct dapl_ep *ep)
 {
 	return atomic_load_explicit(&ep->generation, memory_order_acquire);
+}
+
+/* After a change of the generation, and before the first request. */
+static inline void
+dapl_ep_number_requests(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
+{
+	ep->wr_base =
+	    dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), (enum dapl_wr_kind)0, 0);
+}
+
+/* The queue pair goes: what it completes from now on is of no request. */
+static inline void
+dapl_ep_end_generation(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
+{
+	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
+	dapl_ep_number_requests(ep);
+}
+
+/* For a request of the endpoint. */
+static inline uint64_t
+dapl_ep_wr_id(const struct dapl_ep *ep, enum dapl_wr_kind kind, uint32_t place)
+    REQUIRES(dapl_locks.object)
+{
+	return ep->wr_base | dapl_wr_id(0, 0, kind, place);
 }
 
 /*

@@ -73,12 +73,6 @@ ep_plain_sge(const DAT_LMR_TRIPLET *iov)
 	};
 }
 
-static inline uint64_t
-ep_plain_id(struct dapl_ep *ep, enum dapl_wr_kind kind, uint32_t place)
-{
-	return dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), kind, place);
-}
-
 /* The device refused it: the entry is free again.  Drops the lock. */
 static __attribute__((noinline)) DAT_RETURN
 ep_retract_plain(struct dapl_ep *ep, struct dapl_wr_ring *ring, uint32_t place, int error)
@@ -134,7 +128,7 @@ dapl_ep_post_recv(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		return ep_post_recv_any(handle, segments, iov, cookie, flags);
 	}
 	sge = ep_plain_sge(iov);
-	wr.wr_id = ep_plain_id(ep, DAPL_WR_RECV, place);
+	wr.wr_id = dapl_ep_wr_id(ep, DAPL_WR_RECV, place);
 	wr.next = NULL;
 	wr.sg_list = &sge;
 	wr.num_sge = 1;
@@ -202,7 +196,7 @@ dapl_ep_post_send(DAT_EP_HANDLE handle, DAT_COUNT segments, DAT_LMR_TRIPLET *iov
 		return ep_post_send_any(handle, segments, iov, cookie, flags);
 	}
 	sge = ep_plain_sge(iov);
-	wr.wr_id = ep_plain_id(ep, DAPL_WR_REQUEST, place);
+	wr.wr_id = dapl_ep_wr_id(ep, DAPL_WR_REQUEST, place);
 	wr.next = NULL;
 	wr.sg_list = &sge;
 	wr.num_sge = 1;

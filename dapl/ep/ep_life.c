@@ -57,6 +57,7 @@ ep_create(struct dapl_ia *ia, const struct dapl_ep_parts *parts, const DAT_EP_AT
 	ep->state = from ? DAT_EP_STATE_UNCONFIGURED_TENTATIVE : DAT_EP_STATE_UNCONNECTED;
 	ep->parts = *parts;
 	ep->attr = *attr;
+	dapl_ep_number_requests(ep);
 	ep->member.evd = NULL;
 	os_clear_from(ep, pins);
 	ep->timer = (struct loop_job){ .run = dapl_ep_timer_run };
@@ -290,7 +291,7 @@ ep_detach_device(struct dapl_ep *ep, struct dapl_conn **conn, struct ibv_qp **qp
 	ep->conn = NULL;
 	ep->qp = NULL;
 	(void)loop_unready(&ep->timer);
-	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
+	dapl_ep_end_generation(ep);
 }
 
 /* ---- free ---- */

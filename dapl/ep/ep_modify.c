@@ -119,7 +119,7 @@ ep_modify_install(struct dapl_ep *ep, struct made *made) DAPL_NO_OBJECT_LOCK
 	struct made was = { .parts = ep->parts, .attr = ep->attr };
 
 	dapl_object_lock(&ep->obj);
-	atomic_fetch_add_explicit(&ep->generation, 1, memory_order_acq_rel);
+	dapl_ep_end_generation(ep);
 	was.rings = ep->rings;
 	ep->rings = made->rings;
 	ep->parts = made->parts;

@@ -167,9 +167,9 @@ bind_enter(struct dapl_ep *ep, const struct bind *b, enum dapl_wr_suppressed sup
 }
 
 static uint64_t
-bind_wr_id(struct dapl_ep *ep, uint32_t place)
+bind_wr_id(struct dapl_ep *ep, uint32_t place) REQUIRES(dapl_locks.object)
 {
-	return dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), DAPL_WR_REQUEST, place);
+	return dapl_ep_wr_id(ep, DAPL_WR_REQUEST, place);
 }
 
 static unsigned int
