@@ -32,6 +32,7 @@ struct evd_device_result {
 typedef struct evd_device_result evd_poll_function(void *source, struct evd_batch *batch);
 typedef struct evd_device_result evd_poll_into_function(
     void *source, struct evd_batch *batch, void *events, unsigned int *made);
+typedef struct evd_device_result evd_take_function(void *source, void *events, unsigned int n);
 typedef void evd_convert(
     void *source, const struct evd_record *record, void *event, struct evd_effect *effect);
 
@@ -46,6 +47,9 @@ typedef void evd_convert(
  *          their number in *made.  It ends before a completion that wakes no sink, that
  *          has an effect or that does not become an event now: that one, and all that are left, are
  *          handled as poll does.  NULL: the source has no such function.
+ * take     LOCKED.  Polls up to n completions and builds the events of all of them in `events`;
+ *          nothing is queued.  The number, or an error, as poll.  NULL: some completions become no
+ *          event at once.
  * convert  LOCKED.  Builds the event of a completion that leaves the queue: writes the members that
  *          an event of this kind has.  The object that the record names is
  *          still valid, because freeing it purges the queue under the same lock.  May set *effect,
@@ -68,6 +72,7 @@ typedef void evd_convert(
 struct evd_source_ops {
 	evd_poll_function *poll;
 	evd_poll_into_function *poll_into;
+	evd_take_function *take;
 	evd_convert *convert;
 	struct evd_device_result (*arm)(void *source, bool solicited_only);
 	void (*ack)(void *source, unsigned int n);

@@ -403,7 +403,8 @@ enum evd_armed {
  * the queries add it.
  */
 struct evd_at_once {
-	uint64_t taken;	   /* events; they are completions, too */
+	uint64_t taken;	   /* events, also in evd->taken; they are completions, too */
+	uint64_t upcalls;  /* with what evd_take_for_upcall() took; each had a poll of its own */
 	uint64_t looks;	   /* calls that dequeue, and polls of them, that found nothing */
 	uint64_t found;	   /* polls that found nothing but what was taken */
 	uint64_t dequeues; /* of these: calls that dequeue */
@@ -485,8 +486,8 @@ struct evd {
 	bool device_over BY_TRIGGER;
 	bool channel_lost BY_TRIGGER; /* no notification can be read */
 	bool unarmable BY_TRIGGER;    /* one of these two */
-	uint64_t taken BY_TRIGGER; /* events that were taken, but for the next two */
-	uint64_t taken_directly BY_TRIGGER; /* by evd_take_direct() */
+	uint64_t taken BY_TRIGGER;    /* events that were taken by any call but evd_take_direct() */
+	uint64_t taken_directly BY_TRIGGER; /* by that */
 	struct evd_at_once at_once BY_TRIGGER;
 	struct evd_queue queue BY_TRIGGER;
 	unsigned int unacked BY_TRIGGER; /* notifications that were read and not acknowledged */

@@ -145,6 +145,17 @@ evd_polled_into(
 	return made;
 }
 
+int
+evd_took_none(struct evd *evd, int n, unsigned int most)
+{
+	struct evd_batch batch;
+	int r;
+
+	evd_queue_begin_first_batch(&evd->queue, most, &batch);
+	r = evd_polled(evd, &batch, n);
+	return r > 0 ? -EIO : r; /* the device returned more than was requested */
+}
+
 /* ---- arm, and poll again ---- */
 
 int

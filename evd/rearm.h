@@ -116,11 +116,36 @@ evd_poll_at_most(struct evd *evd, void *events, unsigned int most, struct evd_ba
 	REARM_PROBE_INT(poll, evd->cfg.handle, *n);
 	if (*n <= 0 || *made != (unsigned int)*n)
 		return -1;
+	evd->taken += *made;
 	evd->at_once.taken += *made;
 	evd->at_once.found++;
 	evd->drained = *made < batch->room;
 	evd_announce(evd);
 	return *n;
+}
+
+/*
+ * The same for the next upcall of a series, with a source that builds the event of each completion.
+ * The events are at most as many as a batch.  Returns how many, and has counted the upcall; or 0 or
+ * an error as evd_poll(): the device queue is empty, or failed.
+ */
+int evd_took_none(struct evd *evd, int n, unsigned int most) REQUIRES(core_locks.trigger);
+
+static inline __attribute__((always_inline)) int
+evd_take_for_upcall(struct evd *evd, void *events, unsigned int most) REQUIRES(core_locks.trigger)
+{
+	const int n = evd->cfg.ops->take(evd->cfg.source, events, most).value;
+
+	ASSUME(evd_queue_load(&evd->queue) == 0);
+	REARM_PROBE_INT(poll, evd->cfg.handle, n);
+	if ((unsigned int)n - 1 >= most)
+		return evd_took_none(evd, n, most);
+	evd->taken += (unsigned int)n;
+	evd->at_once.taken += (unsigned int)n;
+	evd->at_once.upcalls++;
+	evd->drained = (unsigned int)n < most;
+	ASSUME(!evd_is_unannounced(evd));
+	return n;
 }
 
 /*

@@ -91,6 +91,13 @@ evd_may_call_at_once(const struct evd *evd) REQUIRES(core_locks.trigger)
 	       loop_current() == evd_serving_loop(evd) && !loop_is_pumping();
 }
 
+/* The events of a run at most. */
+static inline unsigned int
+evd_budget(const struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	return evd->upcall.most > 1 ? EVD_BUDGET_ARRAY : EVD_BUDGET;
+}
+
 /*
  * After an upcall that has enabled the policy again: nothing is left to do for any sink, and the
  * device is armed.  It is as if evd_poll_and_arm() had returned 0.
@@ -127,7 +134,7 @@ evd_run(struct loop_job *job, uint64_t serial)
 			evd_run_report(evd);
 			break;
 		}
-		if (passes++ == EVD_BUDGET || evd_taken(evd) - begun >= EVD_BUDGET) {
+		if (passes++ == EVD_BUDGET || evd_taken(evd) - begun >= evd_budget(evd)) {
 			evd_job(evd, EVD_JOB_YIELD);
 			break;
 		}
@@ -156,8 +163,9 @@ evd_run(struct loop_job *job, uint64_t serial)
 				break;
 			}
 		}
-		upcalls = evd->upcall.most ? evd_make_array_upcalls(evd, begun + EVD_BUDGET) :
-					     evd_make_upcalls(evd, begun + EVD_BUDGET);
+		upcalls = evd->upcall.most ?
+			      evd_make_array_upcalls(evd, begun + evd_budget(evd)) :
+			      evd_make_upcalls(evd, begun + EVD_BUDGET);
 		if (upcalls < 0) {
 			evd_back_off(evd, upcalls);
 			break;

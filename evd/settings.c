@@ -136,6 +136,7 @@ evd_query_counters(struct evd_ref ref, struct evd_counters *counters)
 		return -ENODEV;
 	*counters = evd->counters;
 	counters->completions += evd->at_once.taken;
+	counters->upcalls += evd->at_once.upcalls;
 	counters->max_depth = evd->queue.max_depth;
 	evd_unlock(evd);
 	return 0;
@@ -148,8 +149,8 @@ add_at_once(struct evd_calls *calls, const struct evd_at_once *more)
 	calls->dequeued += more->dequeues;
 	calls->dequeue_polls += more->dequeues + more->looks;
 	calls->dequeue_polls_found += more->dequeues;
-	calls->polls += more->found + more->looks;
-	calls->polls_found += more->found;
+	calls->polls += more->found + more->looks + more->upcalls;
+	calls->polls_found += more->found + more->upcalls;
 }
 
 int

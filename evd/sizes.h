@@ -17,6 +17,11 @@
  */
 #define EVD_BUDGET 64
 /*
+ * The same for upcalls that get several events: no more of these than of the others, if each gets
+ * eight, and each event costs less.  The end of a run, and the read of the sources, would not.
+ */
+#define EVD_BUDGET_ARRAY 512
+/*
  * Waits in a row that slept, after which the next one arms before it polls.  If it is wrong it
  * costs two system calls; at one error in so many waits this is less than the polls that it saves.
  */

@@ -22,7 +22,7 @@
 static inline uint64_t
 evd_taken(const struct evd *evd) REQUIRES(core_locks.trigger)
 {
-	return evd->taken + evd->taken_directly + evd->at_once.taken;
+	return evd->taken + evd->taken_directly;
 }
 
 /* Builds the event of a record that leaves the queue. */

@@ -86,6 +86,18 @@ evd_run_effect_before(struct evd *evd, struct evd_effect *effect, struct upcall_
 	self->upcall = frame;
 }
 
+/* Claims what a poll has queued; `found` is of that poll. */
+static inline unsigned int
+evd_claim_found(struct evd *evd, void *events, unsigned int most, struct evd_effect *effect,
+    int found) REQUIRES(core_locks.trigger)
+{
+	if (found > 0)
+		evd_attend(evd, EVD_IS_POLLED);
+	if (found < 0 || !evd_queue_has_signalled(&evd->queue, 1))
+		return 0;
+	return evd_take_queued(evd, events, most, effect);
+}
+
 /*
  * Claims up to `most` events for an upcall, and returns how many: those that are queued, or if
  * nothing is, those that a poll finds; then the queue is not involved.  *found: 0 if it has polled
@@ -102,10 +114,9 @@ evd_claim(struct evd *evd, void *events, unsigned int most, struct evd_effect *e
 		n = evd_poll_into(evd, events, most, found);
 		if (n)
 			return n;
-		if (*found > 0)
-			evd_attend(evd, EVD_IS_POLLED);
+		return evd_claim_found(evd, events, most, effect, *found);
 	}
-	if (*found < 0 || !evd_queue_has_signalled(&evd->queue, 1))
+	if (!evd_queue_has_signalled(&evd->queue, 1))
 		return 0;
 	return evd_take_queued(evd, events, most, effect);
 }
@@ -204,6 +215,60 @@ evd_call_array(
 	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
+/* The same for the next of a series: if one is wanted, of several that are queued, it is inline. */
+static inline __attribute__((always_inline)) unsigned int
+evd_claim_next_array(struct evd *evd, void *events, unsigned int room, struct evd_effect *effect,
+    int *found) REQUIRES(core_locks.trigger)
+{
+	struct evd_queue *q = &evd->queue;
+
+	if (room > 1 || q->ring_count < 2 || !evd_queue_has_only_signalled(q))
+		return evd_claim_next(evd, events, room, effect, found);
+	evd_build_event(evd, &q->ring_first->record, events, effect);
+	evd_queue_remove_one_of_several(q);
+	return 1;
+}
+
+/*
+ * Goes on with a series while each upcall gets what one poll finds.  An upcall has returned, and
+ * nothing has changed since.  Returns 1 if the next claim is a general one, or the series ends; 0
+ * or an error as evd_claim().
+ *
+ * Under a policy that makes one upcall at a time the job is CALLING until something changes, and
+ * nothing that is queued is the device's to hold back: so a poll has nothing to announce.
+ */
+static __attribute__((noinline)) int
+evd_call_series(struct evd *evd, const struct evd_upcall *upcall, void *events, unsigned int room,
+    unsigned int changes, uint64_t stop) REQUIRES(core_locks.trigger)
+{
+	evd_call_array_function *const call = evd->cfg.call_array;
+	int n;
+
+	do {
+		if (evd_queue_load(&evd->queue))
+			return 1;
+		n = evd_take_for_upcall(evd, events, room);
+		if (n <= 0)
+			return n;
+		evd_unlock(evd);
+		REARM_PROBE_PAIR(upcall_begin, evd->cfg.handle, upcall->function);
+		call(upcall->instance, events, (unsigned int)n, 0, upcall);
+		REARM_PROBE(upcall_end, evd->cfg.handle);
+		evd_lock(evd);
+	} while (evd->changes == changes && evd_taken(evd) < stop);
+	return 1;
+}
+
+/* Whether the policy, the upcall and the source are such. */
+static inline bool
+evd_has_series(const struct evd *evd, unsigned int room, bool one_at_a_time)
+    REQUIRES(core_locks.trigger)
+{
+	return one_at_a_time && room > 1 && evd->poll_into && evd->cfg.ops->take &&
+	       room <= evd->queue.qlen && evd->armed != EVD_ARMED_SOLICITED &&
+	       !evd_is_full(evd->attention);
+}
+
 /*
  * The same for an object whose function gets several events.  Each claim is for all events of an
  * upcall.
@@ -241,7 +306,12 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 		evd_lock(evd);
 		if (evd->changes != changes || notify || evd_taken(evd) >= stop)
 			break;
-		n = evd_claim_next(evd, events, room, &effect, &found);
+		if (evd_has_series(evd, room, !many && evd->job_state == EVD_JOB_CALLING)) {
+			found = evd_call_series(evd, &upcall, events, room, changes, stop);
+			if (found <= 0 || evd->changes != changes || evd_taken(evd) >= stop)
+				break;
+		}
+		n = evd_claim_next_array(evd, events, room, &effect, &found);
 		if (n == 0)
 			break;
 		more = evd_queue_count(&evd->queue) > 0;

@@ -4,66 +4,102 @@
 
 /* ---- a completion in the queue of the dispatcher ---- */
 
-/* A failed completion has the first three members of an ibv_wc and qp_num, and no others. */
+/*
+ * The members of an ibv_wc, without the bits that are always 0.  A failed completion has the first
+ * three of them and qp_num, and no others.
+ */
 struct record {
 	uint64_t wr_id;
-	uint32_t length; /* of a failed one: vendor_err */
-	uint32_t data;	 /* imm_data or invalidated_rkey */
-	uint32_t qp_num : 24, status : 8;
-	uint32_t src_qp : 24, opcode : 8;
-	uint16_t pkey_index, slid;
-	uint8_t flags, sl, path;
+	uint64_t packed; /* status, opcode, and the last line of an ibv_wc */
+	uint32_t flags;	 /* wc_flags, and src_qp; of a failed one: vendor_err */
+	uint32_t qp_num;
+	uint32_t byte_len, imm_data;
 };
 
 _Static_assert(sizeof(struct record) <= sizeof(struct evd_record), "fits into a record");
 _Static_assert(sizeof(struct ibv_wc) <= EVD_EVENT_MOST && sizeof(struct ibv_wc) % 8 == 0,
     "the dispatcher has room for a completion");
 
-static void
+/* The last line of an ibv_wc: pkey_index, slid, sl, dlid_path_bits, and 16 bits of padding. */
+#define LAST_LINE offsetof(struct ibv_wc, pkey_index)
+_Static_assert(LAST_LINE + sizeof(uint64_t) == sizeof(struct ibv_wc), "it is the last one");
+
+/* In the place of the padding are two bytes. */
+static inline uint64_t
+record_pack(uint64_t last, unsigned int bytes)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return last << 16 | bytes;
+#else
+	return (last & ~UINT64_C(0xffff)) | bytes;
+#endif
+}
+
+static inline uint64_t
+record_unpack(uint64_t packed)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return packed >> 16;
+#else
+	return packed & ~UINT64_C(0xffff);
+#endif
+}
+
+/* Not inline. */
+static __attribute__((noinline)) void
+record_write_failed(struct record *r, const struct ibv_wc *wc)
+{
+	*r = (struct record){
+		.wr_id = wc->wr_id,
+		.packed = ((unsigned int)wc->status & 0xff) | ((unsigned int)wc->opcode & 0xff) << 8,
+		.flags = wc->vendor_err,
+		.qp_num = wc->qp_num,
+	};
+}
+
+static inline void
 record_write(struct evd_record *place, const struct ibv_wc *wc)
 {
-	const bool ok = wc->status == IBV_WC_SUCCESS;
+	struct record *r = (struct record *)(void *)place;
+	uint64_t last;
 
-	ASSUME(!ok || ((unsigned int)wc->opcode < 256 && wc->wc_flags < 256));
-	*(struct record *)(void *)place = (struct record){
-		.wr_id = wc->wr_id,
-		.status = (unsigned int)wc->status & 0xff,
-		.qp_num = wc->qp_num & 0xffffff,
-		.length = ok ? wc->byte_len : wc->vendor_err,
-		.data = ok ? wc->imm_data : 0,
-		.src_qp = ok ? wc->src_qp & 0xffffff : 0,
-		.opcode = (unsigned int)wc->opcode & 0xff,
-		.pkey_index = ok ? wc->pkey_index : 0,
-		.slid = ok ? wc->slid : 0,
-		.flags = ok ? (uint8_t)wc->wc_flags : 0,
-		.sl = ok ? wc->sl : 0,
-		.path = ok ? wc->dlid_path_bits : 0,
-	};
+	if (wc->status != IBV_WC_SUCCESS) {
+		record_write_failed(r, wc);
+		return;
+	}
+	ASSUME((unsigned int)wc->opcode < 256 && wc->wc_flags < 256 && wc->src_qp < 1u << 24);
+	memcpy(&last, (const char *)wc + LAST_LINE, sizeof last);
+	r->wr_id = wc->wr_id;
+	r->packed = record_pack(last, (unsigned int)wc->opcode << 8);
+	r->flags = wc->src_qp << 8 | wc->wc_flags;
+	r->qp_num = wc->qp_num;
+	r->byte_len = wc->byte_len;
+	r->imm_data = wc->imm_data;
 }
 
 static void
 record_read(void *source, const struct evd_record *place, void *event, struct evd_effect *effect)
 {
 	const struct record *r = (const struct record *)(const void *)place;
-	const bool ok = r->status == IBV_WC_SUCCESS;
+	const uint64_t last = record_unpack(r->packed);
+	struct ibv_wc *wc = event;
 
 	(void)source;
 	(void)effect;
-	*(struct ibv_wc *)event = (struct ibv_wc){
-		.wr_id = r->wr_id,
-		.status = (enum ibv_wc_status)r->status,
-		.opcode = (enum ibv_wc_opcode)r->opcode,
-		.vendor_err = ok ? 0 : r->length,
-		.byte_len = ok ? r->length : 0,
-		.imm_data = r->data,
-		.qp_num = r->qp_num,
-		.src_qp = r->src_qp,
-		.wc_flags = r->flags,
-		.pkey_index = r->pkey_index,
-		.slid = r->slid,
-		.sl = r->sl,
-		.dlid_path_bits = r->path,
-	};
+	wc->wr_id = r->wr_id;
+	wc->status = (enum ibv_wc_status)(r->packed & 0xff);
+	wc->opcode = (enum ibv_wc_opcode)(r->packed >> 8 & 0xff);
+	wc->vendor_err = 0;
+	wc->byte_len = r->byte_len;
+	wc->imm_data = r->imm_data;
+	wc->qp_num = r->qp_num;
+	wc->src_qp = r->flags >> 8;
+	wc->wc_flags = r->flags & 0xff;
+	memcpy((char *)wc + LAST_LINE, &last, sizeof last);
+	if (wc->status == IBV_WC_SUCCESS)
+		return;
+	wc->vendor_err = r->flags;
+	wc->src_qp = wc->wc_flags = 0;
 }
 
 /* ---- the source ---- */
@@ -96,26 +132,45 @@ cq_poll(void *source, struct evd_batch *batch)
 	return cq_result(n);
 }
 
-/* The device writes what is taken at once where the program reads it. */
-static struct evd_device_result
-cq_poll_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
+/* Not inline: more are polled than are taken at once. */
+static __attribute__((noinline)) struct evd_device_result
+cq_poll_more(
+    const struct rearm_queue *queue, struct evd_batch *batch, void *events, unsigned int *made)
 {
-	const struct rearm_queue *queue = source;
 	struct ibv_wc own[EVD_BATCH];
 	const unsigned int most = *made;
-	struct ibv_wc *wc = most < batch->room ? own : events;
-	const int n = ibv_poll_cq(queue->cq, (int)batch->room, wc);
+	const int n = ibv_poll_cq(queue->cq, (int)batch->room, own);
 	const unsigned int polled = n > 0 ? (unsigned int)n : 0;
 
 	*made = 0;
 	if (polled == 0 || polled > batch->room)
 		return cq_result(n);
 	*made = polled < most ? polled : most;
-	if (wc == own) {
-		memcpy(events, own, *made * sizeof *own);
-		cq_queue(batch, own + *made, own + polled);
-	}
+	memcpy(events, own, *made * sizeof *own);
+	cq_queue(batch, own + *made, own + polled);
 	return cq_result(n);
+}
+
+/* The device writes what is taken at once where the program reads it. */
+static struct evd_device_result
+cq_poll_into(void *source, struct evd_batch *batch, void *events, unsigned int *made)
+{
+	const struct rearm_queue *queue = source;
+	int n;
+
+	if (*made < batch->room)
+		return cq_poll_more(queue, batch, events, made);
+	n = ibv_poll_cq(queue->cq, (int)batch->room, events);
+	*made = n > 0 && (unsigned int)n <= batch->room ? (unsigned int)n : 0;
+	return cq_result(n);
+}
+
+static struct evd_device_result
+cq_take(void *source, void *events, unsigned int n)
+{
+	const struct rearm_queue *queue = source;
+
+	return cq_result(ibv_poll_cq(queue->cq, (int)n, events));
 }
 
 static struct evd_device_result
@@ -150,6 +205,7 @@ cq_read(void *source)
 const struct evd_source_ops rearm_cq_ops = {
 	.poll = cq_poll,
 	.poll_into = cq_poll_into,
+	.take = cq_take,
 	.convert = record_read,
 	.arm = cq_arm,
 	.ack = cq_ack,

@@ -15,6 +15,7 @@
 #define ENDPOINTS 8
 #define WINDOW (ENDPOINTS * 256u)
 #define WINDOWS 8
+#define LONG_WINDOW (4 * WINDOW) /* so that to enable callbacks is as little of it as it should be */
 #define SOFTWARE_EACH 64u /* completions for a software event of a merged queue */
 #define POSTED (ENDPOINTS * ENGINE_DEPTH)
 #define BURSTS 64u /* of a window, at most */
@@ -191,13 +192,14 @@ upcall_bursts(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY pol
 
 /* All completions of a window are there before upcalls are enabled. */
 static void
-upcall_windows(const struct engine *engine, unsigned int events, DAT_UPCALL_POLICY policy)
+upcall_windows(const struct engine *engine, unsigned int window, unsigned int events,
+    DAT_UPCALL_POLICY policy)
 {
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		const uint64_t until = (w + 1) * events;
 
-		upcall_post(engine, WINDOW);
-		device_complete_receives(queue.cq, WINDOW);
+		upcall_post(engine, window);
+		device_complete_receives(queue.cq, window);
 		device_await_quiet();
 		if (w)
 			measure_begin();
@@ -216,8 +218,8 @@ static void
 upcall_backlog(const struct engine *engine, enum queue_kind kind, DAT_UPCALL_POLICY policy)
 {
 	upcall_open(engine, kind, upcall_count);
-	upcall_windows(
-	    engine, kind == QUEUE_MERGED ? WINDOW + WINDOW / SOFTWARE_EACH : WINDOW, policy);
+	upcall_windows(engine, WINDOW,
+	    kind == QUEUE_MERGED ? WINDOW + WINDOW / SOFTWARE_EACH : WINDOW, policy);
 }
 
 /* Up to n events with a callback of librearm. */
@@ -226,9 +228,9 @@ upcall_callback(const struct engine *engine, enum queue_kind kind, unsigned int 
 {
 	array = n;
 	engine->open();
-	engine->create(&queue, 4 * WINDOW, kind);
+	engine->create(&queue, LONG_WINDOW, kind);
 	engine->feed(&queue, ENDPOINTS);
-	upcall_windows(engine, WINDOW, DAT_UPCALL_SINGLE_INSTANCE);
+	upcall_windows(engine, LONG_WINDOW, LONG_WINDOW, DAT_UPCALL_SINGLE_INSTANCE);
 }
 
 /* The same when all threads sleep: bursts of one event. */

@@ -113,7 +113,7 @@ judge(const struct stage_evd *e, struct before *b)
 	struct before now = { 0 };
 	const bool claims = e->evd.counters.upcalls == b->upcalls + 1;
 
-	now.upcalls = e->evd.counters.upcalls;
+	now.upcalls = e->evd.counters.upcalls + e->evd.at_once.upcalls;
 	if (claims)
 		claimed_for[sched.self - sched.fibers] = e->evd.upcall.instance;
 	if (!stage.scenario->pool && !(world_faults & (FAULT_ARM | FAULT_POLL))) {
@@ -127,7 +127,7 @@ judge(const struct stage_evd *e, struct before *b)
 		check_patience(e, b, &now);
 	now.n = e->evd.alive ? peek_numbers(&e->evd, now.numbers, NUMBERS) : 0;
 	now.next = peek_next_number(&e->evd);
-	now.taken = e->evd.taken + e->evd.taken_directly + e->evd.at_once.taken;
+	now.taken = e->evd.taken + e->evd.taken_directly;
 	if (e->evd.alive && stage.scenario->pool && claims && e->evd.policy == EVD_POLICY_MANY)
 		check(e, b, &now);
 	*b = now;

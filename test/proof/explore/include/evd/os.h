@@ -33,6 +33,7 @@ struct os_site {
 #define EVD_BATCH 2
 #define EVD_ACK_BATCH 2
 #define EVD_BUDGET 3
+#define EVD_BUDGET_ARRAY EVD_BUDGET
 #define EVD_SLEPT_WAITS 1
 #define SPIN_POLLS 3
 #define EVD_POLLS_FIRST 1
