@@ -20,6 +20,8 @@ def read(path, results):
             if not words:
                 continue
             side, limit, terms = words[0], float(words[1]), words[2::2]
+            if "before@" in line and not any(engine == "before" for _, engine in results):
+                continue  # there is no other build tree
             values = [value(term, results) for term in terms]
             got = None if None in values else values[0] / values[1] if len(values) == 2 else values[0]
             if got is None:

@@ -113,7 +113,12 @@ loop_ring_locked(struct loop *loop) REQUIRES(core_locks.loop)
 	if (loop->sleeping > 0) {
 		loop->sleeping--;
 		loop->tokens++;
-		os_event_set(loop->doorbell);
+		if (loop->kind != LOOP_POOL) {
+			os_event_set(loop->doorbell);
+		} else {
+			(void)os_flag_swap(&loop->bell, os_flag_get(&loop->bell) + 1);
+			os_flag_wake(&loop->bell);
+		}
 	}
 }
 
@@ -134,7 +139,8 @@ loop_awake_locked(struct loop *loop) REQUIRES(core_locks.loop)
 {
 	if (loop->tokens > 0) {
 		loop->tokens--;
-		(void)os_event_clear(loop->doorbell);
+		if (loop->kind != LOOP_POOL)
+			(void)os_event_clear(loop->doorbell);
 	} else {
 		loop->sleeping--;
 	}
@@ -296,6 +302,22 @@ loop_read(struct loop *loop, bool asleep, int timeout_ms, uint64_t due) REQUIRES
 }
 
 /*
+ * A thread of a pool sleeps until a job is ready or due.  The bell is read under the lock: a token
+ * that comes after that has changed it.
+ */
+static void
+loop_doze(struct loop *loop, uint64_t due) REQUIRES(core_locks.loop)
+{
+	const uint32_t bell = os_flag_get(&loop->bell);
+
+	loop_unlock(loop);
+	(void)os_flag_wait(&loop->bell, bell, due);
+	loop_lock(loop);
+	loop_awake_locked(loop);
+	(void)loop_promote_delayed(loop);
+}
+
+/*
  * One turn: sleeps if nothing is ready, reads every readable source unless there is other work,
  * then runs each job that is ready by then once.
  */
@@ -308,7 +330,9 @@ loop_turn(struct loop *loop, int timeout_ms) REQUIRES(core_locks.loop)
 
 	if (asleep)
 		loop->sleeping++;
-	if (asleep || loop_must_read(loop))
+	if (asleep && loop->kind == LOOP_POOL)
+		loop_doze(loop, due);
+	else if (asleep || loop_must_read(loop))
 		done = loop_read(loop, asleep, timeout_ms, due);
 	return done + loop_run_ready(loop);
 }

@@ -22,6 +22,11 @@ struct loop {
 	enum loop_kind kind;
 	int epfd;
 	int doorbell;
+	/*
+	 * The same of a pool, whose threads have no sources to wait for: it changes under the lock,
+	 * with each token.
+	 */
+	struct os_flag bell;
 	/* threads that saw the ready list empty and for which no token is in the doorbell */
 	int sleeping BY_LOOP;
 	int tokens BY_LOOP; /* tokens in the doorbell */
