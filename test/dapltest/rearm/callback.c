@@ -164,6 +164,24 @@ TEST(teardown__one_is_inside__waits_for_it)
 	queue_takes(2);
 }
 
+/* The first four get what was queued; each of the others what one poll finds. */
+static void
+disable_in_fifth(struct notes *notes)
+{
+	if (notes->calls == 5)
+		ck_assert_int_eq(rearm_queue_disable(qs.queue), 0);
+}
+
+TEST(inside__disabled_between_two_batches__no_further_one)
+{
+	queue_complete(0, 60);
+	qs.notes.then = disable_in_fifth;
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 8, REARM_ANY), 0);
+	notes_await(40);
+	notes_expect(40, 5);
+	queue_takes(40);
+}
+
 /* The common loop: disable, take until nothing is left, enable for what is new. */
 static void
 drain(struct notes *notes)
