@@ -6,8 +6,6 @@
 #define REARM_DAPL_RECORD_H
 
 #include <infiniband/verbs.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "dapl/ep/ep.h"
 
@@ -62,22 +60,14 @@ dapl_event_of_plain(
     DAT_EVENT *event, const struct dapl_ep *ep, const struct dapl_wr_entry *entry, uint32_t length)
 {
 	DAT_DTO_COMPLETION_EVENT_DATA *dto = &event->event_data.dto_completion_event_data;
-	/* The last two members: one store in place of two. */
-	const struct {
-		DAT_DTOS operation;
-		DAT_RMR_CONTEXT rmr_context;
-	} last = { .operation = (DAT_DTOS)entry->operation };
 
-	_Static_assert(offsetof(DAT_DTO_COMPLETION_EVENT_DATA, rmr_context) ==
-			   offsetof(DAT_DTO_COMPLETION_EVENT_DATA, operation) +
-			       offsetof(__typeof__(last), rmr_context),
-	    "they follow one another");
 	event->event_number = DAT_DTO_COMPLETION_EVENT;
 	dto->ep_handle = ep->self;
 	dto->user_cookie = entry->cookie;
 	dto->status = DAT_DTO_SUCCESS;
 	dto->transfered_length = length;
-	memcpy(&dto->operation, &last, sizeof last);
+	dto->operation = (DAT_DTOS)entry->operation;
+	dto->rmr_context = 0;
 }
 
 /*
