@@ -163,9 +163,8 @@ evd_run(struct loop_job *job, uint64_t serial)
 				break;
 			}
 		}
-		upcalls = evd->upcall.most ?
-			      evd_make_array_upcalls(evd, begun + evd_budget(evd)) :
-			      evd_make_upcalls(evd, begun + EVD_BUDGET);
+		upcalls = evd->upcall.most ? evd_make_array_upcalls(evd, begun + evd_budget(evd)) :
+					     evd_make_upcalls(evd, begun + EVD_BUDGET);
 		if (upcalls < 0) {
 			evd_back_off(evd, upcalls);
 			break;

@@ -51,7 +51,8 @@ record_write_failed(struct record *r, const struct ibv_wc *wc)
 {
 	*r = (struct record){
 		.wr_id = wc->wr_id,
-		.packed = ((unsigned int)wc->status & 0xff) | ((unsigned int)wc->opcode & 0xff) << 8,
+		.packed = ((unsigned int)wc->status & 0xff) | ((unsigned int)wc->opcode & 0xff)
+								  << 8,
 		.flags = wc->vendor_err,
 		.qp_num = wc->qp_num,
 	};

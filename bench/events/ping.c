@@ -17,7 +17,7 @@
 #define WARM_UP 2000u
 #define ROUNDS 20000u
 #define POSTED 16u
-#define WINDOW (PING_POSTED / 2)  /* messages of a stream that are on their way */
+#define WINDOW (PING_POSTED / 2) /* messages of a stream that are on their way */
 #define STREAM_WARM_UP 20000u
 #define STREAM 400000u
 
@@ -121,9 +121,9 @@ dat_ping_send(unsigned int end)
 	dat_evd_dequeue(ends[end].sends, &event);
 }
 
-static const struct ping ping_dat = { .open = dat_ping_open,
-	.wait = dat_ping_wait,
-	.send = dat_ping_send };
+static const struct ping ping_dat = {
+	.open = dat_ping_open, .wait = dat_ping_wait, .send = dat_ping_send
+};
 
 static void
 bell_open(void)

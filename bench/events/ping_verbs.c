@@ -102,8 +102,7 @@ raw_open(void)
 {
 	ping_verbs_open();
 	for (unsigned int i = 0; i < 2; i++)
-		measure_must(
-		    !ibv_req_notify_cq(ping_ends[i].receives, 0), "ibv_req_notify_cq");
+		measure_must(!ibv_req_notify_cq(ping_ends[i].receives, 0), "ibv_req_notify_cq");
 }
 
 static int
@@ -185,6 +184,4 @@ raw_receive(_Atomic uint64_t *received)
 }
 
 const struct ping ping_raw = { raw_open, raw_wait, ping_verbs_send, raw_receive };
-const struct ping ping_spin = {
-	.open = raw_open, .wait = spin_wait, .send = ping_verbs_send
-};
+const struct ping ping_spin = { .open = raw_open, .wait = spin_wait, .send = ping_verbs_send };

@@ -15,7 +15,8 @@
 #define ENDPOINTS 8
 #define WINDOW (ENDPOINTS * 256u)
 #define WINDOWS 8
-#define LONG_WINDOW (4 * WINDOW) /* so that to enable callbacks is as little of it as it should be */
+#define LONG_WINDOW \
+	(4 * WINDOW)	  /* so that to enable callbacks is as little of it as it should be */
 #define SOFTWARE_EACH 64u /* completions for a software event of a merged queue */
 #define POSTED (ENDPOINTS * ENGINE_DEPTH)
 #define BURSTS 64u /* of a window, at most */
@@ -192,8 +193,8 @@ upcall_bursts(const struct engine *engine, unsigned int n, DAT_UPCALL_POLICY pol
 
 /* All completions of a window are there before upcalls are enabled. */
 static void
-upcall_windows(const struct engine *engine, unsigned int window, unsigned int events,
-    DAT_UPCALL_POLICY policy)
+upcall_windows(
+    const struct engine *engine, unsigned int window, unsigned int events, DAT_UPCALL_POLICY policy)
 {
 	for (unsigned int w = 0; w <= WINDOWS; w++) {
 		const uint64_t until = (w + 1) * events;

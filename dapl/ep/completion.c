@@ -291,8 +291,7 @@ completion_is_success(const struct ibv_wc *wc)
  * False, and nothing has changed, for any other.  `slots` are those of dapl_ep_slab.
  */
 static inline __attribute__((always_inline)) bool
-completion_resolve(
-    _Atomic(void *) *slots, const struct ibv_wc *wc, plain_handler *handle, void *to)
+completion_resolve(_Atomic(void *) *slots, const struct ibv_wc *wc, plain_handler *handle, void *to)
 {
 	if (!completion_is_success(wc))
 		return false;

@@ -106,8 +106,7 @@ dequeue_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout, 
 }
 
 static __attribute__((noinline)) DAT_RETURN
-dequeue_n_any(
-    DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
+dequeue_n_any(DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DAT_COUNT *n_events)
 {
 	struct evd_ref ref;
 	struct dapl_evd *evd = dapl_handle_object(handle, DAPL_KIND_EVD, &ref.serial);

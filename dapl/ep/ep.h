@@ -69,7 +69,7 @@ struct dapl_ep {
 	DAT_EP_HANDLE self; /* the handle that events name; valid after the handle was freed */
 	DAT_EP_STATE state; /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
-	uint64_t wr_base; /* (L) what the wr_ids of that generation have in common */
+	uint64_t wr_base;	      /* (L) what the wr_ids of that generation have in common */
 
 	struct park_list unpinned; /* (L) of the slot: kept when the slot is reused */
 

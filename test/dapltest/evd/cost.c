@@ -181,8 +181,8 @@ check_polls_of_waits(bool exact)
 	for (int i = 0; i < 3 * EVD_SLEPT_WAITS; i++) {
 		ck_assert_int_eq(cost_of_a_wait(false), 2);
 		ck_assert_uint_eq(arms, i == EVD_SLEPT_WAITS ? 2 : 1);
-		ck_assert_uint_eq(polls,
-		    (i < EVD_SLEPT_WAITS ? 2 : 1) + (exact || i > EVD_SLEPT_WAITS ? 0 : 1));
+		ck_assert_uint_eq(
+		    polls, (i < EVD_SLEPT_WAITS ? 2 : 1) + (exact || i > EVD_SLEPT_WAITS ? 0 : 1));
 	}
 	story_end(&st);
 }

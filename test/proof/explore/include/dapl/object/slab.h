@@ -42,7 +42,7 @@ void dapl_slab_free(struct dapl_slab *slab, void *slot);
 void *dapl_slab_at(struct dapl_slab *slab, uint32_t index);
 #define dapl_slab_at_used(slab, index) dapl_slab_at(slab, index)
 /* Its callers are for the slab of endpoints alone, whose "slots" are the slab itself. */
-#define dapl_slab_slots(slab)	   ((_Atomic(void *) *)(void *)(slab))
+#define dapl_slab_slots(slab) ((_Atomic(void *) *)(void *)(slab))
 #define dapl_slab_in(slots, index) dapl_slab_at((struct dapl_slab *)(void *)(slots), index)
 bool dapl_slab_owns(struct dapl_slab *slab, const void *slot);
 
