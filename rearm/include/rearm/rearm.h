@@ -113,7 +113,8 @@ int rearm_loop_trywait(struct rearm_loop *loop, int *timeout);
  *
  *	`budget`	at least 1.  It begins no further turn after so many notifications and
  *			callbacks of queues; a turn serves each queue once, with up to 64
- *			completions.  A small one returns sooner to the program's own descriptors
+ *			completions, or 512 if its callbacks get several.  A small one returns
+ *			sooner to the program's own descriptors
  *	`timeout`	how long it waits if nothing is due, in milliseconds; 0: not at all; -1:
  *			without limit.  A signal that is handled ends the wait
  *
