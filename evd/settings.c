@@ -143,7 +143,7 @@ evd_query_counters(struct evd_ref ref, struct evd_counters *counters)
 }
 
 static void
-add_at_once(struct evd_calls *calls, const struct evd_at_once *more)
+evd_add_at_once(struct evd_calls *calls, const struct evd_at_once *more)
 {
 	calls->dequeues += more->dequeues + more->looks;
 	calls->dequeued += more->dequeues;
@@ -163,7 +163,7 @@ evd_query_calls(struct evd_ref ref, struct evd_calls *calls)
 	*calls = evd->calls;
 	calls->spins = evd->spin.spins;
 	calls->spins_served = evd->spin.served;
-	add_at_once(calls, &evd->at_once);
+	evd_add_at_once(calls, &evd->at_once);
 	calls->dequeues += evd->taken_directly;
 	calls->dequeued += evd->taken_directly;
 	evd_unlock(evd);

@@ -156,8 +156,7 @@ spin_wait(unsigned int end)
 	ping_post(&ping_ends[end]);
 }
 
-/* As engine_raw16 waits: a queue that was armed and then found empty is not polled before its event.
- */
+/* As engine_raw16 waits: what was armed and then found empty is not polled before its event. */
 static void
 raw_receive(_Atomic uint64_t *received)
 {
