@@ -267,6 +267,8 @@ void evd_copy(struct evd_ref ref, void *to, const void *from, size_t size) NO_CO
 
 /* From now on the source may keep completions in the hold. */
 void evd_hold_begin(struct evd_ref ref, struct evd_hold *hold) NO_CORE_LOCK;
+/* Without an event: what is in the hold is released now. */
+void evd_hold_end(struct evd_ref ref, struct evd_hold *hold) NO_CORE_LOCK;
 
 /*
  * Makes the hold long enough for `capacity` completions; what it holds keeps its order.  The caller

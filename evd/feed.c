@@ -92,6 +92,22 @@ evd_hold_begin(struct evd_ref ref, struct evd_hold *hold)
 	evd_unlock(evd);
 }
 
+void
+evd_hold_end(struct evd_ref ref, struct evd_hold *hold)
+{
+	struct evd *evd = evd_enter(ref);
+	const bool signalled = evd && hold->count > hold->numbered;
+
+	if (!evd)
+		return;
+	evd_queue_release(&evd->queue, hold);
+	if (signalled) {
+		evd_attend(evd, EVD_HAS_ENTERED);
+		evd_wake_sink(evd);
+	}
+	evd_unlock(evd);
+}
+
 /*
  * Events that waited for a purged barrier count from now on.  `signalled`: one of them wakes a
  * sink.

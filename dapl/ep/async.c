@@ -137,7 +137,7 @@ async_last_buffer(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK
 		established = ep->state == DAT_EP_STATE_CONNECTED ||
 			      ep->state == DAT_EP_STATE_DISCONNECT_PENDING;
 		ep->drained = generation + 1;
-		if (ep->owed) /* it waits for this */
+		if (ep->owed.event) /* it waits for this */
 			loop_hasten(&ep->timer);
 	}
 	dapl_object_unlock(&ep->obj);

@@ -64,6 +64,12 @@ struct dapl_ep_rings {
 	bool bind; /* a bind was posted; changes under (L) */
 };
 
+/* The event that ends a connection, or an attempt to connect; `event` 0: none. */
+struct dapl_ep_owed {
+	DAT_EVENT_NUMBER event;
+	size_t size; /* of the private data that came with it */
+};
+
 struct dapl_ep {
 	struct dapl_object obj;
 	DAT_EP_HANDLE self; /* the handle that events name; valid after the handle was freed */
@@ -102,10 +108,10 @@ struct dapl_ep {
 	struct loop_job timer;
 	struct loop_job breaker; /* breaks the connection after a failure that makes no event */
 	uint64_t deadline;	 /* (L) of the connection attempt, or of the event in `owed` */
-	DAT_EVENT_NUMBER
-	owed; /* (L) the event that ends the connection; it waits until all requests completed */
+	struct dapl_ep_owed owed; /* (L) waits until all requests completed */
 	bool by_us;			/* (L) this end disconnected */
-	bool concluding;		/* (L) the state has changed, its event is not posted yet */
+	/* (L) an attempt to connect has ended: ESTABLISHED is not posted, or the hold not over */
+	bool concluding;
 	unsigned int retries;		/* (L) of address and route resolution */
 	struct sockaddr_storage remote; /* (L) */
 	DAT_CONN_QUAL remote_qual;	/* (L) */
@@ -341,8 +347,8 @@ void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK;
  * after the events of the next connection.  Then dapl_ep_post_owed() posts it, while the caller has
  * a pin.
  */
-DAT_EVENT_NUMBER dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
-void dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed) DAPL_NO_LOCK;
+struct dapl_ep_owed dapl_ep_take_owed(struct dapl_ep *ep) REQUIRES(dapl_locks.object);
+void dapl_ep_post_owed(struct dapl_ep *ep, const struct dapl_ep_owed *owed) DAPL_NO_LOCK;
 /* The job for a request that failed and makes no event: the above for the present queue pair. */
 void dapl_ep_breaker_run(struct loop_job *job, uint64_t serial) DAPL_NO_LOCK;
 /* The timer of a pending connection or graceful disconnection, or of lookups. */

@@ -84,21 +84,21 @@ ep_takes_no_buffer(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
  * The peer may have disconnected because a request of this end failed there: then the
  * connection is broken.
  */
-DAT_EVENT_NUMBER
+struct dapl_ep_owed
 dapl_ep_take_owed(struct dapl_ep *ep)
 {
-	const DAT_EVENT_NUMBER owed = ep->owed;
+	struct dapl_ep_owed owed = ep->owed;
 
-	ep->owed = 0;
-	if (owed == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && ep_has_failed(ep))
-		return DAT_CONNECTION_EVENT_BROKEN;
+	ep->owed = (struct dapl_ep_owed){ 0 };
+	if (owed.event == DAT_CONNECTION_EVENT_DISCONNECTED && !ep->by_us && ep_has_failed(ep))
+		owed.event = DAT_CONNECTION_EVENT_BROKEN;
 	return owed;
 }
 
 /*
- * The end of a connection is reported after its completions. The queue pair is in the error
- * state, so each outstanding request soon yields one. The event is owed until they were polled,
- * or until OWED_NS have passed.  How many receives of a shared queue are outstanding is not known:
+ * The end of a connection, or of an attempt to connect, is reported after its completions. The
+ * queue pair is in the error state, so each outstanding request soon yields one. The event is owed
+ * until they were polled, or until OWED_NS have passed.  How many receives of a shared queue are outstanding is not known:
  * the event is owed until the device reports the last one, and then goes behind what the device
  * has.
  *
@@ -108,7 +108,7 @@ dapl_ep_take_owed(struct dapl_ep *ep)
 static void
 ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 {
-	DAT_EVENT_NUMBER owed = 0;
+	struct dapl_ep_owed owed = { 0 };
 	enum how how = BEHIND_DEVICE;
 	bool idle;
 
@@ -116,76 +116,95 @@ ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 	dapl_object_lock(&ep->obj);
 	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs) &&
 	       (!ep->parts.srq || ep_takes_no_buffer(ep));
-	if (ep->owed && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
+	if (ep->owed.event && !ep->concluding && (idle || os_clock_ns() >= ep->deadline)) {
 		owed = dapl_ep_take_owed(ep);
-	} else if (ep->owed && dapl_object_is_alive(&ep->obj)) {
+	} else if (ep->owed.event && dapl_object_is_alive(&ep->obj)) {
 		dapl_ep_set_timer(ep, LOOK_AGAIN_NS);
 	}
 	/* Receives of a shared queue are in no ring: some may still be in the device queue. */
 	if (idle && !ep->parts.srq)
 		how = AT_ONCE;
 	dapl_object_unlock(&ep->obj);
-	if (owed)
-		ep_post_event(ep, owed, 0, how);
+	if (owed.event)
+		ep_post_event(ep, owed.event, owed.size, how);
 }
 
 void
-dapl_ep_post_owed(struct dapl_ep *ep, DAT_EVENT_NUMBER owed)
+dapl_ep_post_owed(struct dapl_ep *ep, const struct dapl_ep_owed *owed)
 {
-	if (owed)
-		ep_post_event(ep, owed, 0, AT_ONCE);
+	if (owed->event)
+		ep_post_event(ep, owed->event, owed->size, AT_ONCE);
 }
 
-/* Ends a connection that was established. */
-static void
-ep_end_connection(struct dapl_ep *ep, DAT_EVENT_NUMBER number, bool by_us,
-    const struct dapl_conn *conn, struct ibv_qp *qp) DAPL_NO_LOCK
+/* A change of the connection, made with the lock of the endpoint; what follows is done without. */
+struct change {
+	const struct dapl_ep_rule *rule;
+	DAT_EP_STATE was;
+	bool by_us; /* this end disconnects */
+	struct dapl_conn *conn;
+	struct ibv_qp *qp;
+	size_t size; /* of the private data that came with it */
+};
+
+static bool
+ep_is_established(DAT_EP_STATE state)
 {
-	const bool untold = conn && rdma_disconnect(conn->id);
+	return state == DAT_EP_STATE_CONNECTED || state == DAT_EP_STATE_DISCONNECT_PENDING;
+}
+
+/*
+ * Ends a connection, or an attempt to connect.  No ESTABLISHED will come now: the receives that are
+ * held for it are released, and come before the event of the end like all others.
+ */
+static void
+ep_end(struct dapl_ep *ep, const struct change *change) DAPL_NO_LOCK
+{
+	const bool established = ep_is_established(change->was);
+	const bool tells = established || change->was == DAT_EP_STATE_COMPLETION_PENDING;
+	const bool untold = change->conn && tells && rdma_disconnect(change->conn->id);
 	uint32_t generation;
 
-	if (by_us && conn && !untold)
+	if (established && change->by_us && change->conn && !untold)
 		dapl_ia_count(dapl_ia_of(&ep->obj), DCNT_IA_CM_DREQ_TX);
 
-	dapl_ep_qp_fail(qp);
+	dapl_ep_qp_fail(change->qp);
+	if (!established && ep->rings.merged)
+		evd_hold_end(dapl_evd_ref(ep->parts.connect), &ep->rings.hold);
 	dapl_object_lock(&ep->obj);
 	/* The peer is notified when the id is destroyed, if not before. */
-	if (untold && ep->conn == conn) {
+	if (established && untold && ep->conn == change->conn) {
 		ep->doomed = ep->conn;
 		ep->conn = NULL;
 	}
-	ep->owed = number;
-	ep->by_us = by_us;
+	ep->owed = (struct dapl_ep_owed){ change->rule->event, change->size };
+	ep->by_us = change->by_us;
 	ep->deadline = os_clock_ns() + OWED_NS;
+	if (!established)
+		ep->concluding = false;
 	generation = dapl_ep_generation(ep);
 	dapl_object_unlock(&ep->obj);
 	ep_pay_owed(ep);
-	if (ep->parts.srq)
+	if (established && ep->parts.srq)
 		dapl_ep_report_last(ep, generation);
 }
 
 /*
- * The outcome of an attempt to connect. Any outcome releases the held receives. A receive that
- * failed and was dequeued during the attempt breaks the connection now.
+ * The attempt to connect succeeded, which releases the held receives.  A receive that failed and
+ * was dequeued during the attempt breaks the connection now.
  */
 static void
-ep_conclude(struct dapl_ep *ep, const struct dapl_ep_rule *rule, DAT_EP_STATE was,
-    const struct dapl_conn *conn, struct ibv_qp *qp, size_t size) DAPL_NO_LOCK
+ep_establish(struct dapl_ep *ep, const struct change *change) DAPL_NO_LOCK
 {
 	uint32_t generation;
 	bool ended, broken;
 
-	if (rule->next == DAT_EP_STATE_DISCONNECTED) {
-		if (conn && was == DAT_EP_STATE_COMPLETION_PENDING)
-			(void)rdma_disconnect(conn->id);
-		dapl_ep_qp_fail(qp);
-	}
-	ep_post_event(ep, rule->event, size, ep->rings.merged ? RELEASING : AT_ONCE);
+	ep_post_event(
+	    ep, change->rule->event, change->size, ep->rings.merged ? RELEASING : AT_ONCE);
 	dapl_object_lock(&ep->obj);
 	ep->concluding = false;
-	ended = ep->owed != 0;
+	ended = ep->owed.event != 0;
 	generation = dapl_ep_generation(ep);
-	broken = rule->next == DAT_EP_STATE_CONNECTED && ep->broken == generation + 1;
+	broken = ep->broken == generation + 1;
 	dapl_object_unlock(&ep->obj);
 	if (ended)
 		ep_pay_owed(ep);
@@ -233,37 +252,39 @@ void
 dapl_ep_settle(struct dapl_ep *ep, enum dapl_ep_happening what, const void *data, size_t size)
 {
 	const struct dapl_ep_rule *rule = dapl_ep_rule(ep->state, what);
-	const DAT_EP_STATE was = ep->state;
-	struct dapl_conn *conn = ep->conn;
-	struct ibv_qp *qp = ep->qp;
-	const bool ending = was == DAT_EP_STATE_CONNECTED || was == DAT_EP_STATE_DISCONNECT_PENDING;
+	const struct change change = {
+		.rule = rule,
+		.was = ep->state,
+		.by_us = what == DAPL_EP_DISCONNECTS,
+		.conn = ep->conn,
+		.qp = ep->qp,
+		.size = size < sizeof ep->answer ? size : sizeof ep->answer,
+	};
 
 	ep->state = rule->next;
-	ep_count_change(dapl_ia_of(&ep->obj), was, what);
-	if (size > sizeof ep->answer)
-		size = sizeof ep->answer;
-	if (size)
-		memcpy(ep->answer, data, size);
+	ep_count_change(dapl_ia_of(&ep->obj), change.was, what);
+	if (change.size)
+		memcpy(ep->answer, data, change.size);
 	(void)loop_unready(&ep->timer);
 	/* The attempt was given up: its conn is marked for removal, and its events are ignored. */
-	if (was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
-	    (what == DAPL_EP_DISCONNECTS || what == DAPL_EP_HAS_TIMED_OUT)) {
-		ep->doomed = conn;
+	if (change.was == DAT_EP_STATE_ACTIVE_CONNECTION_PENDING &&
+	    (change.by_us || what == DAPL_EP_HAS_TIMED_OUT)) {
+		ep->doomed = ep->conn;
 		ep->conn = NULL;
 	}
-	if (!ending)
+	if (!ep_is_established(change.was))
 		ep->concluding = true;
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 	if (dapl_debug_wants(DAPL_DEBUG_CONNECTIONS))
 		dapl_debug_line("ep %p: %s, the connection %s: %s, %s", ep->self,
-		    dapl_name_ep_state(was), dapl_name_ep_happening(what),
+		    dapl_name_ep_state(change.was), dapl_name_ep_happening(what),
 		    dat_event_name(rule->event), dapl_name_ep_state(rule->next));
 
-	if (ending)
-		ep_end_connection(ep, rule->event, what == DAPL_EP_DISCONNECTS, conn, qp);
+	if (rule->next == DAT_EP_STATE_DISCONNECTED)
+		ep_end(ep, &change);
 	else
-		ep_conclude(ep, rule, was, conn, qp, size);
+		ep_establish(ep, &change);
 	dapl_ep_put_pin(ep);
 }
 
@@ -362,7 +383,7 @@ dapl_ep_timer_run(struct loop_job *job, uint64_t serial)
 		dapl_object_unlock(&ep->obj);
 	} else if (ep->state == DAT_EP_STATE_DISCONNECT_PENDING) {
 		ep_drain(ep);
-	} else if (ep->owed) {
+	} else if (ep->owed.event) {
 		dapl_ep_get_pin(ep);
 		dapl_object_unlock(&ep->obj);
 		ep_pay_owed(ep);

@@ -396,7 +396,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	struct dapl_ep *ep = dapl_object_lock_handle(handle, DAPL_KIND_EP);
 	struct dapl_lookup *ended;
 	struct dapl_ah_list ahs;
-	DAT_EVENT_NUMBER owed;
+	struct dapl_ep_owed owed;
 	enum dapl_ep_verdict verdict;
 	struct ibv_qp *qp, *fresh;
 	struct dapl_conn *conn;
@@ -426,7 +426,7 @@ dapl_ep_reset(DAT_EP_HANDLE handle)
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
 
-	dapl_ep_post_owed(ep, owed);
+	dapl_ep_post_owed(ep, &owed);
 	dapl_lookups_close(ended);
 	if (conn)
 		dapl_conn_close(conn);

@@ -6,11 +6,12 @@
  * consumer (dat_upcall.h), or a CNO.  If there is none of them, the events stay queued for
  * dat_evd_dequeue().  Events leave in the order of arrival.  For each endpoint, ESTABLISHED comes
  * before its successful completions, and these come before DISCONNECTED or BROKEN.  With a provider
- * of Rearm the flushed completions, too, come before these two on the same EVD.  (A device that has
+ * of Rearm the flushed completions, too, come before these two on the same EVD, and the receives of
+ * an attempt to connect before the event of its failure, such as PEER_REJECTED.  (A device that has
  * not completed the requests after 0.1 seconds is not waited for.)  Only what is posted after the
  * end, before the program has dequeued its event, too, completes as flushed after that event: so
  * free or reset the endpoint before its buffers.  If completions go to another EVD, dequeue there
- * until it is empty, after DISCONNECTED or BROKEN.
+ * until it is empty, after the event of the end.
  *
  * A call that returns an event writes its number, the EVD, and every member of the data that an
  * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.

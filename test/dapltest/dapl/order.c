@@ -132,45 +132,33 @@ TEST(merged__software_connection_and_completions__share_one_queue)
 	dt_pair_close(&pair);
 }
 
-TEST(merged__rejected__lets_go_of_nothing_but_flushes)
+/* Other ends of an attempt: see test-endpoint. */
+/* clause: d.4.4 */
+/* origin: out33.Q11 */
+TEST_LOOP(merged__attempt_to_connect_ends__after_its_receives, 4)
 {
+	static const DAT_EVENT_NUMBER ends[] = { DAT_CONNECTION_EVENT_PEER_REJECTED,
+		DAT_CONNECTION_EVENT_DISCONNECTED, DAT_CONNECTION_EVENT_DISCONNECTED,
+		DAT_CONNECTION_EVENT_TIMED_OUT };
 	struct dt_pair pair;
+	DAT_CR_HANDLE cr;
 	DAT_EVENT event;
 
 	dt_pair_open(&pair, DT_MERGED);
 	for (DAT_UINT64 i = 0; i < 4; i++)
 		dt_recv(&pair.a, 0, 64, i);
-	dt_connect(&pair.a, &pair.b, NULL, 0);
-	dt_ok(dat_cr_reject(dt_request(&pair.b), 0, NULL));
-	for (int i = 0, rejected = 0, next = 0; i < 5; i++) {
-		dt_next(pair.a.recv, &event);
-		if (event.event_number == DAT_CONNECTION_EVENT_PEER_REJECTED) {
-			ck_assert_int_eq(rejected++, 0);
-		} else {
-			ck_assert_int_eq(event.event_number, DAT_DTO_COMPLETION_EVENT);
-			ck_assert_int_eq(
-			    event.event_data.dto_completion_event_data.status, DAT_DTO_ERR_FLUSHED);
-			ck_assert_uint_eq(
-			    event.event_data.dto_completion_event_data.user_cookie.as_64,
-			    (DAT_UINT64)next++);
-		}
-	}
-	dt_assert_stays_empty(pair.a.recv);
-	dt_pair_close(&pair);
-}
-
-TEST(merged__disconnect_while_connecting__releases_the_held_receives)
-{
-	struct dt_pair pair;
-	DAT_EVENT event;
-
-	dt_pair_open(&pair, DT_MERGED);
-	dt_recv(&pair.a, 0, 64, 1);
-	dt_connect(&pair.a, &pair.b, NULL, 0);
-	(void)dt_request(&pair.b);
-	dt_ok(dat_ep_disconnect(pair.a.ep, DAT_CLOSE_ABRUPT_FLAG));
-	for (int i = 0; i < 2; i++)
-		dt_next(pair.a.recv, &event);
+	dt_ok(dat_ep_connect(pair.a.ep, dt_address(pair.b.ia), pair.b.qual,
+	    _i == 3 ? 200000 : DAT_TIMEOUT_INFINITE, 0, NULL, DAT_QOS_BEST_EFFORT,
+	    DAT_CONNECT_DEFAULT_FLAG));
+	cr = dt_request(&pair.b);
+	if (_i == 0)
+		dt_ok(dat_cr_reject(cr, 0, NULL));
+	else if (_i < 3)
+		dt_ok(dat_ep_disconnect(
+		    pair.a.ep, _i == 1 ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG));
+	for (DAT_UINT64 i = 0; i < 4; i++)
+		dt_expect_dto(pair.a.recv, pair.a.ep, i, DAT_DTO_ERR_FLUSHED, &event);
+	dt_expect_connection(pair.a.connect, ends[_i], pair.a.ep);
 	dt_assert_stays_empty(pair.a.recv);
 	dt_pair_close(&pair);
 }

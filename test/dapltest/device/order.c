@@ -32,9 +32,9 @@ end_attempt(bool overlooked)
 	fault_qp_overlook_receives(overlooked);
 	fault_qp_on_error(post_one_more);
 	dt_ok(dat_ep_disconnect(side->ep, DAT_CLOSE_ABRUPT_FLAG));
-	dt_expect_disconnected(side);
 	for (DAT_UINT64 i = 0; i <= POSTED; i++)
 		dt_expect_dto(side->recv, side->ep, i, DAT_DTO_ERR_FLUSHED, &event);
+	dt_expect_disconnected(side);
 	dt_pair_close(&pair);
 }
 

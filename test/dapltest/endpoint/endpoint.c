@@ -52,13 +52,13 @@ scene_step(struct scene *s)
 
 /* The accepting endpoint waits for the connecting one, whose loop does not run. */
 static void
-open_accepting(struct scene *s)
+open_accepting(struct scene *s, enum dt_evds evds)
 {
 	DAT_EVENT event;
 	DAT_RETURN ret;
 
-	dt_side_open(&s->pair.a, "soft-step", DT_SEPARATE);
-	dt_side_open(&s->pair.b, "soft", DT_SEPARATE);
+	dt_side_open(&s->pair.a, "soft-step", evds);
+	dt_side_open(&s->pair.b, "soft", evds);
 	dt_side_listen(&s->pair.b);
 	s->me = &s->pair.b;
 	s->peer = &s->pair.a;
@@ -213,6 +213,12 @@ go_on(struct scene *s, enum scene_place place)
 void
 scene_open(struct scene *s, enum scene_place place)
 {
+	scene_open_on(s, place, DT_SEPARATE);
+}
+
+void
+scene_open_on(struct scene *s, enum scene_place place, enum dt_evds evds)
+{
 	static const DAT_EP_STATE states[SCENE_PLACES] = {
 		[SCENE_FRESH] = DAT_EP_STATE_UNCONNECTED,
 		[SCENE_RESET] = DAT_EP_STATE_UNCONNECTED,
@@ -234,9 +240,9 @@ scene_open(struct scene *s, enum scene_place place)
 	memset(s, 0, sizeof *s);
 	s->state = states[place];
 	if (place == SCENE_ACCEPTING) {
-		open_accepting(s);
+		open_accepting(s, evds);
 	} else {
-		dt_pair_open(&s->pair, DT_SEPARATE);
+		dt_pair_open(&s->pair, evds);
 		s->me = &s->pair.a;
 		s->peer = &s->pair.b;
 		if (place == SCENE_CONNECTING || place == SCENE_REJECTED) {

@@ -44,6 +44,8 @@ struct scene {
 };
 
 void scene_open(struct scene *s, enum scene_place place);
+/* The same with other EVDs than those that are DT_SEPARATE. */
+void scene_open_on(struct scene *s, enum scene_place place, enum dt_evds evds);
 void scene_close(struct scene *s);
 
 /* Creates a reserved service point for `me`, on an unused qualifier. */

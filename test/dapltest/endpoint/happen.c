@@ -52,11 +52,27 @@ static const struct {
 	{ RDMA_CM_EVENT_TIMEWAIT_EXIT, NOTHING, NOTHING, NOTHING },
 };
 
+#define RECEIVES 2
+
+/* The receives of `me` and its connection events go to one EVD. */
+static void
+open_merged(struct scene *s, enum scene_place place)
+{
+	scene_open_on(s, place, DT_MERGED);
+	for (DAT_UINT64 i = 0; i < RECEIVES; i++)
+		dt_recv(s->me, 0, 8, i);
+}
+
+/* The event of an end comes after the receives, which it flushes. */
 static void
 expect_outcome(struct scene *s, const struct outcome *want)
 {
 	DAT_EVENT event;
 
+	if (want->event && want->state == DAT_EP_STATE_DISCONNECTED &&
+	    s->me->recv == s->me->connect)
+		for (DAT_UINT64 i = 0; i < RECEIVES; i++)
+			dt_expect_dto(s->me->recv, s->me->ep, i, DAT_DTO_ERR_FLUSHED, &event);
 	if (want->event) {
 		dt_expect(s->me->connect, want->event, &event);
 		ck_assert_ptr_eq(event.event_data.connect_event_data.ep_handle, s->me->ep);
@@ -71,36 +87,42 @@ expect_outcome(struct scene *s, const struct outcome *want)
 DT_CASE("happen:event", .teardown = fault_clear, .needs = dt_is_soft,
     .reason = "needs events of the connection manager on demand");
 
-/* clause: d.0.3, d.0.4, d.0.7, d.0.8, d.0.10, e.1.16 */
+/* clause: d.0.3, d.0.4, d.0.7, d.0.8, d.0.10, d.4.4, e.1.16 */
+/* origin: out33.Q11 */
 TEST_LOOP(happening__while_connecting__makes_one_event, COUNT(happenings))
 {
 	struct scene s;
 
-	scene_open(&s, SCENE_CONNECTING);
+	/* The device flushes the receives of an attempt that it knows to be rejected. */
+	if (happenings[_i].connecting.event == DAT_CONNECTION_EVENT_ESTABLISHED)
+		scene_open(&s, SCENE_CONNECTING);
+	else
+		open_merged(&s, SCENE_CONNECTING);
 	scene_replace(&s, RDMA_CM_EVENT_REJECTED, happenings[_i].type);
 	dt_ok(dat_cr_reject(s.cr, 0, NULL));
 	expect_outcome(&s, &happenings[_i].connecting);
 	scene_close(&s);
 }
 
-/* clause: d.0.3, d.0.6, d.0.8, e.1.16 */
+/* clause: d.0.3, d.0.6, d.0.8, d.4.4, e.1.16 */
+/* origin: out33.Q11 */
 TEST_LOOP(happening__after_the_accept__makes_one_event, COUNT(happenings))
 {
 	struct scene s;
 
-	scene_open(&s, SCENE_ACCEPTING);
+	open_merged(&s, SCENE_ACCEPTING);
 	scene_replace(&s, RDMA_CM_EVENT_ESTABLISHED, happenings[_i].type);
 	scene_step(&s);
 	expect_outcome(&s, &happenings[_i].accepting);
 	scene_close(&s);
 }
 
-/* clause: d.0.7, d.0.8, e.1.16 */
+/* clause: d.0.7, d.0.8, d.4.4, e.1.16 */
 TEST_LOOP(happening__while_connected__makes_one_event, 2 * COUNT(happenings))
 {
 	struct scene s;
 
-	scene_open(&s, _i % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
+	open_merged(&s, _i % 2 ? SCENE_CONNECTED_ACTIVE : SCENE_CONNECTED_PASSIVE);
 	scene_replace(&s, RDMA_CM_EVENT_DISCONNECTED, happenings[_i / 2].type);
 	dt_ok(dat_ep_disconnect(s.peer->ep, DAT_CLOSE_ABRUPT_FLAG));
 	expect_outcome(&s, &happenings[_i / 2].connected);
@@ -143,6 +165,20 @@ TEST_LOOP(happening__after_the_end__makes_none, COUNT(happenings))
 
 DT_CASE("happen:special", .teardown = fault_clear, .needs = dt_is_soft,
     .reason = "needs events of the connection manager on demand");
+
+/* clause: d.0.8, d.4.4 */
+/* origin: out33.Q11 */
+TEST_LOOP(accepting__is_disconnected_by_this_end__after_its_receives, 2)
+{
+	static const struct outcome ends = ENDS(DISCONNECTED);
+	struct scene s;
+
+	open_merged(&s, SCENE_ACCEPTING);
+	dt_ok(dat_ep_disconnect(
+	    s.me->ep, _i ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG));
+	expect_outcome(&s, &ends);
+	scene_close(&s);
+}
 
 /* clause: d.0.5, e.5.2 */
 TEST(rejected__not_by_a_consumer__is_a_non_peer_rejection)

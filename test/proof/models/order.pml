@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * order.pml -- the order of events of a connection: the outcome (ESTABLISHED or a failure) comes before
- * completions, completions come before the one event of the end, and none comes after ep_free returned
+ * order.pml -- the order of events of a connection: ESTABLISHED comes before completions, completions come
+ * before the one event of the end or of the failure of the attempt, and none comes after ep_free returned
  *
  * One EVD merges completions and connection events of E endpoints, and software events.  An item gets its
  * sequence number when it enters `queue`, so the queue is a FIFO here.  Every lock section is one step.  Each
@@ -123,6 +123,7 @@ typedef endpoint {
 	bit alive = 1, reborn;	/* reborn: another endpoint is in the slot */
 	/* seen: 3 * generation, plus 1 after the outcome, plus 2 after the end */
 	byte seen, last_recv;
+	byte refused;		/* the generations in which the attempt failed, a bit each */
 	bit free_returned
 }
 endpoint ep[E];
@@ -266,7 +267,12 @@ inline handed()
 #ifdef CONVERT_BY_GENERATION
 		assert(!PAST(whose, GENERATION(x))); /* else the completion is converted although its endpoint is gone */
 #endif
-		assert(ep[whose].seen == 3 * GENERATION(x) + 1 && !ep[whose].free_returned);
+		assert(!ep[whose].free_returned);
+		if
+		:: AMONG(ep[whose].refused, GENERATION(x)) -> /* before the failure */
+			assert(ep[whose].seen < 3 * GENERATION(x) + 1)
+		:: else -> assert(ep[whose].seen == 3 * GENERATION(x) + 1)
+		fi;
 		assert(NUMBER(x) > ep[whose].last_recv);
 		ep[whose].last_recv = NUMBER(x);
 		if :: IS_FAILED(x) && !PAST(whose, GENERATION(x)) -> broke = whose + 1 :: else fi
@@ -275,8 +281,7 @@ inline handed()
 		assert(ep[whose].seen <= 3 * GENERATION(x) && !ep[whose].free_returned);
 		assert(GENERATION(x) == 0 || ep[whose].seen > 0);
 		assert(ep[whose].state != PENDING || !ep[whose].alive || PAST(whose, GENERATION(x)));
-		ep[whose].seen = 3 * GENERATION(x) + 1;
-		ep[whose].last_recv = 0
+		ep[whose].seen = 3 * GENERATION(x) + 1
 	:: !IS_SOFTWARE(x) && (WHAT(x) == DISCONNECTED || WHAT(x) == BROKEN) ->
 		printf("| gets the end of the connection of %d\n", whose);
 		assert(ep[whose].seen == 3 * GENERATION(x) + 1 && !ep[whose].free_returned);
@@ -379,6 +384,27 @@ end:
 	od
 }
 
+/* ep_end() of an attempt to connect.  The payer posts the event, which is owed. */
+inline refuse(e_)
+{
+	atomic { qp_err[e_] = 1 }
+#ifdef FAILURE_AT_ONCE
+	atomic {
+		post(OF(e_, ep[e_].generation) + REJECTED, false, true);
+		ep[e_].concluding = 0; ep[e_].pins--
+	}
+#else
+#ifndef FAILURE_KEEPS_HOLD
+	atomic { release(e_) } /* evd_hold_end() */
+#endif
+	atomic {
+		ep[e_].owed = OF(e_, ep[e_].generation) + REJECTED;
+		ep[e_].concluding = 0; ep[e_].pins--;
+		printf("| owes REJECTED of %d\n", e_)
+	}
+#endif
+}
+
 /* The events of the connection manager, in the order in which it may send them */
 proctype cm(byte e)
 {
@@ -403,18 +429,11 @@ end:
 	:: atomic { IS_CONNECTED(e) -> end_connection(e, DISCONNECTED); printf("| the peer of %d disconnects\n", e) }
 	:: atomic {
 		ep[e].alive && !ep[e].reborn && ep[e].state == PENDING ->
-		ep[e].state = REFUSED; ep[e].pins++; printf("| the peer rejects %d\n", e)
+		ep[e].state = REFUSED; ep[e].concluding = 1; ep[e].pins++;
+		ep[e].refused = (ep[e].refused | (1 << ep[e].generation));
+		printf("| the peer rejects %d\n", e)
 	   }
-	   atomic { qp_err[e] = 1 }
-	   atomic {
-#ifdef FAILURE_KEEPS_HOLD
-		post(OF(e, ep[e].generation) + REJECTED, false, false);
-#else
-		post(OF(e, ep[e].generation) + REJECTED, false, true);
-#endif
-		ep[e].pins--;
-		printf("| posts REJECTED of %d\n", e)
-	   }
+	   refuse(e)
 	:: true -> break
 	od
 }
@@ -631,7 +650,7 @@ proctype resetter(byte e)
 #endif
 	   atomic { if :: item -> post(item, false, false) :: else fi; item = 0 }
 	   atomic { qp_gone[e] = 1 }
-	   atomic { purge_completions(e) }
+	   atomic { purge_completions(e); ep[e].last_recv = 0 }
 	   atomic {
 		ep[e].sorted = 0; completed[e] = 0; qp_number[e] = 1; qp_err[e] = 0; ep[e].pins--;
 #ifdef SHARED
@@ -673,7 +692,7 @@ proctype rest()
 		do
 		:: i < E ->
 			assert(ep[i].pins == 0 && ep[i].owed == 0);
-			/* any outcome releases the held receives */
+			/* any outcome releases the held receives, and is reported */
 			assert(ep[i].state == PENDING || len(ep[i].held) == 0);
 			if
 			:: ep[i].free_returned

@@ -110,7 +110,7 @@ reset(struct play_ep *ep)
 	if (ep->life + 1 == PLAY_LIVES)
 		return;
 	/* What is owed now does not wait for completions any longer. */
-	play_life(ep)->hastened |= ep->object->owed || ep->object->pins;
+	play_life(ep)->hastened |= ep->object->owed.event || ep->object->pins;
 	ret = dapl_ep_reset(ep->lives[l].handle);
 	sched_step(OP_EVENT);
 	life = play_life(ep);

@@ -91,6 +91,9 @@ judge_connection(const struct play_evd *evd, const DAT_EVENT *event)
 		    event->event_number);
 	if (established && counted && life->established)
 		violation("endpoint %c is established twice", 'e' + ep->index);
+	/* A queue pair that breaks before it is to be connected flushes what nothing holds. */
+	if (established && ordered && counted && life->early && !play_has(DO_QP_FATAL))
+		violation("order: a receive of endpoint %c overtook ESTABLISHED", 'e' + ep->index);
 	judge_connection_cause(ep, (unsigned int)(life - ep->lives), ordered,
 	    &event->event_data.connect_event_data, event->event_number);
 	if (event->event_number == DAT_CONNECTION_EVENT_TIMED_OUT && life == play_life(ep))

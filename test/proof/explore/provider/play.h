@@ -114,6 +114,7 @@ struct play_life {
 	bool vague;		 /* what became of its requests is not known */
 	int last[2];		 /* the last number delivered */
 	bool established, ended; /* as events reported */
+	bool early;		 /* a receive was delivered before either */
 	uint32_t ending_at;	 /* step at which the first thing happened that ends it */
 	uint64_t ending_time;
 	uint32_t over_at;		   /* step at which reset or free had returned */

@@ -164,15 +164,21 @@ check_order(const struct play_evd *evd, const struct known *k)
 	life->last[k->direction] = (int)k->number;
 	if (evd->index != k->ep->spec->connect)
 		return;
+	/* An attempt that fails is reported after its receives: then there is no ESTABLISHED. */
+	if (!life->established && !life->ended && k->direction == RECEIVES) {
+		life->early = true;
+		if (life->outcomes[RECEIVES][k->number] != OUTCOME_OF(IBV_WC_WR_FLUSH_ERR) &&
+		    !life->ending_at && !(life->patience && sched.now >= life->patience))
+			violation("order: a receive of endpoint %c overtakes ESTABLISHED", name);
+	}
 	/*
-	 * A queue pair that breaks before it is to be connected flushes, and no outcome is awaited.
+	 * What was posted when the connection was about to end is another matter.  When an attempt
+	 * has ended is not known if its time was over, or a reset could fail.
 	 */
-	if (!life->established && !life->ended && k->direction == RECEIVES &&
-	    !(play_has(DO_QP_FATAL) &&
-		life->outcomes[RECEIVES][k->number] == OUTCOME_OF(IBV_WC_WR_FLUSH_ERR)))
-		violation("order: a receive of endpoint %c overtakes ESTABLISHED", name);
-	/* What was posted when the connection was about to end is another matter. */
-	if (life->ended && life->established && life->posted_at[k->direction][k->number] &&
+	if (life->ended &&
+	    (life->established ||
+		(k->direction == RECEIVES && !life->patience && !sched.faults)) &&
+	    life->posted_at[k->direction][k->number] &&
 	    life->posted_at[k->direction][k->number] < life->ending_at &&
 	    sched.now < life->ending_time + PATIENCE_NS)
 		violation("order: %s %u of endpoint %c comes after the connection's end",
