@@ -10,11 +10,12 @@ void
 soft_fired(const char *tail, const char *format, ...)
 {
 	const unsigned int i = soft_record->fired++;
-	struct soft_recorded_fault *fault = &soft_record->faults[i];
+	struct soft_recorded_fault *fault;
 	va_list arguments;
 
 	if (i >= SOFT_RECORD_FIRED)
 		return;
+	fault = &soft_record->faults[i];
 	fault->process = soft_fault_number();
 	va_start(arguments, format);
 	vsnprintf(fault->head, sizeof fault->head, format, arguments);
