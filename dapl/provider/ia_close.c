@@ -155,6 +155,21 @@ close_is_decided(void *arg) REQUIRES(dapl_locks.adapter)
 	return atomic_load_explicit(&ia->parent.deciding, memory_order_relaxed) == 0;
 }
 
+/* Whether another adapter shares the EVD for asynchronous events, which this one has made. */
+static bool
+close_is_shared(const struct dapl_ia *ia) REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
+{
+	struct dapl_evd *evd = ia->async;
+	bool shared;
+
+	if (!ia->async_ours)
+		return false;
+	dapl_object_lock(&evd->obj);
+	shared = evd->obj.refs > 1;
+	dapl_object_unlock(&evd->obj);
+	return shared;
+}
+
 /*
  * True if the consumer has objects that it did not free yet.  An object that is being freed counts
  * as freed; the close waits for it later.  With `all` false, CRs and endpoints do not count,
@@ -164,6 +179,8 @@ static bool
 close_has_children(const struct dapl_ia *ia, bool all)
     REQUIRES(dapl_locks.adapter) DAPL_NO_OBJECT_LOCK
 {
+	if (close_is_shared(ia))
+		return true;
 	for (const struct dapl_kind_ops *e = dapl_kind_table; e->free; e++) {
 		const enum dapl_kind kind = e->kind;
 

@@ -324,6 +324,7 @@ TEST(async_evd__of_the_provider__is_not_the_consumers_to_free)
 }
 
 /* clause: c.2.11 */
+/* origin: out33.Q17 */
 TEST(async_evd__of_another_opening__is_shared)
 {
 	DAT_EVD_HANDLE async, shared, asked;
@@ -334,6 +335,11 @@ TEST(async_evd__of_another_opening__is_shared)
 	ck_assert_ptr_eq(shared, async);
 	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
 	ck_assert_ptr_eq(asked, async);
+	dt_assert_ret(dat_ia_close(first, DAT_CLOSE_GRACEFUL_FLAG),
+	    DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_IA_IN_USE));
+	dt_close(second);
+	shared = async;
+	dt_ok(try_open("soft", &shared, &second));
 	dt_close(first); /* the second still works */
 	dt_ok(dat_ia_query(second, &asked, 0, NULL, 0, NULL));
 	ck_assert_ptr_null(asked);
