@@ -61,8 +61,9 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 	const DAT_SEG_LENGTH longest =
 	    datagrams ? dapl_ia_max_datagram(ia) : dapl_ia_max_message(ia);
 
-	if ((attr.recv_completion_flags | attr.request_completion_flags) &
-	    ~DAPL_IA_COMPLETION_FLAGS)
+	/* A receive without an event could not be found again. */
+	if (attr.request_completion_flags & ~DAPL_IA_COMPLETION_FLAGS ||
+	    attr.recv_completion_flags & ~(DAPL_IA_COMPLETION_FLAGS & ~DAT_COMPLETION_SUPPRESS_FLAG))
 		return false;
 	if (datagrams ? !dapl_ia_has_datagrams(ia) : attr.service_type != DAT_SERVICE_TYPE_RC)
 		return false;

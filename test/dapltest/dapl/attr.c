@@ -84,7 +84,7 @@ TEST(attributes__of_queues_and_regions__are_those_of_the_calls)
 	    dat_rmr_create(side.pz, &rmr), ia.max_rmrs > 0 ? DAT_SUCCESS : DAT_MODEL_NOT_SUPPORTED);
 }
 
-/* origin: attack.P12 */
+/* origin: attack.P12, out33.Q19 */
 /* clause: e.9.7, e.6.9 */
 TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 {
@@ -99,6 +99,13 @@ TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 		attr.request_completion_flags = (DAT_COMPLETION_FLAGS)bit;
 		dt_assert_ret(try_ep(&attr),
 		    flags & bit ? DAT_SUCCESS : DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+		/* Only requests can be suppressed. */
+		attr = defaults;
+		attr.recv_completion_flags = (DAT_COMPLETION_FLAGS)bit;
+		dt_assert_ret(try_ep(&attr),
+		    flags & bit & ~DAT_COMPLETION_SUPPRESS_FLAG ?
+			DAT_SUCCESS :
+			DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	}
 }
 
