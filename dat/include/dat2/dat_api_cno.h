@@ -75,7 +75,7 @@ DAT_RETURN DAT_API dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDL
  * not a set of bits.
  *
  *	`mask`		DAT_CNO_FIELD_IA_HANDLE, DAT_CNO_FIELD_PROXY_TYPE, DAT_CNO_FIELD_PROXY or
- *		DAT_CNO_FIELD_ALL
+ *		DAT_CNO_FIELD_ALL; or 0, as in every query: nothing is of interest
  *
  *	DAT_SUCCESS				param is filled in
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
@@ -88,8 +88,8 @@ DAT_RETURN DAT_API dat_cno_query(DAT_CNO_HANDLE cno, DAT_CNO_PARAM_MASK mask,
 			    DAT_CNO_PARAM *param);
 
 /*
- * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, the
- * new agent is called at once.
+ * Changes the proxy agent.  DAT_OS_WAIT_PROXY_AGENT_NULL removes it.  If the CNO is triggered, and
+ * no agent was called for that trigger, the new agent is called at once.
  *
  *	DAT_SUCCESS				done
  *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
