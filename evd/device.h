@@ -3,7 +3,6 @@
 #ifndef REARM_EVD_DEVICE_H
 #define REARM_EVD_DEVICE_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,16 +17,13 @@ struct evd_effect {
 };
 
 /*
- * The result of a device call: a count >= 0, -errno, or EVD_DEVICE_LOST if the completion queue has
- * overrun and yields nothing more.  It has a type of its own, so that an error of the device cannot
- * be mistaken for a result of the core.  The core returns -EIO for any error of the device and
- * -EOVERFLOW for a lost queue.
+ * The result of a device call: a count >= 0, or -errno.  It has a type of its own, so that an error
+ * of the device cannot be mistaken for a result of the core, which returns -EIO for any of them.
+ * An error may pass, and loses nothing: the next call asks the device again.
  */
 struct evd_device_result {
 	int value;
 };
-
-#define EVD_DEVICE_LOST INT_MIN
 
 typedef struct evd_device_result evd_poll_function(void *source, struct evd_batch *batch);
 typedef struct evd_device_result evd_poll_into_function(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "evd/rearm.h"
 
+#include <limits.h>
+
 /* ---- poll ---- */
 
 /* In the place of the source's function, until the refusal is reported. */
@@ -46,7 +48,7 @@ evd_end_poll(struct evd *evd, const struct evd_batch *batch, int n) REQUIRES(cor
 
 	if (n < 0) {
 		if (!evd->overflowed)
-			return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
+			return -EIO;
 		/*
 		 * A device queue that overran yields nothing more.  Barriers need not wait for it
 		 * any longer.

@@ -54,8 +54,9 @@ int evd_poll_once(struct evd *evd) REQUIRES(core_locks.trigger);
 
 /*
  * Polls until `enough` signalled events are queued (UINT_MAX: all), the device queue is empty or
- * the ring is full.  0; -EIO: the device failed, or completed more receives than were posted;
- * -EOVERFLOW: its queue overran.  A caller that reports the error calls evd_error_returned().
+ * the ring is full.  0; -EIO: the device could not be polled, or completed more receives than were
+ * posted.  The caller reports the error, once, and calls evd_error_returned(): the next poll may
+ * succeed, and then the queue works.
  */
 static inline int
 evd_poll(struct evd *evd, unsigned int enough) REQUIRES(core_locks.trigger)
@@ -184,9 +185,9 @@ evd_error_returned(struct evd *evd) REQUIRES(core_locks.trigger)
 /* ---- arm, and poll again ---- */
 
 /*
- * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO,
- * -EOVERFLOW.  *exact: this arm proved that the device queue was empty.  In every
- * other case a poll in the same lock section follows.
+ * Returns 1 if it armed the device, 0 if the device was armed or there is nothing to arm, -EIO.
+ * *exact: this arm proved that the device queue was empty.  In every other case a poll in the same
+ * lock section follows.
  */
 static inline int
 evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
@@ -205,7 +206,7 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 	n = ops->arm(evd->cfg.source, evd->solicited_only).value;
 	if (n < 0) {
 		evd->counters.arm_failures++;
-		return n == EVD_DEVICE_LOST ? -EOVERFLOW : -EIO;
+		return -EIO;
 	}
 	evd->armed = wish;
 	evd->counters.arms++;
@@ -313,14 +314,14 @@ evd_arm_and_repoll(struct evd *evd, unsigned int enough, bool polled) REQUIRES(c
 
 /*
  * For an EVD whose sink is an upcall policy.  1: an upcall is wanted now; 0: none is, and the
- * device is armed; -EIO, -EOVERFLOW.  `found_empty`: a poll in the same lock section has found the
+ * device is armed; -EIO.  `found_empty`: a poll in the same lock section has found the
  * device queue empty; the function begins with the arm.
  */
 int evd_poll_and_arm(struct evd *evd, bool found_empty) REQUIRES(core_locks.trigger);
 
 /*
  * For an EVD whose sink is a CNO: polls all that fits into the queue, and arms; a poll follows the
- * arm.  0: what the device completes from now on raises a notification; -EIO, -EOVERFLOW.
+ * arm.  0: what the device completes from now on raises a notification; -EIO.
  */
 int evd_poll_to_report(struct evd *evd) REQUIRES(core_locks.trigger);
 

@@ -73,7 +73,7 @@ evd_has_enough(const struct evd *evd) REQUIRES(core_locks.trigger)
 
 /*
  * After a poll in the same lock section: arms, and polls unless that can be left out.  1: enough
- * events are queued; 0: the device is armed; -EIO, -EOVERFLOW.
+ * events are queued; 0: the device is armed; -EIO.
  */
 static int
 evd_arm_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)

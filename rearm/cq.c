@@ -108,8 +108,8 @@ record_read(void *source, const struct evd_record *place, void *event, struct ev
 static struct evd_device_result
 cq_result(int n)
 {
-	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
-	return (struct evd_device_result){ n < 0 ? EVD_DEVICE_LOST : n };
+	/* Verbs do not report the reason. */
+	return (struct evd_device_result){ n < 0 ? -EIO : n };
 }
 
 static void

@@ -342,6 +342,7 @@ dapl_ep_disconnect(DAT_EP_HANDLE handle, DAT_CLOSE_FLAGS flags)
 	    !dapl_wr_ring_idle(&ep->rings.requests)) {
 		/* The timer polls until the posted requests are complete. */
 		ep->state = answer->next;
+		ep->deadline = UINT64_MAX;
 		dapl_ep_set_timer(ep, 0);
 		dapl_object_unlock(&ep->obj);
 	} else {

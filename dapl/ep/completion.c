@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "dapl/ep/completion.h"
 
+#include <errno.h>
+
 #include "dapl/ep/ep.h"
 #include "dapl/object/cancel.h"
 #include "dapl/ep/ib_event.h"
@@ -325,9 +327,9 @@ completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigg
 	struct ibv_wc wcs[EVD_BATCH];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 
-	/* Verbs do not report the reason.  A queue that cannot be polled has lost completions. */
+	/* Verbs do not report the reason.  IBV_EVENT_CQ_ERR reports that completions are lost. */
 	if (n <= 0)
-		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
+		return (struct evd_device_result){ n ? -EIO : 0 };
 	if ((unsigned int)n <= batch->room)
 		completion_queue(batch, wcs, wcs + n);
 	return (struct evd_device_result){ n };
@@ -347,7 +349,7 @@ completion_poll_into(void *source, struct evd_batch *batch, void *events, unsign
 
 	*made = 0;
 	if (n <= 0)
-		return (struct evd_device_result){ n ? EVD_DEVICE_LOST : 0 };
+		return (struct evd_device_result){ n ? -EIO : 0 };
 	if (polled > batch->room)
 		return (struct evd_device_result){ n };
 	while (wc < end && completion_resolve(slots, wc, completion_take_plain, &taken))

@@ -23,8 +23,7 @@ dequeue_locked(struct dapl_evd *evd, uint64_t serial, DAT_EVENT *event) RELEASE(
 	/* If the slot has another EVD by now, the result does not depend on this. */
 	const bool on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
 
-	return dapl_err_evd_dequeue(
-	    dapl_evd_check_overflow(ref, evd_dequeue_locked(ref, event)), on_cq);
+	return dapl_err_evd_dequeue(evd_dequeue_locked(ref, event), on_cq);
 }
 
 static __attribute__((noinline)) DAT_RETURN
@@ -97,7 +96,7 @@ dequeue_wait_locked(struct dapl_evd *evd, uint64_t serial, DAT_TIMEOUT timeout, 
 	if (r || !evd_queue_has_only_completions(&ref.evd->queue) ||
 	    !dapl_completion_is_plain(evd_first_direct(ref.evd))) {
 		r = evd_wait_end(ref.evd, r, blocked, event, more);
-		return dapl_err_evd_wait(dapl_evd_check_overflow(ref, r), on_cq);
+		return dapl_err_evd_wait(r, on_cq);
 	}
 	dapl_completion_convert_plain(evd_first_direct(ref.evd), event);
 	event->evd_handle = ref.evd->cfg.handle;
@@ -125,7 +124,7 @@ dequeue_n_any(DAT_EVD_HANDLE handle, DAT_COUNT max_events, DAT_EVENT *events, DA
 	on_cq = atomic_load_explicit(&evd->on_cq, memory_order_relaxed);
 	r = evd_dequeue_several(ref, (unsigned int)max_events, events);
 	*n_events = r > 0 ? r : 0;
-	return r > 0 ? DAT_SUCCESS : dapl_err_evd_dequeue(dapl_evd_check_overflow(ref, r), on_cq);
+	return r > 0 ? DAT_SUCCESS : dapl_err_evd_dequeue(r, on_cq);
 }
 
 /* The usual way: nothing is queued, and a poll is made. */

@@ -107,7 +107,8 @@ struct dapl_ep {
 	struct dapl_conn *doomed; /* (L) to be closed by the last pin */
 	struct loop_job timer;
 	struct loop_job breaker; /* breaks the connection after a failure that makes no event */
-	uint64_t deadline;	 /* (L) of the connection attempt, or of the event in `owed` */
+	/* (L) of the connection attempt, of the event in `owed`, or of a device that fails */
+	uint64_t deadline;
 	struct dapl_ep_owed owed; /* (L) waits until all requests completed */
 	bool by_us;			/* (L) this end disconnected */
 	/* (L) an attempt to connect has ended: ESTABLISHED is not posted, or the hold not over */
@@ -299,9 +300,9 @@ void dapl_ep_purge_completions(struct dapl_ep *ep) NO_CORE_LOCK;
 
 /*
  * Polls the completion queues of the endpoint into the EVDs, which gives the completions their
- * places.  A queue that cannot be polled is reported.  The caller has a pin.
+ * places.  False: one cannot be polled now.  The caller has a pin.
  */
-void dapl_ep_refresh(struct dapl_ep *ep) DAPL_NO_LOCK;
+bool dapl_ep_refresh(struct dapl_ep *ep) DAPL_NO_LOCK;
 
 /*
  * ep_qp.c: a queue pair, which the endpoint is to have in this generation.  dapl_ep_qp_attach()

@@ -48,21 +48,17 @@ ep_post_event(struct dapl_ep *ep, DAT_EVENT_NUMBER number, size_t size, enum how
 		dapl_evd_overflowed(dapl_evd_ref(ep->parts.connect));
 }
 
-static void
-ep_refresh_evd(struct dapl_evd *evd) DAPL_NO_LOCK
-{
-	const struct evd_ref ref = dapl_evd_ref(evd);
-
-	(void)dapl_evd_check_overflow(ref, evd_refresh(ref));
-}
-
-void
+bool
 dapl_ep_refresh(struct dapl_ep *ep)
 {
-	if (ep->parts.request)
-		ep_refresh_evd(ep->parts.request);
-	if (ep->parts.recv && ep->parts.recv != ep->parts.request)
-		ep_refresh_evd(ep->parts.recv);
+	struct dapl_evd *request = ep->parts.request, *recv = ep->parts.recv;
+	bool polled = true;
+
+	if (request)
+		polled = evd_refresh(dapl_evd_ref(request)) != -EIO;
+	if (recv && recv != request)
+		polled &= evd_refresh(dapl_evd_ref(recv)) != -EIO;
+	return polled;
 }
 
 /* True if a request of this queue pair has failed, as far as is known. */
@@ -111,8 +107,8 @@ ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 	struct dapl_ep_owed owed = { 0 };
 	enum how how = BEHIND_DEVICE;
 	bool idle;
+	const bool polled = dapl_ep_refresh(ep);
 
-	dapl_ep_refresh(ep);
 	dapl_object_lock(&ep->obj);
 	idle = dapl_wr_ring_idle(&ep->rings.requests) && dapl_wr_ring_idle(&ep->rings.recvs) &&
 	       (!ep->parts.srq || ep_takes_no_buffer(ep));
@@ -123,6 +119,9 @@ ep_pay_owed(struct dapl_ep *ep) DAPL_NO_LOCK
 	}
 	/* Receives of a shared queue are in no ring: some may still be in the device queue. */
 	if (idle && !ep->parts.srq)
+		how = AT_ONCE;
+	/* A device queue that cannot be polled may never be seen empty: it is not waited for. */
+	if (!polled)
 		how = AT_ONCE;
 	dapl_object_unlock(&ep->obj);
 	if (owed.event)
@@ -349,18 +348,25 @@ ep_requests_are_lost(const struct dapl_ep *ep) NO_CORE_LOCK
 	       status.device_over;
 }
 
-/* A graceful disconnection waits for the posted requests: checks whether they are complete. */
+/*
+ * A graceful disconnection waits for the posted requests: checks whether they are complete.  If the
+ * device cannot be polled for OWED_NS, they count as lost.
+ */
 static void
 ep_drain(struct dapl_ep *ep) RELEASE(dapl_locks.object)
 {
-	bool idle, lost;
+	bool idle, lost, polled;
 
 	dapl_ep_get_pin(ep);
 	dapl_object_unlock(&ep->obj);
-	dapl_ep_refresh(ep);
+	polled = dapl_ep_refresh(ep);
 	dapl_object_lock(&ep->obj);
+	if (polled)
+		ep->deadline = UINT64_MAX;
+	else if (ep->deadline == UINT64_MAX)
+		ep->deadline = os_clock_ns() + OWED_NS;
 	idle = dapl_wr_ring_idle(&ep->rings.requests);
-	lost = !idle && ep_requests_are_lost(ep);
+	lost = !idle && (ep_requests_are_lost(ep) || os_clock_ns() >= ep->deadline);
 	if (dapl_object_is_alive(&ep->obj) && ep->state == DAT_EP_STATE_DISCONNECT_PENDING &&
 	    (idle || lost)) {
 		dapl_ep_settle(ep,

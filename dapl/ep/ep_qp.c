@@ -168,7 +168,7 @@ dapl_ep_qp_end_shared(struct dapl_ep *ep, struct ibv_qp *qp)
 	/*
 	 * A completion that stays in the device queue would later be taken for another queue pair.
 	 */
-	(void)dapl_evd_check_overflow(recv, evd_drain(recv));
+	dapl_evd_drain_or_lose(recv);
 	ep_qp_end(ep, NULL);
 	dapl_srq_detach(ep->parts.srq, &ep->member);
 }

@@ -133,7 +133,7 @@ dapl_evd_cq_put_room(struct dapl_evd *evd, int n)
 	n += evd->stale;
 	evd->stale = 0;
 	dapl_object_unlock(&evd->obj);
-	r = dapl_evd_check_overflow(dapl_evd_ref(evd), evd_drain(dapl_evd_ref(evd)));
+	r = dapl_evd_drain(dapl_evd_ref(evd));
 	dapl_object_lock(&evd->obj);
 	if (r)
 		evd->stale += n;

@@ -208,17 +208,7 @@ dapl_evd_resize(DAT_EVD_HANDLE handle, DAT_COUNT min_qlen)
 	return dapl_err_evd_resize(r);
 }
 
-/* Not inline: neither a policy that could not be modified, nor MANY, is usual. */
-static __attribute__((noinline)) DAT_RETURN
-dapl_evd_end_modify(const char *call, DAT_EVD_HANDLE handle, int r)
-{
-	struct evd_ref ref;
-
-	if (r && dapl_evd_find(handle, &ref))
-		r = dapl_evd_check_overflow(ref, r);
-	return dapl_err_evd_modify_upcall(call, r);
-}
-
+/* Not inline: MANY is not usual. */
 static __attribute__((noinline)) DAT_RETURN
 dapl_evd_set_many(const char *call, DAT_EVD_HANDLE handle, struct evd_ref ref,
     const struct evd_upcall *upcall, DAT_UPCALL_FLAG flag)
@@ -231,7 +221,7 @@ dapl_evd_set_many(const char *call, DAT_EVD_HANDLE handle, struct evd_ref ref,
 	if (r)
 		return dapl_err_resource(call, r, DAT_RESOURCE_MEMORY);
 	r = evd_modify_upcall(ref, EVD_POLICY_MANY, upcall, dapl_pending(flag));
-	return dapl_evd_end_modify(call, handle, r);
+	return dapl_err_evd_modify_upcall(call, r);
 }
 
 /* For another object, of either kind, or MANY.  An object is not read if the handle is invalid. */
@@ -248,8 +238,8 @@ dapl_evd_modify(const char *call, DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY polic
 		object = single ? dapl_upcall(single) : dapl_upcall_array(array);
 	if (policy == DAT_UPCALL_MANY)
 		return dapl_evd_set_many(call, handle, ref, upcall, flag);
-	return dapl_evd_end_modify(
-	    call, handle, evd_modify_upcall(ref, dapl_policy(policy), upcall, dapl_pending(flag)));
+	return dapl_err_evd_modify_upcall(
+	    call, evd_modify_upcall(ref, dapl_policy(policy), upcall, dapl_pending(flag)));
 }
 
 DAT_RETURN
@@ -264,7 +254,7 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
 	r = evd_modify_upcall(ref, dapl_policy(policy), NULL, dapl_pending(flag));
-	return r ? dapl_evd_end_modify("dat_evd_modify_upcall", handle, r) :
+	return r ? dapl_err_evd_modify_upcall("dat_evd_modify_upcall", r) :
 		   (DAT_RETURN)DAT_SUCCESS;
 }
 

@@ -23,18 +23,23 @@ dapl_evd_prepare(void *slot)
 
 struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
-/* The device cannot be armed or polled. This is reported once, on the async EVD. */
+/*
+ * The device cannot be armed or polled.  This is reported once, on the async EVD.  If the completion
+ * queue has overrun, which the device may have reported already, that report is the only one.
+ */
 static void
 dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 {
 	/* its job is RUNNING on this thread, so it is not destroyed */
 	const struct evd_ref ref = evd_self(core);
 
+	struct dapl_ia *ia = dapl_ia_of(&dapl_evd_of(core)->obj);
 	struct evd_status status;
 
-	if (error == -EOVERFLOW)
-		dapl_evd_overflowed(ref);
-	else if (evd_query(ref, &status) || !status.channel_lost) /* that one was reported */
+	(void)error;
+	ia->ops->read_async(ia, 0);
+	/* These two were reported. */
+	if (evd_query(ref, &status) || !(status.channel_lost || status.overflowed))
 		dapl_evd_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);
 }
 

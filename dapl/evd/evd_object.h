@@ -225,17 +225,15 @@ void dapl_evd_report(
 void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LIST_LOCK;
 
 /*
- * For the result `r` of a call that polled.  The call may find that the device queue overran before
- * the asynchronous event about it was read; without a report the program would only get the same
- * error again and again.  Returns `r`.
+ * As evd_drain(): polls until no completion is left in the device queue.  An error of a poll may
+ * pass, so it makes some attempts.
  */
-static inline int
-dapl_evd_check_overflow(struct evd_ref ref, int r) DAPL_NO_LIST_LOCK
-{
-	if (r == -EOVERFLOW)
-		dapl_evd_overflowed(ref);
-	return r;
-}
+int dapl_evd_drain(struct evd_ref ref) DAPL_NO_LIST_LOCK;
+/*
+ * The same for a caller after whom a completion that is left would be taken for another: if the
+ * device cannot be polled, the queue counts as overflowed.
+ */
+void dapl_evd_drain_or_lose(struct evd_ref ref) DAPL_NO_LIST_LOCK;
 
 /*
  * Creates the pool for DAT_UPCALL_MANY, whose upcalls could not run at the same time on the thread

@@ -217,6 +217,25 @@ dapl_evd_report(struct evd_ref ref, DAT_EVENT_NUMBER number, DAT_COUNT reason)
 	dapl_parent_put(&ia->parent);
 }
 
+#define DRAIN_ATTEMPTS 16
+
+int
+dapl_evd_drain(struct evd_ref ref)
+{
+	int r = -EIO;
+
+	for (int i = 0; i < DRAIN_ATTEMPTS && r == -EIO; i++)
+		r = evd_drain(ref);
+	return r;
+}
+
+void
+dapl_evd_drain_or_lose(struct evd_ref ref)
+{
+	if (dapl_evd_drain(ref) == -EIO)
+		dapl_evd_overflowed(ref);
+}
+
 void
 dapl_evd_overflowed(struct evd_ref ref)
 {

@@ -46,10 +46,8 @@ dapl_srq_put_room(struct dapl_srq *srq, int n)
 static void
 srq_drain_evd(struct dapl_evd *evd, int n) DAPL_NO_LIST_LOCK
 {
-	const struct evd_ref ref = dapl_evd_ref(evd);
-
 	(void)n;
-	(void)dapl_evd_check_overflow(ref, evd_drain(ref));
+	(void)dapl_evd_drain(dapl_evd_ref(evd));
 }
 
 void

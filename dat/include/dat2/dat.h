@@ -43,8 +43,10 @@
  *						`reason`
  *	DAT_ASYNC_ERROR_TIMED_OUT		asynch_error_event_data: a provider of Rearm does
  *						not report it
- *	DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR	asynch_error_event_data: the device refuses to
- *						notify; the handle of the EVD
+ *	DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR	asynch_error_event_data: the device cannot be
+ *						armed or polled for the upcalls or the CNO of an
+ *						EVD, whose handle it has; the provider goes on
+ *						trying
  *	DAT_HA_DOWN_TO_1			asynch_error_event_data: a provider of Rearm does
  *						not report it
  *	DAT_HA_UP_TO_MULTI_PATH			asynch_error_event_data: a provider of Rearm does

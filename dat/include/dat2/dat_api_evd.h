@@ -117,6 +117,8 @@ DAT_RETURN DAT_API dat_evd_query(DAT_EVD_HANDLE evd, DAT_EVD_PARAM_MASK mask, DA
  *	DAT_INTERRUPTED_CALL			a signal handler ran
  *	DAT_ABORT				the EVD was freed or its IA closed during the wait
  *	DAT_INSUFFICIENT_RESOURCES/MEMORY	the thread cannot sleep: no memory
+ *	DAT_INTERNAL_ERROR			the device cannot be armed or polled now; nothing is
+ *						lost
  *
  * Threads: any, but one waiter per EVD.  From: DAT 2.0.
  */
@@ -135,6 +137,7 @@ DAT_RETURN DAT_API dat_evd_wait(DAT_EVD_HANDLE evd, DAT_TIMEOUT timeout, DAT_COU
  *	DAT_INVALID_PARAMETER/ARG2		event is NULL
  *	DAT_INVALID_STATE			a thread waits on it, or the queue overflowed and
  *						is empty
+ *	DAT_INTERNAL_ERROR			the device cannot be polled now; nothing is lost
  *
  * Threads: any.  From: DAT 2.0; the class bit is what programs in the field expect.
  */

@@ -290,7 +290,7 @@ dat_evd_modify_upcall_array(DAT_EVD_HANDLE evd, DAT_UPCALL_POLICY policy,
  *	DAT_INVALID_PARAMETER/ARG4		n_events is NULL
  *	DAT_INVALID_STATE			a thread waits on the EVD, or the EVD has overflowed
  *						and is empty
- *	DAT_INTERNAL_ERROR			the device cannot be polled
+ *	DAT_INTERNAL_ERROR			the device cannot be polled now; nothing is lost
  *	DAT_NOT_IMPLEMENTED			the provider has no such call
  *
  * Threads: any.  From: Rearm; the rules are those of dat_evd_dequeue().

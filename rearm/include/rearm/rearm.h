@@ -134,8 +134,8 @@ struct rearm_queue_attr {
 	unsigned int spin;
 	/*
 	 * Called by a thread of the loop, if callbacks are enabled and the device cannot be polled
-	 * or armed, or its channel is lost: once, until it has worked again.  `error` is -EIO, or
-	 * -EOVERFLOW if completions were lost.  The library tries again.  It is a callback of the
+	 * or armed, or its channel is lost: once, until it has worked again.  `error` is -EIO.
+	 * The library tries again.  It is a callback of the
 	 * queue, as those that are enabled: free and teardown wait for it, and it may call all
 	 * functions here.  NULL: nothing is called.
 	 */
@@ -321,11 +321,12 @@ void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
  *	0		callbacks are enabled
  *	-EAGAIN		pending is NEW, and completions are there
  *	-EBUSY		a thread is in rearm_queue_wait()
- *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; upcall
- *			has rearm_call_requests(), and policy is NOTIFY; the queue has events
- *	-EIO		the device cannot be armed or polled, which may pass: call again.  Or the
- *			channel is lost
- *	-EOVERFLOW	the completion queue cannot be polled: completions are lost
+ *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; the
+ *			function is rearm_call_requests(), and policy is NOTIFY; the queue has events
+ *	-EIO		the device cannot be armed or polled, or the channel is lost.  An error of
+ *			the device may pass: no completion is lost by it, and the call may be
+ *			repeated.  For a completion queue that has overrun the device raises
+ *			IBV_EVENT_CQ_ERR
  *	-ENODEV		the queue is being freed
  *	-ENOMEM, -ENOSPC, -EMFILE, -ENFILE  no memory, thread or descriptor
  */
@@ -362,7 +363,7 @@ int rearm_queue_teardown(struct rearm_queue *queue);
  *	0		none is there
  *	-EINVAL		n is less than 1, or wc is NULL, or the queue has events
  *	-EBUSY		a thread is in rearm_queue_wait()
- *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
+ *	-EIO, -ENODEV	as rearm_queue_enable()
  */
 int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
 
@@ -383,7 +384,7 @@ int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
  *	-EACCES		callbacks are enabled
  *	-ECANCELED	the queue was freed meanwhile
  *	-EOPNOTSUPP	the channel is shared, and the loop has no threads
- *	-EIO, -EOVERFLOW, -ENODEV  as rearm_queue_enable()
+ *	-EIO, -ENODEV	as rearm_queue_enable()
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor for the thread
  */
 int rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, struct ibv_wc *wc);

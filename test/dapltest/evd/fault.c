@@ -77,13 +77,6 @@ TEST_LOOP(arm_fails_with_any_error__is_the_devices_failure,
 	ck_assert_int_eq(st.dev.last_fault, -EIO);
 }
 
-TEST(arm_fails__queue_is_lost__is_an_overflow)
-{
-	st.dev.arm_error = EVD_DEVICE_LOST;
-	st.dev.fail_arms = 1;
-	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EOVERFLOW);
-}
-
 TEST(arm_fails__completion_meanwhile__found_by_the_retry)
 {
 	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A poll that fails: the queue is lost, or a batch has more receives than were posted. */
+/* A poll that fails, or a batch that has more receives than were posted. */
 #include "story.h"
 
 #define POSTED 4 /* receives of an endpoint, so its hold has room for as many */
@@ -12,29 +12,36 @@ refresh(void)
 
 STORY_CASE("evd_poll:poll");
 
-TEST(poll__queue_is_lost__is_an_overflow)
+/* origin: out33.Q12 */
+TEST(poll__fails_once__the_caller_gets_the_error_and_nothing_is_lost)
 {
 	struct script_event event;
+	int nmore;
 
-	st.dev.poll_error = EVD_DEVICE_LOST;
-	st.dev.fail_polls = 1;
-	ck_assert_int_eq(refresh(), -EOVERFLOW);
-	st.dev.fail_polls = 1;
-	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EOVERFLOW);
-	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
-	st.dev.fail_polls = 1;
-	script_spurious(&st.dev);
-	ck_assert(script_deliver(&st.dev));
-	ck_assert_int_eq(story_turn(&st), 1);
-	ck_assert_int_eq(st.dev.faults, 1);
-	ck_assert_int_eq(st.dev.last_fault, -EOVERFLOW);
-}
-
-TEST(poll__fails_with_any_other_error__is_the_devices_failure)
-{
 	st.dev.poll_error = -EOVERFLOW; /* as an errno it means what the device likes */
+	script_complete(&st.dev, 1);
 	st.dev.fail_polls = 1;
 	ck_assert_int_eq(refresh(), -EIO);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EIO);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(evd_dequeue_several(evd_self(&st.dev.evd), 1, &event), -EIO);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), EVD_FOREVER, 1, &event, &nmore), -EIO);
+	st.dev.fail_polls = 1;
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), -EIO);
+	story_dequeues(&st, 1);
+	ck_assert_int_eq(evd_dequeue(evd_self(&st.dev.evd), &event), -EAGAIN);
+	ck_assert_int_eq(evd_wait(evd_self(&st.dev.evd), 1000, 1, &event, &nmore), -ETIMEDOUT);
+	ck_assert_int_eq(story_enable(&st, EVD_POLICY_SINGLE), 0);
+	st.dev.fail_polls = 1;
+	script_complete(&st.dev, 2);
+	ck_assert(script_deliver(&st.dev));
+	for (int i = 0; i < 1000 && tape_count(&st.tape) == 0; i++)
+		(void)loop_step(st.loop, 10);
+	story_upcall(&st, 2);
+	ck_assert_int_eq(st.dev.faults, 1);
+	ck_assert_int_eq(st.dev.last_fault, -EIO);
 }
 
 /* The story with a hold for the receives of endpoint 1. */

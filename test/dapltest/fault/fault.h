@@ -71,7 +71,7 @@ unsigned int fault_cq_notifications(struct ibv_cq *cq);
 unsigned int fault_cq_moderated(void);
 struct ibv_moderate_cq fault_cq_last_moderation(void);
 
-/* Polling a completion queue fails; a queue that cannot be polled has lost what it held. */
+/* Polling a completion queue fails, and loses nothing. */
 void fault_cq_refuse_poll(bool on);
 
 /* How often completion queues were polled and armed, since the program began. */

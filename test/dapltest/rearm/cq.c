@@ -233,9 +233,9 @@ TEST(device__cannot_be_polled__calls_fail_and_work_again)
 	qs.context->ops.poll_cq = poll_fails;
 	queue_complete(1, 1);
 	fails = 1;
-	ck_assert_int_eq(rearm_queue_take(qs.queue, 1, &wc), -EOVERFLOW);
-	ck_assert_int_eq(rearm_queue_wait(qs.queue, 1, -1, 1, &wc), -EOVERFLOW);
-	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), -EOVERFLOW);
+	ck_assert_int_eq(rearm_queue_take(qs.queue, 1, &wc), -EIO);
+	ck_assert_int_eq(rearm_queue_wait(qs.queue, 1, -1, 1, &wc), -EIO);
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), -EIO);
 	fails = 0;
 	queue_takes(1);
 	qs.context->ops.poll_cq = device_poll;

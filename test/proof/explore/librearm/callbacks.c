@@ -70,7 +70,7 @@ program_failed(void *arg, int error)
 
 	judge_begins(life, "failed()");
 	trace_note("failed: %d", error);
-	if (error != -EIO && error != -EOVERFLOW)
+	if (error != -EIO)
 		violation("failed() of queue %c is called with %d", 'a' + queue->index, error);
 	if (!life->lost && !sched.faults)
 		violation(

@@ -45,10 +45,9 @@ call_ends(struct program_life *life, const char *what, int r, bool allowed)
 	trace_note("%s: %d", what, r);
 	allowed |= r == -ENODEV && program_has(DO_FREE);
 	allowed |= r == -EIO && life->lost;
-	allowed |= r == -EOVERFLOW && life->broken;
 	/* The library may return the error of what failed. */
-	allowed |= sched.faults && (r == -EIO || r == -ENOMEM || r == -EMFILE || r == -ENOSPC ||
-				       r == -EINTR || r == -EOVERFLOW);
+	allowed |= sched.faults &&
+		   (r == -EIO || r == -ENOMEM || r == -EMFILE || r == -ENOSPC || r == -EINTR);
 	if (r < 0 && !allowed)
 		violation("%s: unexpected result %d", what, r);
 }

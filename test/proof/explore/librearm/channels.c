@@ -208,15 +208,6 @@ judge_reads(int fd)
 		violation("a channel is read that the library does not have");
 }
 
-void
-judge_lost(const struct ibv_cq *cq)
-{
-	for (int i = 0; i < program.scenario->n_evds; i++)
-		for (unsigned int l = 1; l < PROGRAM_LIVES; l++)
-			if (program.queues[i].lives[l].cq == cq)
-				program.queues[i].lives[l].broken = true;
-}
-
 bool
 rnic_is_open(const struct ibv_qp *qp)
 {

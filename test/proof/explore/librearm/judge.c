@@ -136,7 +136,7 @@ judge_empty(const struct program_life *life, unsigned int produced, unsigned int
 
 	/* Others may have taken them, or are about to call a function with them. */
 	if (!queue->spec->sole || queue->spec->requests || queue->spec->solicited || life->many ||
-	    life->broken || life->over || program_has(DO_FREE) || sched.faults)
+	    life->over || program_has(DO_FREE) || sched.faults)
 		return;
 	if ((int)left >= (int)least)
 		violation("queue %c has %u completions, and a call finds less than %u",
@@ -251,7 +251,7 @@ judge_end(void)
 		const struct program_life *life = program_life(&program.queues[i]);
 		const uint64_t all = (1ull << life->produced) - 1;
 
-		if (life->object && !life->over && !life->broken && life->delivered != all)
+		if (life->object && !life->over && life->delivered != all)
 			violation("I2: completion %d of queue %c is lost",
 			    __builtin_ctzll(all & ~life->delivered), 'a' + i);
 	}

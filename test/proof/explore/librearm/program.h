@@ -47,7 +47,6 @@ struct program_life {
 	bool ending;			  /* free has begun */
 	bool over;			  /* and has returned */
 	bool inside;	    /* from inside a callback of it, which was to return first */
-	bool broken;	    /* the completion queue cannot be polled any more */
 	bool lost;	    /* its channel cannot be read any more */
 	bool destroyed;	    /* the completion queue, by the program */
 	bool many;	    /* it has had callbacks that run at the same time */

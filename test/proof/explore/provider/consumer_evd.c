@@ -17,7 +17,9 @@ consumer_evd(struct play_evd *evd)
 static bool
 may_go(const struct play_evd_life *evd, DAT_RETURN ret)
 {
-	return consumer_gone(ret, evd->over, DO_FREE, DO_FREE);
+	/* Until the overflow is known a queue that overran is one that cannot be polled. */
+	return consumer_gone(ret, evd->over, DO_FREE, DO_FREE) ||
+	       (consumer_is(ret, DAT_INTERNAL_ERROR) && (evd->evd->lost || sched.faults));
 }
 
 /* ---- taking events ---- */

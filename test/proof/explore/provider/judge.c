@@ -152,17 +152,6 @@ judge_reads(int fd)
 }
 
 void
-judge_lost(const struct ibv_cq *cq)
-{
-	for (int i = 0; i < play.scenario->n_evds; i++) {
-		const struct play_evd_life *life = play_evd_life(&play.evds[i]);
-
-		if (!life->over && life->object && life->object->cq == cq)
-			play.evds[i].lost = true;
-	}
-}
-
-void
 judge_event(struct play_evd_life *of, const DAT_EVENT *event)
 {
 	struct play_evd *evd = of->evd;

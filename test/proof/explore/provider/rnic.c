@@ -494,8 +494,10 @@ void
 rnic_cq_fails(struct ibv_cq *cq)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(cq), &here);
-	if (rnic_cq(cq)->alive)
-		raise_note(IBV_EVENT_CQ_ERR, NULL, cq);
+	if (!rnic_cq(cq)->alive)
+		return;
+	rnic_queue_lose(cq);
+	raise_note(IBV_EVENT_CQ_ERR, NULL, cq);
 }
 
 void

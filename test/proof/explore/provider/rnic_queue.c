@@ -182,6 +182,12 @@ ibv_resize_cq(struct ibv_cq *cq, int cqe)
 	return 0;
 }
 
+void
+rnic_queue_lose(struct ibv_cq *cq)
+{
+	slot_of(cq)->lost = true;
+}
+
 int
 rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
@@ -192,11 +198,7 @@ rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 
 	batch.room = (unsigned int)(n < DEVICE_DEPTH ? n : DEVICE_DEPTH);
 	got = device_ops.poll(&slot_of(cq)->device, &batch).value;
-	if (got < 0 && !slot_of(cq)->lost) {
-		slot_of(cq)->lost = true;
-		judge_lost(cq);
-	}
-	if (slot_of(cq)->lost)
+	if (got < 0 || slot_of(cq)->lost)
 		return -1;
 	for (unsigned int i = 0; &items[i] < batch.next; i++) {
 		memcpy(&record, &items[i].record, sizeof record);

@@ -18,6 +18,8 @@ void rnic_queue_check(const struct ibv_cq *cq);
 int rnic_queue_most(void); /* the longest that there may be */
 
 /* What verbs.h calls by the context. */
+/* From now on it cannot be polled. */
+void rnic_queue_lose(struct ibv_cq *cq);
 int rnic_queue_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int rnic_queue_arm(struct ibv_cq *cq, int solicited_only);
 
