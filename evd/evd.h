@@ -88,11 +88,13 @@ struct evd_config {
 	struct lead *lead;
 	uint64_t spin_ns; /* a wait polls at most so long before it sleeps; 0: not at all */
 	/*
-	 * Not locked, on a thread that runs the EVD.  The device failed (-EIO), or its queue
-	 * overran (-EOVERFLOW).  After the call the function is called again only if the device has
-	 * worked since.  Required.
+	 * Not locked, on a thread that runs the EVD.  The device could not be polled or armed
+	 * (-EIO).  After the call the function is called again only if the device has worked since.
+	 * Required.
 	 */
 	void (*fault)(struct evd *evd, int error);
+	/* NULL, or a function that is called with events only: NOTIFY is refused with it. */
+	void (*wants_events)(void);
 	/* It calls the consumer: so it is not called on a thread that is inside a callback. */
 	bool fault_calls;
 	/*

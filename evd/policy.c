@@ -4,11 +4,14 @@
 #include "evd/frame.h"
 #include "evd/rearm.h"
 
+/* Whether there is a function, and the policy can call it.  `upcall` NULL: what is installed. */
 static bool
-policy_has_function(const struct evd *evd, const struct evd_upcall *upcall)
+policy_has_function(const struct evd *evd, enum evd_policy policy, const struct evd_upcall *upcall)
     REQUIRES(core_locks.trigger)
 {
-	return (upcall ? upcall : &evd->upcall)->function;
+	void (*const function)(void) = (upcall ? upcall : &evd->upcall)->function;
+
+	return function && !(policy == EVD_POLICY_NOTIFY && function == evd->cfg.wants_events);
 }
 
 /* Not inline, as most calls keep what is installed. */
@@ -34,7 +37,7 @@ policy_enable_locked(struct evd *evd, enum evd_policy policy, const struct evd_u
 	bool queued;
 	int r;
 
-	if (!policy_has_function(evd, upcall))
+	if (!policy_has_function(evd, policy, upcall))
 		return -EFAULT;
 	if (evd->waiting)
 		return -EBUSY;

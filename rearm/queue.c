@@ -116,6 +116,7 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
 		.fault_calls = true,
+		.wants_events = (void (*)(void))rearm_call_requests,
 		.call_array = events ? queue_call_event : queue_call,
 		.destroyed = queue_destroyed,
 	};
@@ -278,13 +279,6 @@ rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more)
 	}
 }
 
-static bool
-upcall_is_valid(const struct rearm_upcall *upcall, enum rearm_policy policy)
-{
-	return upcall->function && upcall->batch >= 1 &&
-	       (policy != REARM_NOTIFY || upcall->function != rearm_call_requests);
-}
-
 /* `upcall` is NULL, or valid. */
 static int
 queue_modify(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
@@ -318,7 +312,7 @@ REARM_API int
 rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
     const struct rearm_upcall *upcall, enum rearm_pending pending)
 {
-	if (!queue->cq || (upcall && !upcall_is_valid(upcall, policy)))
+	if (!queue->cq || (upcall && (!upcall->function || upcall->batch < 1)))
 		return -EINVAL;
 	if (!upcall)
 		return queue_enable(queue, policy, NULL, pending);

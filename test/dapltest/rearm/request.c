@@ -103,11 +103,14 @@ TEST(request__taken__called_by_the_program)
 }
 
 /* It would never call: there are no completions. */
+/* origin: out33.Q18 */
 TEST(request__notify__refused)
 {
 	ck_assert_int_eq(enable_requests(REARM_NOTIFY, 1), -EINVAL);
 	ck_assert_int_eq(enable_requests(REARM_SINGLE, 0), -EINVAL);
 	ck_assert_int_eq(enable_requests(REARM_SINGLE, 1), 0);
+	ck_assert_int_eq(rearm_queue_enable(qs.queue, REARM_NOTIFY, NULL, REARM_ANY), -EINVAL);
+	ck_assert_int_eq(rearm_queue_enable(qs.queue, REARM_MANY, NULL, REARM_ANY), 0);
 }
 
 static void
