@@ -96,10 +96,11 @@ void
 evd_hold_end(struct evd_ref ref, struct evd_hold *hold)
 {
 	struct evd *evd = evd_enter(ref);
-	const bool signalled = evd && hold->count > hold->numbered;
+	bool signalled;
 
 	if (!evd)
 		return;
+	signalled = hold->count > hold->numbered;
 	evd_queue_release(&evd->queue, hold);
 	if (signalled) {
 		evd_attend(evd, EVD_HAS_ENTERED);

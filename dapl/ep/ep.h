@@ -110,12 +110,12 @@ struct dapl_ep {
 	/* (L) of the connection attempt, of the event in `owed`, or of a device that fails */
 	uint64_t deadline;
 	struct dapl_ep_owed owed; /* (L) waits until all requests completed */
-	bool by_us;			/* (L) this end disconnected */
+	bool by_us;		  /* (L) this end disconnected */
 	/* (L) an attempt to connect has ended: ESTABLISHED is not posted, or the hold not over */
 	bool concluding;
-	unsigned int retries;		/* (L) of address and route resolution */
-	struct sockaddr_storage remote; /* (L) */
-	DAT_CONN_QUAL remote_qual;	/* (L) */
+	unsigned int retries;			 /* (L) of address and route resolution */
+	struct sockaddr_storage remote;		 /* (L) */
+	DAT_CONN_QUAL remote_qual;		 /* (L) */
 	uint8_t hello[DAPL_IA_MAX_PRIVATE_DATA]; /* (L) private data of the request to connect */
 	uint8_t hello_size;
 	atomic_bool active; /* this end asked for the connection; changes under (L) */

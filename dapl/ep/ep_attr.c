@@ -63,7 +63,8 @@ dapl_ep_attr_accept(const struct dapl_ia *ia, const DAT_EP_ATTR *asked, DAT_EP_A
 
 	/* A receive without an event could not be found again. */
 	if (attr.request_completion_flags & ~DAPL_IA_COMPLETION_FLAGS ||
-	    attr.recv_completion_flags & ~(DAPL_IA_COMPLETION_FLAGS & ~DAT_COMPLETION_SUPPRESS_FLAG))
+	    attr.recv_completion_flags &
+		~(DAPL_IA_COMPLETION_FLAGS & ~DAT_COMPLETION_SUPPRESS_FLAG))
 		return false;
 	if (datagrams ? !dapl_ia_has_datagrams(ia) : attr.service_type != DAT_SERVICE_TYPE_RC)
 		return false;

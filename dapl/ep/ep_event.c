@@ -94,9 +94,9 @@ dapl_ep_take_owed(struct dapl_ep *ep)
 /*
  * The end of a connection, or of an attempt to connect, is reported after its completions. The
  * queue pair is in the error state, so each outstanding request soon yields one. The event is owed
- * until they were polled, or until OWED_NS have passed.  How many receives of a shared queue are outstanding is not known:
- * the event is owed until the device reports the last one, and then goes behind what the device
- * has.
+ * until they were polled, or until OWED_NS have passed.  How many receives of a shared queue are
+ * outstanding is not known: the event is owed until the device reports the last one, and then goes
+ * behind what the device has.
  *
  * A connection may end while another thread is about to post ESTABLISHED. That event goes
  * first, and ep_conclude() then calls this function. The caller has a pin.

@@ -254,8 +254,7 @@ dapl_evd_modify_upcall(DAT_EVD_HANDLE handle, DAT_UPCALL_POLICY policy,
 	if (!dapl_evd_find(handle, &ref))
 		return BAD_EVD;
 	r = evd_modify_upcall(ref, dapl_policy(policy), NULL, dapl_pending(flag));
-	return r ? dapl_err_evd_modify_upcall("dat_evd_modify_upcall", r) :
-		   (DAT_RETURN)DAT_SUCCESS;
+	return r ? dapl_err_evd_modify_upcall("dat_evd_modify_upcall", r) : (DAT_RETURN)DAT_SUCCESS;
 }
 
 DAT_RETURN

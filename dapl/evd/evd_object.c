@@ -24,8 +24,9 @@ dapl_evd_prepare(void *slot)
 struct dapl_slab dapl_evd_slab = DAPL_SLAB_INITIALIZER(struct dapl_evd, dapl_evd_prepare);
 
 /*
- * The device cannot be armed or polled.  This is reported once, on the async EVD.  If the completion
- * queue has overrun, which the device may have reported already, that report is the only one.
+ * The device cannot be armed or polled.  This is reported once, on the async EVD.  If the
+ * completion queue has overrun, which the device may have reported already, that report is the only
+ * one.
  */
 static void
 dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK

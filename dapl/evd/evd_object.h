@@ -230,8 +230,8 @@ void dapl_evd_overflowed(struct evd_ref ref) DAPL_NO_LIST_LOCK;
  */
 int dapl_evd_drain(struct evd_ref ref) DAPL_NO_LIST_LOCK;
 /*
- * The same for a caller after whom a completion that is left would be taken for another: if the
- * device cannot be polled, the queue counts as overflowed.
+ * The same where a completion that is left would later be taken for another: if the device cannot
+ * be polled, the queue counts as overflowed.
  */
 void dapl_evd_drain_or_lose(struct evd_ref ref) DAPL_NO_LIST_LOCK;
 

@@ -162,16 +162,14 @@ DAT_RETURN DAT_API dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd,
  *
  * DAT_CLOSE_ABRUPT_FLAG (DAT_CLOSE_DEFAULT) frees everything that was created under the IA.
  * Threads in dat_evd_wait() return DAT_ABORT, threads in dat_cno_wait() return DAT_SUCCESS with
- * DAT_HANDLE_NULL.
- *
- * An IA that shares the asynchronous EVD of this one has none then: dat_ia_query() returns
- * DAT_HANDLE_NULL.
+ * DAT_HANDLE_NULL.  An IA that shares the asynchronous EVD of this one has none then:
+ * dat_ia_query() returns DAT_HANDLE_NULL.
  *
  * DAT_CLOSE_GRACEFUL_FLAG fails if an object is left, other than the asynchronous EVD of the
- * provider, or if another IA shares that EVD.  The following objects do not count as left; the close waits for their end: an object
- * that another thread is freeing; an object that was freed inside its own upcall or agent; an
- * object of a connection request that the provider is refusing or that a thread is rejecting or
- * accepting, until that is done.
+ * provider, or if another IA shares that EVD.  The following objects do not count as left; the
+ * close waits for their end: an object that another thread is freeing; an object that was freed
+ * inside its own upcall or agent; an object of a connection request that the provider is refusing
+ * or that a thread is rejecting or accepting, until that is done.
  *
  * After the return no upcall and no agent of the IA runs, even if its EVD or CNO was freed inside
  * it, and no other thread is in a call that frees an object of the IA.

@@ -322,7 +322,8 @@ void rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more);
  *	-EAGAIN		pending is NEW, and completions are there
  *	-EBUSY		a thread is in rearm_queue_wait()
  *	-EINVAL		a value is unknown; no function was ever given; batch is less than 1; the
- *			function is rearm_call_requests(), and policy is NOTIFY; the queue has events
+ *			function is rearm_call_requests(), and policy is NOTIFY; the queue has
+ *			events
  *	-EIO		the device cannot be armed or polled, or the channel is lost.  An error of
  *			the device may pass: no completion is lost by it, and the call may be
  *			repeated.  For a completion queue that has overrun the device raises

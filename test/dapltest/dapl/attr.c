@@ -102,10 +102,10 @@ TEST(completion_flags__that_are_promised__are_those_that_are_taken)
 		/* Only requests can be suppressed. */
 		attr = defaults;
 		attr.recv_completion_flags = (DAT_COMPLETION_FLAGS)bit;
-		dt_assert_ret(try_ep(&attr),
-		    flags & bit & ~DAT_COMPLETION_SUPPRESS_FLAG ?
-			DAT_SUCCESS :
-			DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
+		dt_assert_ret(
+		    try_ep(&attr), flags & bit & ~DAT_COMPLETION_SUPPRESS_FLAG ?
+				       DAT_SUCCESS :
+				       DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG6));
 	}
 }
 

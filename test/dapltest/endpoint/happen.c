@@ -174,8 +174,7 @@ TEST_LOOP(accepting__is_disconnected_by_this_end__after_its_receives, 2)
 	struct scene s;
 
 	open_merged(&s, SCENE_ACCEPTING);
-	dt_ok(dat_ep_disconnect(
-	    s.me->ep, _i ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG));
+	dt_ok(dat_ep_disconnect(s.me->ep, _i ? DAT_CLOSE_ABRUPT_FLAG : DAT_CLOSE_GRACEFUL_FLAG));
 	expect_outcome(&s, &ends);
 	scene_close(&s);
 }

@@ -74,8 +74,8 @@ void judge_taken(uint64_t cookie, const void *context, uint32_t generation);
 uint64_t binds_cookie(uint64_t cookie, enum ibv_wc_opcode opcode);
 void judge_completed(uint64_t cookie, enum ibv_wc_status status);
 uint32_t judge_length(uint64_t cookie);
-void judge_reads(int fd);		  /* a channel is about to be read */
-bool judge_solicits(uint64_t cookie);	  /* the other end sent this with the solicited flag */
+void judge_reads(int fd);	      /* a channel is about to be read */
+bool judge_solicits(uint64_t cookie); /* the other end sent this with the solicited flag */
 /* The attempt to connect is about to be answered; with private data of less than 4 bytes. */
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */

@@ -176,8 +176,7 @@ check_order(const struct play_evd *evd, const struct known *k)
 	 * has ended is not known if its time was over, or a reset could fail.
 	 */
 	if (life->ended &&
-	    (life->established ||
-		(k->direction == RECEIVES && !life->patience && !sched.faults)) &&
+	    (life->established || (k->direction == RECEIVES && !life->patience && !sched.faults)) &&
 	    life->posted_at[k->direction][k->number] &&
 	    life->posted_at[k->direction][k->number] < life->ending_at &&
 	    sched.now < life->ending_time + PATIENCE_NS)
