@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +33,91 @@ keeper_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+}
+
+/* ---- signals */
+
+/* What the keeper was sent itself last, of each number, and how often. */
+static struct {
+	uint32_t sender;
+	int32_t code;
+	unsigned int count;
+	uint64_t when;
+} received[NSIG];
+
+/* A group is sent a signal at one time. */
+#define AT_ONCE SECOND
+
+/* Others can send to the keeper alone: it is then no sign of what is sent later. */
+static void
+keeper_receive(int signals)
+{
+	struct signalfd_siginfo info;
+	uint32_t number;
+
+	while (read(signals, &info, sizeof info) == sizeof info) {
+		number = info.ssi_signo;
+		if (number >= NSIG)
+			continue;
+		if (received[number].sender != info.ssi_pid ||
+		    received[number].code != info.ssi_code ||
+		    keeper_now() - received[number].when > AT_ONCE)
+			received[number].count = 0;
+		received[number].sender = info.ssi_pid;
+		received[number].code = info.ssi_code;
+		received[number].count++;
+		received[number].when = keeper_now();
+	}
+}
+
+/* True if the program has it already. */
+static bool
+keeper_was_sent(const siginfo_t *info)
+{
+	const int number = info->si_signo;
+
+	if (!received[number].count || received[number].code != info->si_code ||
+	    received[number].sender != (uint32_t)info->si_pid ||
+	    keeper_now() - received[number].when > AT_ONCE)
+		return false;
+	received[number].count--;
+	return true;
+}
+
+/* With its value and its sender, where the kernel lets another process name them. */
+static void
+keeper_pass_on(pid_t program, siginfo_t *info)
+{
+	if (info->si_code >= 0 || info->si_code == SI_TKILL ||
+	    syscall(SYS_rt_sigqueueinfo, program, info->si_signo, info))
+		kill(program, info->si_signo);
+}
+
+/*
+ * Waits for a tick, a child or a signal, and passes on those that softverbs-run got.  False if it
+ * was killed.
+ */
+static bool
+keeper_wait(const struct soft_run *run, int signals, pid_t program)
+{
+	struct pollfd events[] = { { .fd = run->sent, .events = POLLIN },
+		{ .fd = signals, .events = POLLIN } };
+	siginfo_t info;
+	ssize_t size;
+
+	(void)poll(events, 2, TICK / MILLISECOND);
+	if (events[0].revents) {
+		size = read(run->sent, &info, sizeof info);
+		if (!size)
+			return false;
+		/* After that: what was sent to both is there. */
+		keeper_receive(signals);
+		if (size == sizeof info && program && !keeper_was_sent(&info))
+			keeper_pass_on(program, &info);
+	} else {
+		keeper_receive(signals);
+	}
+	return true;
 }
 
 /* ---- the processes of the run */
@@ -90,6 +177,27 @@ keeper_kill_children(pid_t program)
 	closedir(folder);
 }
 
+/* The program has stopped, or goes on: so does softverbs-run.  One that is swept stops alone. */
+static void
+keeper_follow(const struct soft_run *run, int status)
+{
+	if (run->limit)
+		return;
+	run->outcome->stopped = WIFSTOPPED(status) ? WSTOPSIG(status) : 0;
+	if (WIFSTOPPED(status)) {
+		run->outcome->stops++;
+		kill(run->parent, SIGCHLD); /* it looks, then */
+	}
+}
+
+/* softverbs-run may just be about to stop when the program goes on: it is told until it knows. */
+static void
+keeper_let_go_on(const struct soft_run *run)
+{
+	if (!run->outcome->stopped && run->outcome->followed != run->outcome->stops)
+		kill(run->parent, SIGCONT);
+}
+
 /*
  * Reaps all that have ended; the program's number becomes 0 with it.  False if there is no child
  * any more.
@@ -100,13 +208,19 @@ keeper_reap(const struct soft_run *run, pid_t *program)
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
+		if (pid == *program)
+			keeper_follow(run, status);
+		if (WIFSTOPPED(status) || WIFCONTINUED(status))
+			continue;
 		if (pid == *program) {
 			run->outcome->status = status;
 			*program = 0;
 		} else if (WIFSIGNALED(status) && !run->outcome->ended) {
 			run->outcome->died = WTERMSIG(status);
 		}
+	}
+	keeper_let_go_on(run);
 	return !pid;
 }
 
@@ -144,17 +258,17 @@ keeper_idle_begin(struct idle *idle)
 }
 
 /*
- * The checker has ended a process, and since then no other one has done anything for so long.  A
- * longer tick was spent without the processor, or stopped.
+ * The checker has ended a process, and since then no other one has done anything for so long, while
+ * the program was not stopped.  A longer tick was spent without the processor, or stopped.
  */
 static bool
-keeper_idle_is_over(struct idle *idle, const struct soft_tally *tally)
+keeper_idle_is_over(struct idle *idle, const struct soft_tally *tally, bool stopped)
 {
 	const uint64_t now = keeper_now(), passed = now - idle->before;
 	const unsigned int progress = tally->progress, ended = tally->ended;
 
 	idle->before = now;
-	idle->length += passed < 2 * TICK ? passed : 2 * TICK;
+	idle->length += stopped ? 0 : passed < 2 * TICK ? passed : 2 * TICK;
 	idle->all += passed < 2 * TICK ? passed : 2 * TICK;
 	if (progress != idle->progress || ended != idle->ended)
 		idle->length = 0;
@@ -179,36 +293,11 @@ keeper_say(const struct idle *idle)
 	soft_write(STDERR_FILENO, line, (size_t)length, 1000);
 }
 
-/* softverbs-run was killed: it holds the other end of the pipe. */
-static bool
-keeper_is_alone(const struct soft_run *run)
-{
-	struct pollfd alive = { .fd = run->alive };
-
-	return poll(&alive, 1, 0) > 0;
-}
-
-/*
- * A terminal sends its signals to all processes of the group, so only those from softverbs-run are
- * passed on.
- */
-static void
-keeper_wait(const struct soft_run *run, pid_t program)
-{
-	const struct timespec tick = { .tv_nsec = TICK };
-	siginfo_t info;
-	const int number = sigtimedwait(run->signals, &info, &tick);
-
-	if (program && number > 0 && number != SIGCHLD && info.si_code <= 0 &&
-	    info.si_pid == run->parent)
-		kill(program, number);
-}
-
 /* True if the run is to be ended: nothing happens in it any more, or its time is over. */
 static bool
 keeper_is_over(const struct soft_run *run, struct idle *idle, pid_t program, bool some)
 {
-	const bool idles = keeper_idle_is_over(idle, run->tally);
+	const bool idles = keeper_idle_is_over(idle, run->tally, run->outcome->stopped);
 
 	run->outcome->length = idle->all;
 	run->outcome->late = some && run->limit && idle->all > run->limit;
@@ -217,16 +306,16 @@ keeper_is_over(const struct soft_run *run, struct idle *idle, pid_t program, boo
 
 /* Without a limit the processes that the program leaves may run on. */
 static void
-keeper_wait_for_all(const struct soft_run *run, pid_t program)
+keeper_wait_for_all(const struct soft_run *run, int signals, pid_t program)
 {
 	struct idle idle;
-	bool some = true;
+	bool some = true, alone;
 
 	keeper_idle_begin(&idle);
 	while (program || (some && run->limit)) {
-		keeper_wait(run, program);
+		alone = !keeper_wait(run, signals, program);
 		some = keeper_reap(run, &program);
-		if (keeper_is_alone(run)) {
+		if (alone) {
 			keeper_end_all(run, &program);
 			soft_parent_remove_files(run);
 			_exit(EXIT_USAGE);
@@ -242,22 +331,48 @@ keeper_wait_for_all(const struct soft_run *run, pid_t program)
 	/* What the program has left waits, perhaps, for the process that was ended. */
 	if (run->tally->ended)
 		keeper_end_all(run, &program);
+	/* It does not stay stopped when no one is left who would let it go on. */
+	while (run->outcome->followed != run->outcome->stops && keeper_wait(run, signals, 0))
+		keeper_let_go_on(run);
+}
+
+/*
+ * A user who sends to all processes that are called softverbs-run, or that have the words of the
+ * command, does not mean this one, which would take it for what a group is sent.  The words are in
+ * one place, as the kernel has put them there.
+ */
+static void
+keeper_take_name(char **program)
+{
+	static const char name[] = "rearm-keeper";
+	char *words = program_invocation_name, *end = words;
+
+	prctl(PR_SET_NAME, name);
+	for (; *program; program++)
+		if (*program > end)
+			end = *program + strlen(*program);
+	memset(words, 0, (size_t)(end - words));
+	snprintf(words, (size_t)(end - words), "%s", name);
 }
 
 void
 soft_keeper_run(const struct soft_run *run)
 {
 	const pid_t own = getpid();
+	const int signals = signalfd(-1, run->signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	pid_t program;
 
-	prctl(PR_SET_NAME, "softverbs-keep");
 	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
-	program = fork();
+	program = signals < 0 ? -1 : fork();
 	if (program < 0)
 		soft_parent_fail("fork");
 	if (!program)
 		keeper_exec(run, own);
-	keeper_wait_for_all(run, program);
+	keeper_take_name(run->program);
+	/* What came before there was a program has not come to it. */
+	keeper_receive(signals);
+	memset(received, 0, sizeof received);
+	keeper_wait_for_all(run, signals, program);
 	run->outcome->known = true;
 	_exit(0);
 }

@@ -14,11 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A terminal sends its own to all processes. */
-static const int forwarded[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM,
-	SIGCONT };
-#define FORWARDED (sizeof forwarded / sizeof *forwarded)
-
 void
 soft_parent_fail(const char *what)
 {
@@ -80,19 +75,70 @@ parent_keep_status_of_children(void)
 }
 
 /*
- * Passes on what others send, until the keeper has ended.  It may have brothers, which are none of
+ * All that can be: what is blocked is kept although it is ignored, and the program may handle it.
+ * A sweep has many programs, so it stops by itself with them, and each run with it.
+ */
+static void
+parent_take_signals(const struct soft_run *run, sigset_t *signals, sigset_t *mask)
+{
+	sigfillset(signals);
+	if (run->limit) {
+		sigdelset(signals, SIGTSTP);
+		sigdelset(signals, SIGTTIN);
+		sigdelset(signals, SIGTTOU);
+	}
+	sigprocmask(SIG_BLOCK, signals, mask);
+}
+
+/*
+ * Of what this process does itself, or of the keeper: its children, a write to a pipe that no one
+ * reads or to a file that may not grow, its own time.  Errors of its own end it, though they are
+ * blocked.
+ */
+static bool
+parent_is_own(const siginfo_t *info, pid_t keeper)
+{
+	if (info->si_code > 0)
+		return info->si_signo == SIGCHLD || info->si_signo == SIGXCPU;
+	return info->si_code == SI_USER && (info->si_pid == keeper || info->si_pid == getpid());
+}
+
+/* Stops as the program has; the keeper lets it go on. */
+static void
+parent_follow(struct soft_outcome *outcome)
+{
+	const unsigned int stops = outcome->stops;
+	const int number = outcome->stopped;
+	sigset_t set;
+
+	if (stops == outcome->followed)
+		return;
+	if (number) {
+		if (number != SIGSTOP)
+			signal(number, SIG_DFL);
+		raise(number);
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	}
+	outcome->followed = stops;
+}
+
+/*
+ * Gives the keeper what others send, until it has ended.  It may have brothers, which are none of
  * ours.
  */
 static void
-parent_wait_for(pid_t keeper, const sigset_t *signals)
+parent_wait_for(pid_t keeper, const struct soft_run *run, int to)
 {
 	siginfo_t info;
-	int number;
 
 	while (waitpid(keeper, NULL, WNOHANG) != keeper) {
-		number = sigwaitinfo(signals, &info);
-		if (number > 0 && number != SIGCHLD && info.si_code <= 0 && info.si_pid != keeper)
-			kill(keeper, number);
+		parent_follow(run->outcome);
+		/* If the keeper has ended meanwhile nothing is left to pass on. */
+		if (sigwaitinfo(run->signals, &info) > 0 && !parent_is_own(&info, keeper))
+			(void)!write(to, &info, sizeof info);
 	}
 }
 
@@ -108,17 +154,10 @@ soft_parent_keep(struct soft_run *run, bool records)
 	    NULL, sizeof *run->outcome, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (run->outcome == MAP_FAILED || pipe2(ends, O_CLOEXEC))
 		soft_parent_fail("pipe");
-	run->alive = ends[0];
+	run->sent = ends[0];
 	run->ignores_children = parent_keep_status_of_children();
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGCHLD);
-	for (size_t i = 0; i < FORWARDED; i++)
-		sigaddset(&signals, forwarded[i]);
-	/*
-	 * Before there are files, which a signal would leave.  One that is ignored does not arrive,
-	 * though it is blocked.
-	 */
-	sigprocmask(SIG_BLOCK, &signals, &mask);
+	/* Before there are files, which a signal would leave. */
+	parent_take_signals(run, &signals, &mask);
 	run->tally = soft_tally_file_create(&run->path);
 	if (records)
 		run->recorded = soft_record_file_create(&run->record);
@@ -135,7 +174,7 @@ soft_parent_keep(struct soft_run *run, bool records)
 		soft_keeper_run(run);
 	}
 	close(ends[0]);
-	parent_wait_for(keeper, &signals);
+	parent_wait_for(keeper, run, ends[1]);
 	soft_parent_remove_files(run);
 	close(ends[1]);
 	free(run->path);

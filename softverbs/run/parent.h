@@ -17,9 +17,10 @@ struct soft_run;
 #define EXIT_NOT_FOUND 127
 
 /*
- * Runs the program, forwards signals to it, and returns its status: EXIT_REPORTED if that is 0 and
- * it, or a child of it, made a report, or if the run was ended after a report.  If a signal ended
- * the program, the same ends this process.  `argv` is the whole command, to be repeated.
+ * Runs the program, passes on the signals that others send, stops with it, and returns its status:
+ * EXIT_REPORTED if that is 0 and it, or a child of it, made a report, or if the run was ended after
+ * a report.  If a signal ended the program, the same ends this process.  `argv` is the whole
+ * command, to be repeated.
  * With `faults` the calls that have failed are printed at the end.
  */
 int soft_parent_run(char **argv, char **program, bool faults);

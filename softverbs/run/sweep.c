@@ -126,13 +126,20 @@ sweep_exit(void)
 	at_exit = NULL;
 }
 
+/* All that would end this process, but for what it ignores. */
 static void
 sweep_interrupting(sigset_t *signals)
 {
-	sigemptyset(signals);
-	sigaddset(signals, SIGINT);
-	sigaddset(signals, SIGTERM);
-	sigaddset(signals, SIGHUP);
+	static const int others[] = { SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG,
+		SIGWINCH };
+	struct sigaction now;
+
+	sigfillset(signals);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		sigdelset(signals, others[i]);
+	for (int number = 1; number < NSIG; number++)
+		if (!sigaction(number, NULL, &now) && now.sa_handler == SIG_IGN)
+			sigdelset(signals, number);
 }
 
 /* A signal ends the sweep also while a pipe that no one reads keeps it. */
@@ -141,12 +148,13 @@ sweep_await_signal(void *argument)
 {
 	const struct sweep *sweep = argument;
 	sigset_t signals;
+	siginfo_t info;
 	int number;
 
 	sweep_interrupting(&signals);
-	do
-		number = sigwaitinfo(&signals, NULL);
-	while (number < 0);
+	do /* a write to a pipe without a reader, or to a file that may not grow, is an error */
+		number = sigwaitinfo(&signals, &info);
+	while (number < 0 || (info.si_code == SI_USER && info.si_pid == getpid()));
 	pthread_mutex_lock(&busy);
 	sweep_end_all(sweep);
 	signal(number, SIG_DFL);
@@ -164,7 +172,7 @@ sweep_start_waiting(struct sweep *sweep)
 	signal(SIGCHLD, SIG_DFL);
 	sweep_interrupting(&signals);
 	sigaddset(&signals, SIGCHLD);
-	/* A pipe without a reader is an error, after which the runs end. */
+	/* Also one that is ignored: the runs then end after the error. */
 	sigaddset(&signals, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&busy);
