@@ -408,6 +408,7 @@ static const struct soft_judge judge = {
 	.event = check_event,
 	.acknowledging = check_acknowledging,
 	.waiting = soft_pending_begin,
+	.waits = soft_pending_progress,
 	.waited = soft_pending_end,
 	.destroying = check_destroying,
 	.destroyed = check_destroyed,

@@ -2,7 +2,7 @@
 #include "pending.h"
 #include "report.h"
 #include "sentry.h"
-#include "settings.h"
+#include "suspicion.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct pending {
 	LIST_ENTRY(pending) link;
 	struct soft_judged_wait *wait;
 	struct soft_site site;
-	uint64_t asleep; /* nanoseconds */
+	struct soft_lasting lasting;
 	bool reported;
 };
 
@@ -38,6 +38,18 @@ soft_pending_begin(struct soft_judged_wait *wait)
 	LIST_INSERT_HEAD(&pending, new, link);
 	pthread_mutex_unlock(&lock);
 	(void)soft_sentry_start(); /* a program may have no completion queue */
+}
+
+void
+soft_pending_progress(struct soft_judged_wait *wait, uint32_t acknowledged)
+{
+	struct pending *one = wait->judged;
+
+	pthread_mutex_lock(&lock);
+	if (wait->acknowledged != acknowledged)
+		one->lasting = (struct soft_lasting){ 0 };
+	wait->acknowledged = acknowledged;
+	pthread_mutex_unlock(&lock);
 }
 
 void
@@ -74,8 +86,8 @@ pending_report(const struct pending *one) UNCHECKED
 	else
 		snprintf(name, sizeof name, "%s", wait->object);
 	soft_report_object(SOFT_NEVER_ACKNOWLEDGED, name, &one->site,
-	    "%s waits and will not return: %u events of the %s were read, %u acknowledged.",
-	    wait->call, wait->read, wait->object, wait->acknowledged);
+	    "%s still waits: %u events of the %s were read, %u acknowledged.", wait->call,
+	    wait->read, wait->object, wait->acknowledged);
 }
 
 void
@@ -85,9 +97,9 @@ soft_pending_look(const struct soft_sleepers *sleepers, uint64_t passed)
 
 	pthread_mutex_lock(&lock);
 	LIST_FOREACH (one, &pending, link) {
-		if (soft_sleepers_asleep(sleepers, one->site.thread))
-			one->asleep += passed;
-		if (one->reported || one->asleep < soft_check_settings.stranded_after)
+		if (one->reported ||
+		    !soft_suspicion_lasts(
+			&one->lasting, soft_suspicion_of_call(sleepers, one->site.thread), passed))
 			continue;
 		one->reported = true;
 		pending_report(one);

@@ -17,9 +17,6 @@
 
 #define TICK (50 * SOFT_MILLISECOND)
 
-/* A weak suspicion must last so many times as long as a strong one. */
-#define WEAK_FACTOR 5
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool started; /* guarded by the lock */
 
@@ -41,7 +38,7 @@ sentry_report(
 	switch (suspicion->kind) {
 	case SOFT_NEVER_ACKNOWLEDGED:
 		soft_report(suspicion->kind, queue, state,
-		    "ibv_destroy_cq() waits and will not return: %u events were read, %u "
+		    "ibv_destroy_cq() still waits: %u events were read, %u "
 		    "acknowledged%s.",
 		    view->events_read, view->events_acknowledged,
 		    view->events_read == view->events_acknowledged ?
@@ -158,17 +155,13 @@ sentry_consider(struct soft_check_queue *queue, const struct soft_sleepers *slee
 	if (view->suspected != suspicion.kind + 1u || view->since != view->activity) {
 		view->suspected = suspicion.kind + 1u;
 		view->since = view->activity;
-		view->strong = view->weak = 0;
+		view->lasting = (struct soft_lasting){ 0 };
 		view->napper = 0;
 		return;
 	}
 	if (sentry_expects(view, &suspicion))
 		return;
-	view->weak += passed;
-	if (suspicion.strength == SOFT_STRONG)
-		view->strong += passed;
-	if (view->strong >= soft_check_settings.stranded_after ||
-	    view->weak >= WEAK_FACTOR * soft_check_settings.stranded_after)
+	if (soft_suspicion_lasts(&view->lasting, suspicion.strength, passed))
 		sentry_report(queue, &suspicion);
 }
 

@@ -1,5 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "suspicion.h"
+#include "settings.h"
+
+/* A weak suspicion must last so many times as long as a strong one. */
+#define WEAK_FACTOR 5
+
+bool
+soft_suspicion_lasts(struct soft_lasting *lasting, enum soft_strength strength, uint64_t passed)
+{
+	if (strength == SOFT_INNOCENT)
+		return false;
+	lasting->all += passed;
+	if (strength == SOFT_STRONG)
+		lasting->strong += passed;
+	return lasting->strong >= soft_check_settings.stranded_after ||
+	       lasting->all >= WEAK_FACTOR * soft_check_settings.stranded_after;
+}
+
+enum soft_strength
+soft_suspicion_of_call(const struct soft_sleepers *sleepers, pid_t thread)
+{
+	const struct soft_sleeper *own = NULL;
+
+	for (size_t i = 0; i < sleepers->count; i++)
+		if (sleepers->threads[i].thread == thread)
+			own = &sleepers->threads[i];
+	if (!own || !soft_sleepers_asleep(sleepers, thread))
+		return SOFT_INNOCENT;
+	if (!sleepers->known || soft_sleepers_others_come_back(sleepers, own))
+		return SOFT_WEAK;
+	/* One that spins on another queue may do so in the handler of the event. */
+	for (size_t i = 0; i < sleepers->count; i++)
+		if (!sleepers->threads[i].asleep)
+			return SOFT_WEAK;
+	return SOFT_STRONG;
+}
 
 /* Nothing of the queue is on its way. */
 static bool
@@ -29,7 +64,7 @@ soft_suspicion_is_possible(const struct soft_check_view *view)
 }
 
 /*
- * The destroy waits for acknowledgements, and its thread sleeps.  Those that are too many have been
+ * The destroy waits for acknowledgements.  Those that are too many have been
  * reported.
  */
 static enum soft_strength
@@ -37,7 +72,7 @@ suspicion_destroying(const struct soft_check_view *view, const struct soft_sleep
 {
 	if (view->events_acknowledged > view->events_read)
 		return SOFT_INNOCENT;
-	return soft_sleepers_asleep(sleepers, view->destroying) ? SOFT_STRONG : SOFT_INNOCENT;
+	return soft_suspicion_of_call(sleepers, view->destroying);
 }
 
 /* A thread sleeps on the channel, or the program asks for events without sleeping. */
@@ -56,9 +91,10 @@ suspicion_with_waiter(const struct soft_check_view *view, const struct soft_slee
 		return SOFT_WEAK;
 	/*
 	 * A thread that reads events may have left this one to another thread, which polls and arms
-	 * when it comes to it.
+	 * when it comes to it; or the queue has always been that of another thread.
 	 */
-	if (view->taken && soft_sleepers_others_come_back(sleepers, sleeper))
+	if ((view->taken || (view->keeper && view->keeper != sleeper->thread)) &&
+	    soft_sleepers_others_come_back(sleepers, sleeper))
 		return SOFT_WEAK;
 	return SOFT_STRONG;
 }

@@ -14,6 +14,10 @@
  * and could look at
  *   the queue when it comes back.
  *
+ * soft_suspicion_lasts() alone decides that, also for calls that wait for acknowledgements: of the
+ * events of a queue, or of another object (pending.h).  Any thread that is not asleep for good may
+ * have read an event, and handle it before it acknowledges it.
+ *
  * A thread that sleeps while requests are outstanding, of which no completion is there yet, is
  * suspected, too: WEAK, or STRONG if every thread sleeps for nothing but this channel and the other
  * threads.
@@ -23,8 +27,8 @@
  * without a time limit, and nothing listens.
  *
  * A thread that has read the event of a queue and waits again, with no poll and no arm after it,
- * may have left the queue to another thread: WEAK if one sleeps for a time, or for something from
- * outside.
+ * may have left the queue to another thread, and so may one that is not the last that used the
+ * queue: WEAK if another one sleeps for a time, or for something from outside.
  *
  * A program that asks for events of a channel that does not block waits for it, too; that is WEAK.
  *
@@ -64,6 +68,13 @@ struct soft_suspicion {
 	pid_t napper; /* a thread that will come back, and look at the queue; 0: none */
 	unsigned long naps;
 };
+
+/* A call of this thread waits until another thread does something; its other threads may do it. */
+enum soft_strength soft_suspicion_of_call(const struct soft_sleepers *sleepers, pid_t thread);
+
+/* So much time has passed since the last look: true if it is to be reported. */
+bool soft_suspicion_lasts(
+    struct soft_lasting *lasting, enum soft_strength strength, uint64_t passed);
 
 struct soft_suspicion soft_suspect(
     const struct soft_check_view *view, const struct soft_sleepers *sleepers);

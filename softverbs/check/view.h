@@ -7,6 +7,11 @@
 
 #include "queue.h"
 
+/* For how long a suspicion has lasted: nanoseconds in which it was strong, and all. */
+struct soft_lasting {
+	uint64_t strong, all;
+};
+
 struct soft_check_view {
 	bool exists;
 	struct soft_check_state state;
@@ -34,9 +39,9 @@ struct soft_check_view {
 	/* What has been suspected, since which activity, and for how long it has lasted. */
 	unsigned int suspected; /* the kind, plus 1; 0: nothing */
 	unsigned int since;
-	uint64_t strong, weak; /* nanoseconds */
-	pid_t napper;	       /* the thread that had a nap meanwhile; 0: none */
-	unsigned long naps;    /* its number */
+	struct soft_lasting lasting;
+	pid_t napper;	    /* the thread that had a nap meanwhile; 0: none */
+	unsigned long naps; /* its number */
 };
 
 /* Looks at the queue now; false if there is no memory for it. */

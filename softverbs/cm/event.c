@@ -126,8 +126,10 @@ soft_event_wait_acknowledged(struct soft_id *id, const char *call)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	soft_judge_waiting(&wait);
-	while (id->acknowledged != id->reported)
+	while (id->acknowledged != id->reported) {
 		soft_cm_sleep(&acknowledged);
+		soft_judge_waits(&wait, id->acknowledged);
+	}
 	soft_judge_waited(&wait);
 	pthread_setcancelstate(state, NULL);
 }

@@ -49,10 +49,12 @@ struct soft_judge {
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);
 
 	/*
-	 * A call that destroys another object begins to wait for acknowledgements, and has ended
-	 * to.  The caller may hold the CM lock: the judge takes only its own.
+	 * A call that destroys another object begins to wait for acknowledgements, waits on when
+	 * some have come, and has ended to.  The caller may hold the lock that guards their number:
+	 * the judge takes only its own.
 	 */
 	void (*waiting)(struct soft_judged_wait *wait);
+	void (*waits)(struct soft_judged_wait *wait, uint32_t acknowledged);
 	void (*waited)(struct soft_judged_wait *wait);
 
 	/*
@@ -72,6 +74,13 @@ soft_judge_waiting(struct soft_judged_wait *wait)
 {
 	if (soft_judge && soft_judge->waiting && wait->read != wait->acknowledged)
 		soft_judge->waiting(wait);
+}
+
+static inline void
+soft_judge_waits(struct soft_judged_wait *wait, uint32_t acknowledged)
+{
+	if (wait->judged)
+		soft_judge->waits(wait, acknowledged);
 }
 
 static inline void

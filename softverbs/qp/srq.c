@@ -182,8 +182,10 @@ soft_ibv_destroy_srq(struct ibv_srq *ibv) SOFT_NO_LOCK
 		soft_completed_read(&ibv->mutex, &ibv->events_completed), NULL };
 	soft_judge_waiting(&wait);
 	soft_completed_lock(&ibv->mutex);
-	while (ibv->events_completed != asyncs)
+	while (ibv->events_completed != asyncs) {
 		pthread_cond_wait(&ibv->cond, &ibv->mutex);
+		soft_judge_waits(&wait, ibv->events_completed);
+	}
 	soft_completed_unlock(&ibv->mutex);
 	soft_judge_waited(&wait);
 	pthread_setcancelstate(state, NULL);

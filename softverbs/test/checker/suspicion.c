@@ -181,7 +181,22 @@ static const struct row rows[] = {
 	{ .what = "destroyed, the thread runs", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = INNOCENT,
 	    .view = { .destroying = 100, .events_read = 2 }, .threads = { RUNS, WAITS } },
 	{ .what = "destroyed by the second thread", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = STRONG,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { WAITS, WAITS } },
+	/* One of the others may handle an event before it acknowledges it. */
+	{ .what = "destroyed, another runs", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
 	    .view = { .destroying = 101, .events_read = 2 }, .threads = { RUNS, WAITS } },
+	{ .what = "destroyed, another spins", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { SPINS, WAITS } },
+	{ .what = "destroyed, another sleeps for a time", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { SLEEPS, WAITS } },
+	{ .what = "destroyed, another waits for a time", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { WAITS_TIMED, WAITS } },
+	{ .what = "destroyed, another is in a call that is not known", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { OUTSIDE, WAITS } },
+	{ .what = "destroyed, another reads", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { ELSEWHERE, WAITS } },
+	{ .what = "destroyed, the others are not known", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = WEAK,
+	    .view = { .destroying = 101, .events_read = 2 }, .threads = { WAITS, WAITS }, .unknown = true },
 	{ .what = "destroyed by a thread that is gone", .kind = SOFT_NEVER_ACKNOWLEDGED, .strength = INNOCENT,
 	    .view = { .destroying = 109, .events_read = 2 }, .threads = { WAITS, WAITS } },
 
@@ -194,6 +209,10 @@ static const struct row rows[] = {
 	    .view = VISIBLE(), .threads = { SPINS, ON } },
 	{ .what = "not armed, another thread sleeps", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
 	    .view = VISIBLE(), .threads = { ON, SLEEPS } },
+	{ .what = "not armed, another thread that used it last sleeps", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK,
+	    .view = VISIBLE(.keeper = 101), .threads = { ON, SLEEPS } },
+	{ .what = "not armed, another thread sleeps that did not", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
+	    .view = VISIBLE(.keeper = 100), .threads = { ON, SLEEPS } },
 	{ .what = "not armed, the event was taken", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
 	    .view = VISIBLE(.taken = true), .threads = { ON } },
 	{ .what = "taken, another thread sleeps for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK,
@@ -258,7 +277,7 @@ static const struct row rows[] = {
 	    .view = { .state = { .visible = 1 }, .polled = 7 }, .threads = { ON_TIMED } },
 	{ .what = "never armed, waits for a time, another queue is", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK, .napper = 101,
 	    .view = { .state = { .visible = 1, .received = true } }, .threads = { SLEEPS, ON_TIMED }, .other = ARMED },
-	{ .what = "never armed, another sleeps for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
+	{ .what = "never armed, another sleeps for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = WEAK,
 	    .view = { .state = { .visible = 1 }, .keeper = 101 }, .threads = { ON, SLEEPS } },
 	{ .what = "armed before, waits for a time", .kind = SOFT_SLEEPS_UNARMED, .strength = STRONG,
 	    .view = VISIBLE(.keeper = 100), .threads = { ON_TIMED } },
@@ -464,6 +483,7 @@ expect_row(const struct row *row)
 
 CASE("checker_suspicion:suspicion");
 
+/* origin: out33.R6 */
 TEST(suspect__each_side_of_each_rule__kind_and_strength)
 {
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The event of an id is acknowledged by another thread, while rdma_destroy_id() waits for it. */
+/*
+ * The event of an id is acknowledged by another thread, while rdma_destroy_id() waits for it for
+ * longer than --stranded-after, in which the thread sleeps, and then is busy.
+ */
 #include "softverbs/test/pair.h"
 
 #include <arpa/inet.h>
@@ -9,7 +12,13 @@
 static void *
 acknowledge(void *event)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
+	struct timespec now;
+	time_t end;
+
+	nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 500000000 }, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	for (end = now.tv_sec + 3; now.tv_sec < end;)
+		clock_gettime(CLOCK_MONOTONIC, &now);
 	must(!rdma_ack_cm_event(event), "rdma_ack_cm_event");
 	return NULL;
 }
