@@ -91,10 +91,10 @@ parse_place(struct argp_state *state, struct copy_options *options, const char *
 {
 	if (strncmp(arg, SCHEME, sizeof SCHEME - 1) != 0) {
 		if (options->file)
-			argp_error(state, "one of the two is to be iser://HOST[:PORT]/NAME/LUN");
+			options_wrong(state, "one of the two is to be iser://HOST[:PORT]/NAME/LUN");
 		options->file = arg;
 	} else if (options->initiator.target || !url_parse(options, arg)) {
-		argp_error(state, "\"%s\" is not the one iser://HOST[:PORT]/NAME/LUN", arg);
+		options_wrong(state, "\"%s\" is not the one iser://HOST[:PORT]/NAME/LUN", arg);
 	} else {
 		options->url = arg;
 		options->writes = options->file != NULL;
@@ -109,7 +109,7 @@ resolve(struct argp_state *state, struct copy_options *options)
 	int r = getaddrinfo(options->host, NULL, &hints, &found);
 
 	if (r)
-		argp_error(state, "host \"%s\": %s", options->host, gai_strerror(r));
+		options_wrong(state, "host \"%s\": %s", options->host, gai_strerror(r));
 	options->addresses = found;
 }
 
@@ -160,16 +160,17 @@ parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_ARG:
 		if (state->arg_num >= 2)
-			argp_error(state, "\"%s\" is one argument too many", arg);
+			options_wrong(state, "\"%s\" is one argument too many", arg);
 		parse_place(state, options, arg);
 		break;
 	case ARGP_KEY_END:
 		if (!options->file || !initiator->target)
-			argp_error(state, "a FILE and an iser://HOST[:PORT]/NAME/LUN are needed");
+			options_wrong(
+			    state, "a FILE and an iser://HOST[:PORT]/NAME/LUN are needed");
 		if (!options->auth_file != !initiator->user)
-			argp_error(state, "--auth-file and --user go together");
+			options_wrong(state, "--auth-file and --user go together");
 		if (initiator->block_bytes % 4096)
-			argp_error(state, "--block-size must be a multiple of 4096");
+			options_wrong(state, "--block-size must be a multiple of 4096");
 		resolve(state, options);
 		break;
 	default:
@@ -201,5 +202,6 @@ copy_options_parse(struct copy_options *options, int argc, char **argv)
 		},
 	};
 	argp_err_exit_status = 64;
+	options_check_names(argc, argv);
 	argp_parse(&parser, argc, argv, 0, NULL, options);
 }

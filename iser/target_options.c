@@ -166,7 +166,7 @@ lun_option_parse(struct argp_state *state, struct lun_option *lun, char *text)
 	if (rest)
 		*rest++ = '\0';
 	if (!*text)
-		argp_error(state, "--lun names no file");
+		options_wrong(state, "--lun names no file");
 	while (rest && *rest) {
 		char option[256];
 		int word;
@@ -175,13 +175,13 @@ lun_option_parse(struct argp_state *state, struct lun_option *lun, char *text)
 		snprintf(option, sizeof option, "%.*s", (int)strcspn(rest, ","), rest);
 		word = getsubopt(&rest, words, &value);
 		if (word < 0)
-			argp_error(state,
+			options_wrong(state,
 			    "--lun \"%s\": there is no option \"%s\"; there are lun=, size=, ro, "
 			    "write-through, thick, removable, block=, max-transfer=, vendor=, "
 			    "product= and serial=",
 			    text, option);
 		else if (!take_word(lun, word, value))
-			argp_error(state, "--lun \"%s\": \"%s\" is wrong: %s takes %s", text,
+			options_wrong(state, "--lun \"%s\": \"%s\" is wrong: %s takes %s", text,
 			    option, words[word], values[word]);
 	}
 }
@@ -241,7 +241,7 @@ parse_lun(struct argp_state *state, struct program_options *options, char *arg)
 	struct lun_option *lun = &options->luns[options->lun_count];
 
 	if (options->lun_count == OPTIONS_LUNS)
-		argp_error(state, "there are more than %u LUNs", OPTIONS_LUNS);
+		options_wrong(state, "there are more than %u LUNs", OPTIONS_LUNS);
 	memset(lun, 0, sizeof *lun);
 	lun->number = options->lun_count ? lun[-1].number + 1 : 0;
 	lun->lun.max_transfer_bytes = LIBISCSI_TRANSFER;
@@ -253,9 +253,9 @@ static void
 parse_portal(struct argp_state *state, struct target_options *target, const char *arg)
 {
 	if (target->portal_count == TARGET_PORTALS)
-		argp_error(state, "there are more than %u portals", TARGET_PORTALS);
+		options_wrong(state, "there are more than %u portals", TARGET_PORTALS);
 	if (!portal_parse(&target->portals[target->portal_count++], arg))
-		argp_error(state,
+		options_wrong(state,
 		    "--portal takes ADDRESS:PORT, ADDRESS or :PORT, a PORT from 1 to 65535, not "
 		    "\"%s\"",
 		    arg);
@@ -267,11 +267,11 @@ check_all(struct argp_state *state, struct program_options *options)
 	struct target_options *target = &options->target;
 
 	if (options->lun_count == 0)
-		argp_error(state, "which --lun is to be exported?");
+		options_wrong(state, "which --lun is to be exported?");
 	if (target->portal_count == 0)
 		portal_parse(&target->portals[target->portal_count++], "");
 	if (strlen(target->ia) == 0 || strpbrk(target->ia, " \t\n\"\\#"))
-		argp_error(state, "--ia \"%s\" cannot be the name of an adapter", target->ia);
+		options_wrong(state, "--ia \"%s\" cannot be the name of an adapter", target->ia);
 }
 
 static error_t
@@ -286,7 +286,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_IQN:
 		if (!iscsi_name_is_valid(arg))
-			argp_error(state, "--iqn \"%s\" is no name such as " DEFAULT_NAME, arg);
+			options_wrong(state, "--iqn \"%s\" is no name such as " DEFAULT_NAME, arg);
 		target->name = arg;
 		break;
 	case KEY_PORTAL:
@@ -314,7 +314,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case KEY_ENGINE:
 		if (strcmp(arg, "uring") != 0 && strcmp(arg, "threads") != 0)
-			argp_error(state, "--engine takes uring or threads, not \"%s\"", arg);
+			options_wrong(state, "--engine takes uring or threads, not \"%s\"", arg);
 		options->engine =
 		    strcmp(arg, "uring") == 0 ? SCSI_ENGINE_URING : SCSI_ENGINE_THREADS;
 		break;
@@ -334,7 +334,7 @@ parse_option(int key, char *arg, struct argp_state *state)
 		options->json = true;
 		break;
 	case ARGP_KEY_ARG:
-		argp_error(state, "\"%s\" is one argument too many", arg);
+		options_wrong(state, "\"%s\" is one argument too many", arg);
 		break;
 	case ARGP_KEY_END:
 		check_all(state, options);
@@ -381,5 +381,6 @@ target_options_parse(struct program_options *options, int argc, char **argv)
 		.engine = SCSI_ENGINE_ANY,
 	};
 	argp_err_exit_status = 64;
+	options_check_names(argc, argv);
 	argp_parse(&parser, argc, argv, 0, NULL, options);
 }

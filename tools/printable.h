@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A byte of a text takes so many at most. */
@@ -89,7 +90,12 @@ printable_arguments(int argc, char **argv, int status)
 
 	for (int i = 0; i < argc; i++)
 		for (const char *c = argv[i]; *c != '\0'; c += printable_length(c))
-			if (printable_length(c) == 0)
+			if (printable_length(c) == 0 && i == 0) {
+				/* The name, which errx() prints. */
+				fprintf(stderr, "the name of the program cannot be shown: %s\n",
+				    printable(shown, sizeof shown, argv[i]));
+				exit(status);
+			} else if (printable_length(c) == 0)
 				errx(status, "argument %d has a character that cannot be shown: %s",
 				    i, printable(shown, sizeof shown, argv[i]));
 }

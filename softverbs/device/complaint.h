@@ -7,14 +7,7 @@
 #ifndef SOFT_COMPLAINT_H
 #define SOFT_COMPLAINT_H
 
-#include <stddef.h>
-
-/*
- * Copies a text that someone else may have chosen (a path, a variable, the name of a program), with
- * \xNN in place of every byte that is not printable ASCII.  Truncates what does not fit.  Returns
- * `to`.
- */
-const char *soft_show(char *to, size_t size, const char *text);
+#include "show.h"
 
 /* The text has no newline, and is made printable.  Keeps errno. */
 void soft_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -2,6 +2,7 @@
 #include "fault_option.h"
 #include "option_file.h"
 #include "parent.h"
+#include "say.h"
 #include "streams.h"
 #include "topology_option.h"
 #include "softverbs/fault/errors.h"
@@ -132,11 +133,11 @@ fault_set(const char *value, struct argp_state *state)
 	if (!rules)
 		soft_parent_fail("--faults");
 	if (!file && !value[strspn(value, " ,;\t\r\n")])
-		argp_error(state,
+		soft_wrong(state,
 		    "--faults=: no rule; write one as ibv_reg_mr:nth=1, a file of rules, list, or "
 		    "none");
 	if (!soft_rules_read(file ? file : value, rules, error, sizeof error))
-		argp_error(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
+		soft_wrong(state, "--faults%s%s: %s", file ? "=" : "", file ? value : "", error);
 	soft_fault_options.faults = rules->count;
 	if (rules->count)
 		soft_parent_set("SOFTVERBS_FAULTS", file ? file : value);
@@ -153,7 +154,7 @@ fault_number(const char *option, const char *value, unsigned int most, struct ar
 	unsigned long number = strtoul(value, &end, 10);
 
 	if (!*value || value[strspn(value, "0123456789")] || !number || number > most)
-		argp_error(state, "%s=%s: not a whole number from 1 to %u", option, value, most);
+		soft_wrong(state, "%s=%s: not a whole number from 1 to %u", option, value, most);
 	return (unsigned int)number;
 }
 
@@ -165,13 +166,13 @@ fault_set_calls(const char *list, struct argp_state *state)
 	char error[256];
 
 	if (!soft_rules_read(list, calls, error, sizeof error))
-		argp_error(state, "--calls: %s", error);
+		soft_wrong(state, "--calls: %s", error);
 	if (!calls->count)
-		argp_error(state, "--calls=%s: no calls", list);
+		soft_wrong(state, "--calls=%s: no calls", list);
 	for (unsigned int i = 0; i < calls->count; i++)
 		if (calls->rules[i].of_incidents || calls->rules[i].when != SOFT_EACH ||
 		    calls->rules[i].n != 1 || calls->rules[i].from || *calls->rules[i].device)
-			argp_error(
+			soft_wrong(
 			    state, "--calls=%s: only process= and errno= are possible", list);
 	soft_fault_options.calls_text = list;
 }
@@ -194,7 +195,7 @@ fault_check_devices(struct argp_state *state)
 			while (d < topology->count && strcmp(topology->devices[d].name, name) != 0)
 				d++;
 			if (*name && d == topology->count)
-				argp_error(state, "--faults: device=%s: the only device%s %s%s",
+				soft_wrong(state, "--faults: device=%s: the only device%s %s%s",
 				    name, d > 1 ? "s are" : " is", topology->devices[0].name,
 				    d > 1 ? " and others of --topology" : "");
 		}
@@ -207,11 +208,11 @@ fault_check_options(struct argp_state *state)
 	if (soft_fault_options.faults)
 		fault_check_devices(state);
 	if (sweep_option && !soft_fault_options.sweep)
-		argp_error(state, "%s needs --sweep", sweep_option);
+		soft_wrong(state, "%s needs --sweep", sweep_option);
 	if (soft_fault_options.sweep && soft_fault_options.faults)
-		argp_error(state, "--sweep chooses the faults itself; --faults is not possible");
+		soft_wrong(state, "--sweep chooses the faults itself; --faults is not possible");
 	if (soft_fault_options.sweep && soft_fault_options.control)
-		argp_error(state, "--sweep chooses the faults itself; --control is not possible");
+		soft_wrong(state, "--sweep chooses the faults itself; --control is not possible");
 }
 
 static error_t
@@ -248,13 +249,13 @@ fault_parse(int key, char *arg, struct argp_state *state)
 	case COMPARE:
 		sweep_option = "--compare";
 		if (!arg[strspn(arg, " \t\n")])
-			argp_error(state, "--compare=: no command");
+			soft_wrong(state, "--compare=: no command");
 		soft_fault_options.compare = arg;
 		return 0;
 	case JSON:
 		sweep_option = "--json";
 		if (!*arg)
-			argp_error(state, "--json=: no name of a file");
+			soft_wrong(state, "--json=: no name of a file");
 		soft_fault_options.json = arg;
 		return 0;
 	case ARGP_KEY_END:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "files.h"
 #include "parent.h"
+#include "say.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -301,9 +302,9 @@ soft_files_show(const struct soft_topology *topology, const char *libraries, con
 	int error;
 
 	if (strpbrk(preloaded, " :")) {
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: %s: a library with a blank or a colon in its path cannot be "
-		    "preloaded; programs do not see the files of the devices\n",
+		    "preloaded; programs do not see the files of the devices",
 		    preloaded);
 		return true;
 	}
@@ -312,7 +313,7 @@ soft_files_show(const struct soft_topology *topology, const char *libraries, con
 	    (unsigned long long)digest.digest);
 	error = files_make(topology, path);
 	if (error) {
-		fprintf(stderr, "softverbs-run: %s: %s\n", path, strerror(error));
+		soft_say("softverbs-run: %s: %s", path, strerror(error));
 		return false;
 	}
 	soft_parent_set(SOFT_FILES_VARIABLE, path);

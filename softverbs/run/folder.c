@@ -6,6 +6,7 @@
 #include "stub.h"
 
 #include "softverbs/device/mode.h"
+#include "say.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -170,7 +171,9 @@ folder_make(const struct image images[LIBRARIES])
 	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp",
 		getenv("HOME") };
 	const char *why[sizeof places / sizeof *places] = { 0 };
-	char *path;
+	char *path, *reasons = NULL;
+	size_t size;
+	FILE *stream;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (!places[i] || *places[i] != '/' || !soft_reach_can_name(places[i]))
@@ -179,11 +182,15 @@ folder_make(const struct image images[LIBRARIES])
 		if (path)
 			return path;
 	}
-	fprintf(stderr, "softverbs-run: no folder for its libraries:");
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+	stream = open_memstream(&reasons, &size);
+	for (size_t i = 0; stream && i < sizeof places / sizeof *places; i++)
 		if (why[i])
-			fprintf(stderr, " %s: %s;", places[i], why[i]);
-	fprintf(stderr, " set TMPDIR to one that can be written, without noexec\n");
+			fprintf(stream, " %s: %s;", places[i], why[i]);
+	if (stream && !fclose(stream))
+		soft_say("softverbs-run: no folder for its libraries:%s set TMPDIR to one that can "
+			 "be written, without noexec",
+		    reasons);
+	free(reasons);
 	return NULL;
 }
 
@@ -211,7 +218,7 @@ soft_folder_make(const char *library, const char *program)
 	if (made)
 		path = folder_make(images);
 	else
-		fprintf(stderr, "softverbs-run: %s: %s\n", library, strerror(errno));
+		soft_say("softverbs-run: %s: %s", library, strerror(errno));
 	for (int i = 0; i < LIBRARIES; i++) {
 		free(images[i].bytes);
 		soft_interface_free(&interfaces[i]);

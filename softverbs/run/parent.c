@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "parent.h"
+#include "say.h"
 #include "keeper.h"
 #include "replay.h"
 #include "tally_file.h"
@@ -17,7 +18,7 @@
 void
 soft_parent_fail(const char *what)
 {
-	fprintf(stderr, "softverbs-run: %s: %s\n", what, strerror(errno));
+	soft_say("softverbs-run: %s: %s", what, strerror(errno));
 	exit(EXIT_USAGE);
 }
 
@@ -42,7 +43,7 @@ soft_parent_temporary(void)
 int
 soft_parent_exec_failed(const char *program, int error)
 {
-	fprintf(stderr, "softverbs-run: %s: %s\n", program, strerror(error));
+	soft_say("softverbs-run: %s: %s", program, strerror(error));
 	return error == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
@@ -202,7 +203,7 @@ soft_parent_run(char **argv, char **program, bool faults)
 	if (faults)
 		soft_replay_print_faults(run.recorded, argv, program);
 	if (!run.outcome->known) {
-		fprintf(stderr, "softverbs-run: the process that keeps the program was killed\n");
+		soft_say("softverbs-run: the process that keeps the program was killed");
 		return EXIT_USAGE;
 	}
 	/*

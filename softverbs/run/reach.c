@@ -3,6 +3,7 @@
 
 #include "elf.h"
 #include "host.h"
+#include "say.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -126,23 +127,22 @@ reach_check_file(const char *program, const char *path, const struct soft_elf *e
 	char library[PATH_MAX];
 
 	if (reach_hidden_by_path(path, elf, library)) {
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: %s: its DT_RPATH leads to %s, before softverbs; run a copy "
 		    "with "
-		    "DT_RUNPATH in its place (chrpath -c, or patchelf --set-rpath)\n",
+		    "DT_RUNPATH in its place (chrpath -c, or patchelf --set-rpath)",
 		    program, library);
 		return false;
 	}
 	if (reach_is_static(path, elf))
-		fprintf(stderr,
-		    "softverbs-run: %s: a program that is static does not run on softverbs\n",
+		soft_say("softverbs-run: %s: a program that is static does not run on softverbs",
 		    program);
 	else if (!soft_elf_has(elf, DT_NEEDED, "libibverbs.so.1") &&
 		 soft_elf_contains(elf, "ibv_open_device"))
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: %s: it has a libibverbs inside, which is not softverbs; link "
 		    "it "
-		    "with the shared one\n",
+		    "with the shared one",
 		    program);
 	return true;
 }
@@ -159,9 +159,9 @@ soft_reach_check(const char *program)
 		return true;
 	why = reach_secure_mode(path);
 	if (why) {
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: %s: it %s, so the dynamic linker gives it the libraries of the "
-		    "system, not softverbs; run a copy without that\n",
+		    "system, not softverbs; run a copy without that",
 		    program, why);
 		return false;
 	}

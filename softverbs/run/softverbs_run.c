@@ -9,6 +9,7 @@
 #include "files.h"
 #include "folder.h"
 #include "parent.h"
+#include "say.h"
 #include "reach.h"
 #include "streams.h"
 #include "sweep.h"
@@ -94,7 +95,7 @@ static void
 run_set(const char *variable, const char *value)
 {
 	if (setenv(variable, value, 1)) {
-		fprintf(stderr, "softverbs-run: %s: %s\n", variable, strerror(errno));
+		soft_say("softverbs-run: %s: %s", variable, strerror(errno));
 		exit(EXIT_USAGE);
 	}
 }
@@ -110,7 +111,7 @@ run_set_personality(const char *name, struct argp_state *state)
 			run_set("SOFTVERBS_PERSONALITY", name);
 			return;
 		}
-	argp_error(state, "--personality=%s: not one of " PERSONALITIES, name);
+	soft_wrong(state, "--personality=%s: not one of " PERSONALITIES, name);
 }
 
 /* A decimal number with a point or without: its value, or -1. */
@@ -132,7 +133,7 @@ run_set_factor(const char *value, struct argp_state *state)
 	const double factor = run_read_decimal(value);
 
 	if (factor < 0.01 || factor > 100 || (point && strlen(point + 1) > 3))
-		argp_error(state,
+		soft_wrong(state,
 		    "--time-factor=%s: not a number from 0.01 to 100 with at most three places",
 		    value);
 	run_set("SOFTVERBS_TIME_FACTOR", value);
@@ -145,7 +146,7 @@ run_set_seconds(
 	const double seconds = run_read_decimal(value);
 
 	if (seconds < 0 || seconds > SECONDS_MAX)
-		argp_error(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
+		soft_wrong(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
 		    SECONDS_MAX);
 	run_set(variable, value);
 }
@@ -156,7 +157,7 @@ run_set_seed(const char *value, struct argp_state *state)
 	errno = 0;
 	(void)strtoull(value, NULL, 10);
 	if (!*value || value[strspn(value, "0123456789")] || errno)
-		argp_error(
+		soft_wrong(
 		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
 	run_set("SOFTVERBS_CHECK_SEED", value);
 	run_set("SOFTVERBS_FAULTS_SEED", value);
@@ -169,7 +170,7 @@ run_set_report(const char *file, struct argp_state *state)
 	char *folder, *path;
 
 	if (!*file)
-		argp_error(state, "--report=: no name of a file");
+		soft_wrong(state, "--report=: no name of a file");
 	report = file;
 	if (*file == '/') {
 		run_set("SOFTVERBS_CHECK_REPORT", file);
@@ -177,9 +178,8 @@ run_set_report(const char *file, struct argp_state *state)
 	}
 	folder = getcwd(NULL, 0);
 	if (!folder || asprintf(&path, "%s/%s", folder, file) < 0)
-		argp_failure(state, EXIT_USAGE, errno, "%s", file);
-	else
-		run_set("SOFTVERBS_CHECK_REPORT", path);
+		soft_parent_fail(file);
+	run_set("SOFTVERBS_CHECK_REPORT", path);
 	free(folder);
 }
 
@@ -208,17 +208,19 @@ run_check_options(struct argp_state *state)
 	const char *personality = getenv("SOFTVERBS_PERSONALITY");
 
 	if (check_option && !check)
-		argp_error(state, "%s needs --check", check_option);
+		soft_wrong(state, "%s needs --check", check_option);
 	if (shared_option && !check && !soft_fault_options.faults && !soft_fault_options.control)
-		argp_error(state, "%s needs --check or --faults", shared_option);
+		soft_wrong(state, "%s needs --check or --faults", shared_option);
 	if (check && soft_fault_options.sweep)
-		argp_error(state, "--sweep and --check are not possible together");
-	if (report && !run_report_can_be_opened())
-		argp_failure(state, EXIT_USAGE, errno, "--report=%s", report);
+		soft_wrong(state, "--sweep and --check are not possible together");
+	if (report && !run_report_can_be_opened()) {
+		soft_say("softverbs-run: --report=%s: %s", report, strerror(errno));
+		exit(EXIT_USAGE);
+	}
 	if (check && personality && *personality)
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: the personality %s takes the place of the moments that --check "
-		    "chooses; fewer lost wake-ups are found than without it\n",
+		    "chooses; fewer lost wake-ups are found than without it",
 		    personality);
 }
 
@@ -229,7 +231,7 @@ run_set_schedule(const char *list, struct argp_state *state)
 	char error[256];
 
 	if (!soft_moves_read(list, &moves, error, sizeof error))
-		argp_error(state, "--schedule=%s: %s", list, error);
+		soft_wrong(state, "--schedule=%s: %s", list, error);
 	run_set("SOFTVERBS_CHECK_SCHEDULE", list);
 }
 
@@ -281,7 +283,7 @@ run_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case CHECK:
 		if (arg && strcmp(arg, "json") != 0)
-			argp_error(state, "--check=%s: only json is possible", arg);
+			soft_wrong(state, "--check=%s: only json is possible", arg);
 		run_set("SOFTVERBS_CHECK", arg ? arg : "text");
 		check = true;
 		return 0;
@@ -289,7 +291,7 @@ run_parse(int key, char *arg, struct argp_state *state)
 		program = state->argv + state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no program to run");
+		soft_wrong(state, "no program to run");
 		return 0;
 	case ARGP_KEY_END:
 		run_check_options(state);
@@ -320,7 +322,7 @@ static const struct argp argp = {
 static void
 run_fail(const char *what, int error)
 {
-	fprintf(stderr, "softverbs-run: %s: %s\n", what, strerror(error));
+	soft_say("softverbs-run: %s: %s", what, strerror(error));
 	exit(EXIT_USAGE);
 }
 
@@ -391,8 +393,8 @@ run_check_written(void)
 {
 	if (soft_streams_flush())
 		return;
-	fprintf(stderr, "softverbs-run: standard output: %s\n",
-	    errno ? strerror(errno) : "it cannot be written");
+	soft_say(
+	    "softverbs-run: standard output: %s", errno ? strerror(errno) : "it cannot be written");
 	_exit(EXIT_USAGE);
 }
 
@@ -406,13 +408,15 @@ main(int argc, char **argv)
 	if (atexit(run_check_written))
 		run_fail("atexit", ENOMEM);
 	/* The options of the program are its own. */
+	soft_say_begin();
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
+	soft_say_end();
 	run_library_path(LIBRARY, library);
 	if (soft_reach_has_token(library)) {
-		fprintf(stderr,
+		soft_say(
 		    "softverbs-run: %s: the dynamic linker replaces the part of this name with "
-		    "'$'; move it\n",
+		    "'$'; move it",
 		    library);
 		return EXIT_USAGE;
 	}

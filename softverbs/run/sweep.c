@@ -2,6 +2,7 @@
 #include "sweep.h"
 #include "fault_option.h"
 #include "parent.h"
+#include "say.h"
 #include "replay.h"
 #include "streams.h"
 #include "sweep_file.h"
@@ -266,11 +267,12 @@ sweep_print_errors(const struct sweep *sweep)
 static void __attribute__((noreturn))
 sweep_refuse(struct sweep *sweep, const char *format, int number)
 {
+	char *text;
+
 	pthread_mutex_unlock(&busy);
 	sweep_print_errors(sweep);
-	fputs("softverbs-run --sweep: ", stderr);
-	fprintf(stderr, format, sweep->program[0], number);
-	fputc('\n', stderr);
+	if (asprintf(&text, format, sweep->program[0], number) >= 0)
+		soft_say("softverbs-run --sweep: %s", text);
 	pthread_mutex_lock(&busy);
 	exit(EXIT_USAGE);
 }
@@ -293,7 +295,7 @@ sweep_try_compare(struct sweep *sweep)
 	sweep_wait(sweep);
 	if (WIFEXITED(sweep->status) && (WEXITSTATUS(sweep->status) == EXIT_NOT_FOUND ||
 					    WEXITSTATUS(sweep->status) == EXIT_CANNOT_RUN)) {
-		fprintf(stderr, "softverbs-run: --compare=%s: the command %s\n", place.compare,
+		soft_say("softverbs-run: --compare=%s: the command %s", place.compare,
 		    WEXITSTATUS(sweep->status) == EXIT_NOT_FOUND ? "is not found" :
 								   "cannot be executed");
 		exit(EXIT_USAGE);

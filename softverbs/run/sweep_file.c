@@ -3,6 +3,7 @@
 #include "fault_option.h"
 #include "softverbs/control/json.h"
 #include "parent.h"
+#include "say.h"
 #include "softverbs/fault/errors.h"
 
 #include <errno.h>
@@ -111,9 +112,9 @@ file_continue(
 	rewind(file);
 	if (getline(&line, &size, file) > 0) {
 		if (strcmp(line, head) != 0) {
-			fprintf(stderr,
+			soft_say(
 			    "softverbs-run: --json=%s: it has the results of another sweep, or is "
-			    "something else; name another file\n",
+			    "something else; name another file",
 			    path);
 			exit(EXIT_USAGE);
 		}

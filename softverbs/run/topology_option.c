@@ -2,6 +2,7 @@
 #include "topology_option.h"
 #include "option_file.h"
 #include "parent.h"
+#include "say.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -47,9 +48,11 @@ option_set(const char *value, struct argp_state *state)
 	    option_is_file(value) ? soft_option_read_file("--topology", value, state) : NULL;
 	char error[256];
 
-	if (!soft_topology_read(file ? file : value, &chosen, error, sizeof error))
-		argp_failure(state, EXIT_USAGE, 0, "--topology%s%s: %s", file ? "=" : "",
-		    file ? value : "", error);
+	if (!soft_topology_read(file ? file : value, &chosen, error, sizeof error)) {
+		soft_say(
+		    "softverbs-run: --topology%s%s: %s", file ? "=" : "", file ? value : "", error);
+		exit(EXIT_USAGE);
+	}
 	soft_parent_set(VARIABLE, file ? file : value);
 	free(file);
 }
