@@ -15,8 +15,8 @@
  *   the queue when it comes back.
  *
  * soft_suspicion_lasts() alone decides that, also for calls that wait for acknowledgements: of the
- * events of a queue, or of another object (pending.h).  Any thread that is not asleep for good may
- * have read an event, and handle it before it acknowledges it.
+ * events of a queue, or of another object (pending.h).  Any thread that can wake may have read an
+ * event, and handle it before it acknowledges it.
  *
  * A thread that sleeps while requests are outstanding, of which no completion is there yet, is
  * suspected, too: WEAK, or STRONG if every thread sleeps for nothing but this channel and the other
@@ -72,7 +72,7 @@ struct soft_suspicion {
 /* A call of this thread waits until another thread does something; its other threads may do it. */
 enum soft_strength soft_suspicion_of_call(const struct soft_sleepers *sleepers, pid_t thread);
 
-/* So much time has passed since the last look: true if it is to be reported. */
+/* So much time has passed since the last call: true if it is to be reported. */
 bool soft_suspicion_lasts(
     struct soft_lasting *lasting, enum soft_strength strength, uint64_t passed);
 

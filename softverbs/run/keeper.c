@@ -190,7 +190,7 @@ keeper_follow(const struct soft_run *run, int status)
 	}
 }
 
-/* softverbs-run may just be about to stop when the program goes on: it is told until it knows. */
+/* softverbs-run may just be about to stop when the program goes on: it gets this until it knows. */
 static void
 keeper_let_go_on(const struct soft_run *run)
 {

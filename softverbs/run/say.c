@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "say.h"
-#include "parent.h"
 #include "softverbs/device/show.h"
 
 #include <errno.h>
@@ -58,7 +57,7 @@ soft_wrong(struct argp_state *state, const char *format, ...)
 	say_formatted("softverbs-run: ", format, arguments);
 	va_end(arguments);
 	argp_state_help(state, standard ? standard : stderr, ARGP_HELP_STD_ERR);
-	exit(EXIT_USAGE);
+	exit(argp_err_exit_status);
 }
 
 /* A message of the C library is one write, of a line. */
@@ -83,7 +82,7 @@ soft_say_begin(void)
 	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = say_write });
 
 	if (!stream)
-		soft_parent_fail("standard error");
+		return;
 	setvbuf(stream, NULL, _IONBF, 0);
 	standard = stderr;
 	stderr = stream;
@@ -92,6 +91,8 @@ soft_say_begin(void)
 void
 soft_say_end(void)
 {
+	if (!standard)
+		return;
 	fclose(stderr);
 	stderr = standard;
 }
