@@ -155,10 +155,14 @@ each_signal(char **command)
 static void
 await(int options, const char *change)
 {
-	int status = 0;
+	int status = 0, left = 1000;
 
-	if (waitpid(job, &status, options) != job || WIFEXITED(status) || WIFSIGNALED(status))
-		wrong("not %s", change);
+	while (!waitpid(job, &status, options | WNOHANG) && --left)
+		usleep(10000);
+	if (left && !WIFEXITED(status) && !WIFSIGNALED(status))
+		return;
+	wrong("not %s", change);
+	exit(1);
 }
 
 /* Stops it by one way, and lets it go on by another. */
