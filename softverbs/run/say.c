@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static FILE *standard;
+static const char *program = "softverbs-run";
 
 static void
 say_text(FILE *to, const char *text)
@@ -22,14 +24,14 @@ say_text(FILE *to, const char *text)
 }
 
 static void
-say_formatted(const char *before, const char *format, va_list arguments)
+say_formatted(bool named, const char *format, va_list arguments)
 {
 	const int saved = errno;
 	char *text = NULL, *line = NULL;
 
 	if (vasprintf(&text, format, arguments) < 0)
 		text = NULL;
-	if (text && asprintf(&line, "%s%s", before, text) < 0)
+	if (text && asprintf(&line, "%s%s%s", named ? program : "", named ? ": " : "", text) < 0)
 		line = NULL;
 	if (line)
 		say_text(standard ? standard : stderr, line);
@@ -44,7 +46,7 @@ soft_say(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say_formatted("", format, arguments);
+	say_formatted(false, format, arguments);
 	va_end(arguments);
 }
 
@@ -54,7 +56,7 @@ soft_wrong(struct argp_state *state, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	say_formatted("softverbs-run: ", format, arguments);
+	say_formatted(true, format, arguments);
 	va_end(arguments);
 	argp_state_help(state, standard ? standard : stderr, ARGP_HELP_STD_ERR);
 	exit(argp_err_exit_status);
@@ -77,10 +79,11 @@ say_write(void *unused, const char *bytes, size_t size)
 }
 
 void
-soft_say_begin(void)
+soft_say_begin(const char *name)
 {
 	FILE *stream = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = say_write });
 
+	program = name;
 	if (!stream)
 		return;
 	setvbuf(stream, NULL, _IONBF, 0);

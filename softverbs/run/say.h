@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * say -- the lines of softverbs-run on standard error
+ * say -- the lines of softverbs-run and softverbs-ctl on standard error
  *
  * A line repeats arguments, names of files and variables.  So each is made printable as a whole,
  * whatever is in it.
@@ -15,15 +15,15 @@
 /* A whole line, but for its newline.  Keeps errno. */
 void soft_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The same after the name of the command, and how to get help; ends the process. */
+/* The same after the name of the program, and how to get help; ends the process. */
 void soft_wrong(struct argp_state *state, const char *format, ...)
     __attribute__((noreturn, format(printf, 2, 3)));
 
 /*
  * From begin to end the C library, which repeats options that it does not know, prints on standard
- * error in the same way.
+ * error in the same way.  `name`: of the program; kept.
  */
-void soft_say_begin(void);
+void soft_say_begin(const char *name);
 void soft_say_end(void);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <config.h>
 
+#include "say.h"
 #include "softverbs_ctl.h"
 #include "streams.h"
 
@@ -58,8 +59,7 @@ ctl_find(const char *name, struct argp_state *state)
 	for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
 		if (!strcmp(commands[i].name, name))
 			return &commands[i];
-	argp_error(state, "%s: no command", name);
-	return NULL;
+	soft_wrong(state, "%s: no command", name);
 }
 
 /* The slot of a process, by which others know it; 0 if there is none. */
@@ -129,11 +129,11 @@ ctl_check(const struct command *command, struct argp_state *state)
 	while (words[count + 1])
 		count++;
 	if (command->kind == RULES && !count)
-		argp_error(state, "%s: no rule; write one as ibv_reg_mr, or as link.cut", words[0]);
+		soft_wrong(state, "%s: no rule; write one as ibv_reg_mr, or as link.cut", words[0]);
 	if (command->kind == NOTHING && count)
-		argp_error(state, "%s takes no %s", words[0], words[1]);
+		soft_wrong(state, "%s takes no %s", words[0], words[1]);
 	if (command->kind != RULES && command->kind != PEER && count > 1)
-		argp_error(state, "%s: %s is one argument too many", words[0], words[2]);
+		soft_wrong(state, "%s: %s is one argument too many", words[0], words[2]);
 }
 
 static error_t
@@ -148,8 +148,7 @@ ctl_parse(int key, char *arg, struct argp_state *state)
 		ctl_check(ctl_find(words[0], state), state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no command");
-		return 0;
+		soft_wrong(state, "no command");
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -228,15 +227,14 @@ ctl_print_error(const char *answer)
 	const char *who = process_of_error ? process_of_error : "";
 
 	if (errno == ESRCH)
-		fprintf(stderr,
-		    "softverbs-ctl: no process%s%s of softverbs-run --control has made a call "
-		    "here\n",
+		soft_say("softverbs-ctl: no process%s%s of softverbs-run --control has made a call "
+			 "here",
 		    *who ? " " : "", who);
 	else if (errno == EINVAL && answer && *answer)
 		/* The others say the same. */
-		fprintf(stderr, "softverbs-ctl: %.*s\n", (int)strcspn(answer, "\n"), answer);
+		soft_say("softverbs-ctl: %.*s", (int)strcspn(answer, "\n"), answer);
 	else
-		fprintf(stderr, "softverbs-ctl: %s%s%s\n", who, *who ? ": " : "", strerror(errno));
+		soft_say("softverbs-ctl: %s%s%s", who, *who ? ": " : "", strerror(errno));
 }
 
 /* Also of the help and the version, which argp_parse() prints before it ends the process. */
@@ -260,8 +258,10 @@ main(int argc, char **argv)
 	argp_err_exit_status = USAGE;
 	if (atexit(ctl_check_written))
 		return FAILED;
+	soft_say_begin("softverbs-ctl");
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return USAGE;
+	soft_say_end();
 	command = ctl_find(words[0], NULL);
 	request = ctl_request(command);
 	if (request)

@@ -408,7 +408,7 @@ main(int argc, char **argv)
 	if (atexit(run_check_written))
 		run_fail("atexit", ENOMEM);
 	/* The options of the program are its own. */
-	soft_say_begin();
+	soft_say_begin("softverbs-run");
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, NULL))
 		return EXIT_USAGE;
 	soft_say_end();
