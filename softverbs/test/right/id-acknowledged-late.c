@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* origin: out33.R6 */
 /*
  * The event of an id is acknowledged by another thread, while rdma_destroy_id() waits for it for
  * longer than --stranded-after, in which the thread sleeps, and then is busy.
