@@ -55,21 +55,34 @@ leave(void)
 }
 
 static void
-call(void)
+resolve(void)
+{
+	other_hear(&port, sizeof port);
+	channel = cm_channel();
+	id = cm_resolved(channel, port);
+}
+
+static void
+ask(void)
 {
 	struct rdma_conn_param param = { .private_data = "please",
 		.private_data_len = 7,
 		.responder_resources = 1,
 		.initiator_depth = 1,
 		.retry_count = 7,
-		.rnr_retry_count = 7 };
+		.rnr_retry_count = 7,
+		.qp_num = 0x123 }; /* counts if the id has no queue pair */
 
-	other_hear(&port, sizeof port);
-	channel = cm_channel();
-	id = cm_resolved(channel, port);
+	ck_assert_int_eq(rdma_connect(id, &param), 0);
+}
+
+static void
+call(void)
+{
+	resolve();
 	cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
 	cm_qp(id, cq);
-	ck_assert_int_eq(rdma_connect(id, &param), 0);
+	ask();
 }
 
 static void
@@ -205,6 +218,20 @@ TEST(peer_killed__disconnected_exactly_once)
 	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	ck_assert_int_eq(rdma_disconnect(id), 0);
 	ck_assert_int_eq(qp_state(id->qp), IBV_QPS_ERR);
+	sleep_ms(20);
+	cm_expect_no_event(channel);
+	leave();
+}
+
+/* origin: out33.P3 */
+TEST(peer_killed__before_rdma_establish__disconnected_exactly_once)
+{
+	other_start(accept_and_wait);
+	resolve();
+	ask();
+	cm_expect(channel, RDMA_CM_EVENT_CONNECT_RESPONSE, id);
+	other_kill();
+	cm_expect(channel, RDMA_CM_EVENT_DISCONNECTED, id);
 	sleep_ms(20);
 	cm_expect_no_event(channel);
 	leave();
