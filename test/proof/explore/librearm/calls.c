@@ -354,11 +354,15 @@ call_wrongly(struct program_life *life)
 	const bool events = program_has_events(life->queue);
 	struct ibv_wc wc;
 	union rearm_event event;
+	int r;
 
 	if (!call_begins(life))
 		return;
 	refused(rearm_queue_take(life->object, 0, &wc), -EINVAL);
-	refused(rearm_queue_enable(life->object, REARM_NOTIFY, &upcall, REARM_ANY), -EINVAL);
+	r = rearm_queue_enable(life->object, REARM_NOTIFY, &upcall, REARM_ANY);
+	/* It is refused where a queue that is being freed is found first. */
+	if (r != -ENODEV || !program_has(DO_FREE))
+		refused(r, -EINVAL);
 	refused(rearm_queue_enable(life->object, (enum rearm_policy)7, NULL, REARM_ANY), -EINVAL);
 	if (events)
 		refused(rearm_queue_take(life->object, 1, &wc), -EINVAL);
