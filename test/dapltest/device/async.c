@@ -295,6 +295,29 @@ TEST(poll__fails_for_a_while__the_callers_get_it_and_nothing_is_lost)
 	dt_pair_close(&pair);
 }
 
+/* clause: d.0.8 */
+/* origin: out33.Q12 */
+TEST(poll__fails_for_ever__the_end_of_a_connection_comes_on_the_same_evd)
+{
+	DAT_EVENT event = { .event_number = 0 };
+	struct dt_pair pair;
+
+	dt_side_open(&pair.a, "faulty", DT_MERGED);
+	dt_side_open(&pair.b, "faulty", DT_MERGED);
+	dt_side_listen(&pair.b);
+	dt_connect_pair(&pair);
+	dt_recv(&pair.b, 0, 64, 1);
+	fault_cq_refuse_poll(true);
+	dt_ok(dat_ep_disconnect(pair.b.ep, DAT_CLOSE_ABRUPT_FLAG));
+	for (int i = 0; i < DT_FOREVER_MS && dat_evd_dequeue(pair.b.connect, &event) != DAT_SUCCESS;
+	     i++)
+		dt_nap_ms(1);
+	ck_assert_int_eq(event.event_number, DAT_CONNECTION_EVENT_DISCONNECTED);
+	fault_cq_refuse_poll(false);
+	dt_expect_dto(pair.b.recv, pair.b.ep, 1, DAT_DTO_ERR_FLUSHED, &event);
+	dt_pair_close(&pair);
+}
+
 static DAT_EP_HANDLE changing;
 
 /* The endpoint has no queue pair, and its parts are about to change. */
