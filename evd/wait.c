@@ -99,11 +99,8 @@ evd_poll_to_wait(struct evd *evd) REQUIRES(core_locks.trigger)
 	r = evd_poll(evd, (unsigned int)evd->threshold);
 	if (r == 0 && evd_has_enough(evd))
 		return 1;
-	if (notified && r == 0 && evd->queue.polled == polled &&
-	    evd_queue_count(&evd->queue) == 0) {
+	if (notified && r == 0 && evd->queue.polled == polled && evd_queue_count(&evd->queue) == 0)
 		evd_note_spurious(evd);
-		evd->polls_first = EVD_POLLS_FIRST;
-	}
 	return r < 0 ? r : evd_arm_to_wait(evd);
 }
 
@@ -293,30 +290,6 @@ evd_is_usual_wait(struct evd_ref ref, int threshold) REQUIRES(core_locks.trigger
 }
 
 /*
- * After the sleep of a usual wait.  If a notification has ended it there is a completion, and
- * probably one: then it arms first, for the next wait.  If the poll finds all, that wait neither
- * polls nor arms.  As evd_poll_once().
- */
-static int
-evd_poll_after_sleep(struct evd *evd, bool notified) REQUIRES(core_locks.trigger)
-{
-	bool exact;
-	int armed, r;
-
-	if (!notified || evd->polls_first > 0) {
-		evd->polls_first -= evd->polls_first > 0;
-		return evd_poll_once(evd);
-	}
-	armed = evd_arm(evd, &exact);
-	if (armed > 0)
-		evd->calls.wait_arms++;
-	r = evd_poll_once(evd);
-	if (r >= 0 && evd->drained)
-		evd_note_empty(evd);
-	return r;
-}
-
-/*
  * evd_block() for the usual wait: the same steps, without those that change nothing.  No other sink
  * ends, so there is nothing to settle; a wait before this one has given the shared channel to the
  * loop (lead.h).  Up to the first sleep the lock section is the one that checked the EVD, so only
@@ -336,21 +309,18 @@ evd_block_usual(struct evd *evd, struct park *park, uint32_t timeout) REQUIRES(c
 	if (spin_begins(&evd->spin))
 		return evd_block_spinning(evd, park, deadline);
 	park_reset(park);
-	if (!evd_is_watched(evd)) {
-		armed = evd_rearm(evd, 1, EVD_EXPECTS_NONE, &r);
-		if (armed < 0)
-			r = armed;
-		else
-			evd->calls.wait_arms += (unsigned int)armed;
-		if (r < 0 || evd->queue.ring_count > 0)
-			return evd_block_on(evd, park, deadline, r < 0 ? r : evd_has_enough(evd));
-	}
+	armed = evd_rearm(evd, 1, EVD_EXPECTS_NONE, &r);
+	if (armed < 0)
+		r = armed;
+	else
+		evd->calls.wait_arms += (unsigned int)armed;
+	if (r < 0 || evd->queue.ring_count > 0)
+		return evd_block_on(evd, park, deadline, r < 0 ? r : evd_has_enough(evd));
 	evd->slept_waits++;
 	r = evd_sleep_and_read(evd, park, deadline, &notified);
 	if (r == 0 && evd->bare) {
 		park_reset(park);
-		if (evd_poll_after_sleep(evd, notified) >= 0 &&
-		    evd_queue_has_signalled_record(&evd->queue)) {
+		if (evd_poll_once(evd) >= 0 && evd_queue_has_signalled_record(&evd->queue)) {
 			evd_attend(evd, EVD_IS_POLLED);
 			if (!evd->alive)
 				__builtin_unreachable(); /* it was bare in this section */
