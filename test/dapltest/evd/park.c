@@ -211,15 +211,21 @@ ready_other_and_sleep(struct loop_job *job, uint64_t serial)
 	must(!loop_is_pumping());
 }
 
-TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
+static void
+run_in_a_turn(void (*run)(struct loop_job *job, uint64_t serial))
 {
-	struct loop_job job = { .run = ready_other_and_sleep };
+	struct loop_job job = { .run = run };
 	struct loop *loop;
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	loop_ready(loop, &job);
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	loop_free(loop);
+}
+
+TEST(sleep__on_a_loops_thread__its_jobs_are_pumped)
+{
+	run_in_a_turn(ready_other_and_sleep);
 }
 
 /* In a turn of the loop, as a callback that waits is. */
@@ -244,13 +250,7 @@ put_off_and_sleep(struct loop_job *job, uint64_t serial)
 
 TEST(rest__ready_job_behind_one_that_was_put_off__does_not_rest)
 {
-	struct loop_job job = { .run = put_off_and_sleep };
-	struct loop *loop;
-
-	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
-	loop_ready(loop, &job);
-	ck_assert_int_eq(loop_step(loop, 0), 1);
-	loop_free(loop);
+	run_in_a_turn(put_off_and_sleep);
 }
 
 static void
