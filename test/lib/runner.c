@@ -28,6 +28,9 @@ static struct {
 	unsigned int n_selected; /* of all suites */
 } adding;
 
+/* How long a thread may take to end on a busy machine; who waits sees it at once. */
+#define THREAD_ENDS_MS 20000
+
 /* The tests that are skipped. */
 #define LEFT_OUT_MAX 256
 static struct {
@@ -77,6 +80,45 @@ runner_count_threads(void)
 	return count_entries("/proc/self/task");
 }
 
+/* The first line of a file of a thread; empty if there is none. */
+static void
+read_line_of(const char *thread, const char *file, char *line, int size)
+{
+	char path[320];
+	FILE *from;
+
+	snprintf(path, sizeof path, "/proc/self/task/%s/%s", thread, file);
+	from = fopen(path, "re");
+	if (!from || !fgets(line, size, from))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (from)
+		fclose(from);
+}
+
+/* The names of the threads, and the system calls that they sleep in: `to` has room for `size`. */
+static const char *
+name_threads(char *to, size_t size)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+	char line[2][64];
+	size_t at = 0;
+
+	to[0] = '\0';
+	while (dir && (entry = readdir(dir)) && at < size) {
+		if (entry->d_name[0] == '.')
+			continue;
+		read_line_of(entry->d_name, "comm", line[0], sizeof line[0]);
+		read_line_of(entry->d_name, "syscall", line[1], sizeof line[1]);
+		at += (size_t)snprintf(
+		    to + at, size - at, "; %s %s: %s", entry->d_name, line[0], line[1]);
+	}
+	if (dir)
+		closedir(dir);
+	return to;
+}
+
 static void *
 tell_id(void *arg)
 {
@@ -100,7 +142,7 @@ start_first_thread(void)
 		return;
 	pthread_join(thread, NULL);
 	snprintf(entry, sizeof entry, "/proc/self/task/%d", (int)id);
-	for (int i = 0; i < 500 && access(entry, F_OK) == 0; i++)
+	for (int i = 0; i < THREAD_ENDS_MS && access(entry, F_OK) == 0; i++)
 		nanosleep(&tick, NULL);
 }
 
@@ -137,7 +179,7 @@ runner_await_threads(int expected)
 {
 	const struct timespec tick = { .tv_nsec = 1000000 };
 
-	for (int i = 0; i < 500 && runner_count_threads() > expected; i++)
+	for (int i = 0; i < THREAD_ENDS_MS && runner_count_threads() > expected; i++)
 		nanosleep(&tick, NULL);
 	return runner_count_threads();
 }
@@ -159,9 +201,10 @@ leak_teardown(void)
 {
 	int threads = runner_await_threads(threads_before);
 	const char *leaks = getenv("REARM_TEST_LEAKS");
+	char names[1024];
 
-	ck_assert_msg(threads == threads_before, "leaked threads: %d before, %d after",
-	    threads_before, threads);
+	ck_assert_msg(threads == threads_before, "leaked threads: %d before, %d after%s",
+	    threads_before, threads, name_threads(names, sizeof names));
 	if (leaks && atoi(leaks) == 0)
 		return;
 	ck_assert_msg(runner_count_fds() == fds_before, "leaked descriptors: %d before, %d after",

@@ -175,6 +175,25 @@ TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
 	ck_assert_int_le(runner_count_fds(), before);
 }
 
+/*
+ * Of all ports that it can choose, none is one that Linux leaves to programs: these choose a port
+ * there when others have bound theirs.  origin: out33.Y1
+ */
+TEST(any_port__each_choice__leaves_those_of_servers_alone)
+{
+	struct sockaddr_in any = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_cm_id *id;
+
+	for (int i = 0; i < 65536 - 49152; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), 0);
+		ck_assert_int_eq(rdma_bind_addr(id, (struct sockaddr *)&any), 0);
+		ck_assert_uint_ge(ntohs(rdma_get_src_port(id)), 49152);
+		ck_assert_uint_le(ntohs(rdma_get_src_port(id)), 60999);
+		ck_assert_int_eq(rdma_destroy_id(id), 0);
+	}
+}
+
 TEST(port_of_a_calling_id__bound_by_name__address_in_use)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,

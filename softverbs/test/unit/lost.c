@@ -16,7 +16,7 @@
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/wire.h"
 
-#define THEIR_PORT 60123
+#define THEIR_PORT 61123 /* the device does not choose it for an id */
 
 static struct side a; /* the device is in use */
 static struct rdma_event_channel *channel;

@@ -86,13 +86,16 @@ count_entries(const char *path)
 	return n;
 }
 
+/* How long a thread may take to end on a busy machine; who waits sees it at once. */
+#define THREAD_ENDS_NAPS 20000
+
 static bool
 same(const char *path, const char *what, int before)
 {
 	int now = count_entries(path);
 
 	/* A joined thread is seen a moment longer. */
-	for (int i = 0; i < 500 && now > before; i++) {
+	for (int i = 0; i < THREAD_ENDS_NAPS && now > before; i++) {
 		story_nap();
 		now = count_entries(path);
 	}
@@ -116,7 +119,7 @@ start_first_thread(void)
 
 	if (pthread_create(&thread, NULL, do_nothing, NULL) == 0)
 		pthread_join(thread, NULL);
-	for (int i = 0; i < 500 && count_entries("/proc/self/task") > before; i++)
+	for (int i = 0; i < THREAD_ENDS_NAPS && count_entries("/proc/self/task") > before; i++)
 		story_nap();
 }
 
