@@ -5,17 +5,13 @@
 DAT_RETURN DAT_API
 dat_cno_create(DAT_IA_HANDLE ia, DAT_OS_WAIT_PROXY_AGENT agent, DAT_CNO_HANDLE *cno)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, cno_create_func, own, agent, cno);
+	return IA_CALL(ia, cno_create_func, agent, cno);
 }
 
 DAT_RETURN DAT_API
 dat_cno_fd_create(DAT_IA_HANDLE ia, DAT_FD *fd, DAT_CNO_HANDLE *cno)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, cno_fd_create_func, own, fd, cno);
+	return IA_CALL(ia, cno_fd_create_func, fd, cno);
 }
 
 DAT_RETURN DAT_API

@@ -7,10 +7,7 @@ dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_evd,
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, const DAT_EP_ATTR *attr,
     DAT_EP_HANDLE *ep)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ep_create_func, own, pz, recv_evd,
-	    request_evd, connect_evd, attr, ep);
+	return IA_CALL(ia, ep_create_func, pz, recv_evd, request_evd, connect_evd, attr, ep);
 }
 
 DAT_RETURN DAT_API
@@ -18,10 +15,8 @@ dat_ep_create_with_srq(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HANDLE recv_e
     DAT_EVD_HANDLE request_evd, DAT_EVD_HANDLE connect_evd, DAT_SRQ_HANDLE srq,
     const DAT_EP_ATTR *attr, DAT_EP_HANDLE *ep)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ep_create_with_srq_func, own, pz, recv_evd,
-	    request_evd, connect_evd, srq, attr, ep);
+	return IA_CALL(
+	    ia, ep_create_with_srq_func, pz, recv_evd, request_evd, connect_evd, srq, attr, ep);
 }
 
 DAT_RETURN DAT_API

@@ -6,10 +6,7 @@ DAT_RETURN DAT_API
 dat_evd_create(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_CNO_HANDLE cno, DAT_EVD_FLAGS flags,
     DAT_EVD_HANDLE *evd)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(
-	    own, DAT_INVALID_HANDLE_IA, evd_create_func, own, min_qlen, cno, flags, evd);
+	return IA_CALL(ia, evd_create_func, min_qlen, cno, flags, evd);
 }
 
 DAT_RETURN DAT_API

@@ -28,7 +28,6 @@ extension_allow(void)
 static DAT_RETURN
 extension_open(DAT_EXTENDED_OP op, va_list args)
 {
-	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_IA_HANDLE number, *place;
 	DAT_NAME_PTR name;
@@ -76,7 +75,6 @@ release_entry:
 static DAT_RETURN
 extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
-	REGISTRY_UNCANCELLED;
 	struct registry_entry *entry;
 	DAT_IA_HANDLE own;
 	DAT_RETURN ret;
@@ -96,6 +94,7 @@ extension_close(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 static __attribute__((noinline)) DAT_RETURN
 extension_call(DAT_HANDLE handle, DAT_EXTENDED_OP op, va_list args)
 {
+	REGISTRY_UNCANCELLED;
 	DAT_HANDLE own;
 
 	if (op & DAT_OPEN_EXTENSION_BASE)

@@ -97,23 +97,20 @@ DAT_RETURN DAT_API
 dat_ia_query(DAT_IA_HANDLE ia, DAT_EVD_HANDLE *async_evd, DAT_IA_ATTR_MASK ia_mask,
     DAT_IA_ATTR *ia_attr, DAT_PROVIDER_ATTR_MASK provider_mask, DAT_PROVIDER_ATTR *provider_attr)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ia_query_func, own, async_evd, ia_mask,
-	    ia_attr, provider_mask, provider_attr);
+	return IA_CALL(
+	    ia, ia_query_func, async_evd, ia_mask, ia_attr, provider_mask, provider_attr);
 }
 
 DAT_RETURN DAT_API
 dat_ia_ha_related(DAT_IA_HANDLE ia, const DAT_NAME_PTR name, DAT_BOOLEAN *answer)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, ia_ha_related_func, own, name, answer);
+	return IA_CALL(ia, ia_ha_related_func, name, answer);
 }
 
 DAT_RETURN DAT_API
 dats_get_ia_handle(DAT_IA_HANDLE in, DAT_IA_HANDLE *out)
 {
+	REGISTRY_UNCANCELLED;
 	DAT_IA_HANDLE found;
 
 	if (out == NULL)

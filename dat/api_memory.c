@@ -5,9 +5,7 @@
 DAT_RETURN DAT_API
 dat_pz_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE *pz)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, pz_create_func, own, pz);
+	return IA_CALL(ia, pz_create_func, pz);
 }
 
 DAT_RETURN DAT_API
@@ -28,11 +26,8 @@ dat_lmr_create(DAT_IA_HANDLE ia, DAT_MEM_TYPE type, DAT_REGION_DESCRIPTION regio
     DAT_LMR_CONTEXT *lmr_context, DAT_RMR_CONTEXT *rmr_context, DAT_VLEN *registered_length,
     DAT_VADDR *registered_address)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, lmr_create_func, own, type, region, length,
-	    pz, privileges, va_type, lmr, lmr_context, rmr_context, registered_length,
-	    registered_address);
+	return IA_CALL(ia, lmr_create_func, type, region, length, pz, privileges, va_type, lmr,
+	    lmr_context, rmr_context, registered_length, registered_address);
 }
 
 DAT_RETURN DAT_API
@@ -44,19 +39,13 @@ dat_lmr_query(DAT_LMR_HANDLE lmr, DAT_LMR_PARAM_MASK mask, DAT_LMR_PARAM *param)
 DAT_RETURN DAT_API
 dat_lmr_sync_rdma_read(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(
-	    own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_read_func, own, segments, count);
+	return IA_CALL(ia, lmr_sync_rdma_read_func, segments, count);
 }
 
 DAT_RETURN DAT_API
 dat_lmr_sync_rdma_write(DAT_IA_HANDLE ia, const DAT_LMR_TRIPLET *segments, DAT_VLEN count)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(
-	    own, DAT_INVALID_HANDLE_IA, lmr_sync_rdma_write_func, own, segments, count);
+	return IA_CALL(ia, lmr_sync_rdma_write_func, segments, count);
 }
 
 DAT_RETURN DAT_API

@@ -6,19 +6,14 @@ DAT_RETURN DAT_API
 dat_psp_create(DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *psp)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, psp_create_func, own, qual, evd, flags, psp);
+	return IA_CALL(ia, psp_create_func, qual, evd, flags, psp);
 }
 
 DAT_RETURN DAT_API
 dat_psp_create_any(DAT_IA_HANDLE ia, DAT_CONN_QUAL *qual, DAT_EVD_HANDLE evd, DAT_PSP_FLAGS flags,
     DAT_PSP_HANDLE *psp)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(
-	    own, DAT_INVALID_HANDLE_IA, psp_create_any_func, own, qual, evd, flags, psp);
+	return IA_CALL(ia, psp_create_any_func, qual, evd, flags, psp);
 }
 
 DAT_RETURN DAT_API
@@ -37,9 +32,7 @@ DAT_RETURN DAT_API
 dat_rsp_create(
     DAT_IA_HANDLE ia, DAT_CONN_QUAL qual, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd, DAT_RSP_HANDLE *rsp)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, rsp_create_func, own, qual, ep, evd, rsp);
+	return IA_CALL(ia, rsp_create_func, qual, ep, evd, rsp);
 }
 
 DAT_RETURN DAT_API
@@ -58,10 +51,7 @@ DAT_RETURN DAT_API
 dat_csp_create(DAT_IA_HANDLE ia, DAT_COMM *comm, DAT_IA_ADDRESS_PTR address, DAT_EVD_HANDLE evd,
     DAT_CSP_HANDLE *csp)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(
-	    own, DAT_INVALID_HANDLE_IA, csp_create_func, own, comm, address, evd, csp);
+	return IA_CALL(ia, csp_create_func, comm, address, evd, csp);
 }
 
 DAT_RETURN DAT_API

@@ -5,9 +5,7 @@
 DAT_RETURN DAT_API
 dat_srq_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_SRQ_ATTR *attr, DAT_SRQ_HANDLE *srq)
 {
-	DAT_IA_HANDLE own = ia_table_get(ia);
-
-	return HANDLE_CALL(own, DAT_INVALID_HANDLE_IA, srq_create_func, own, pz, attr, srq);
+	return IA_CALL(ia, srq_create_func, pz, attr, srq);
 }
 
 DAT_RETURN DAT_API

@@ -12,6 +12,7 @@
 DAT_RETURN
 handle_refuse(const char *call, DAT_HANDLE handle, DAT_RETURN_SUBTYPE subtype)
 {
+	REGISTRY_UNCANCELLED;
 	const char *prefix = strncmp(call, "dat", strlen("dat")) == 0 ? "" : "dat_";
 	const char *end = strstr(call, "_any");
 	const int length = *prefix && end ? (int)(end - call) : (int)strlen(call);

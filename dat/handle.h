@@ -15,6 +15,7 @@
 #include <dat2/udat.h>
 #include <dat2/dat_registry.h>
 
+#include "dat/cancel.h"
 #include "dat/ia_table.h"
 #include "dat/range.h"
 
@@ -65,5 +66,21 @@ DAT_RETURN handle_refuse(const char *call, DAT_HANDLE handle, DAT_RETURN_SUBTYPE
 		const DAT_PROVIDER *full_ = range_full_table((uintptr_t)(handle)); \
 		full_ != NULL ? full_->slot(__VA_ARGS__) : general(__VA_ARGS__); \
 	})
+
+/*
+ * The body of a call that takes the number of an IA, and of one that takes any handle.  The table
+ * has a lock, so no thread is cancelled in them.  The calls above take no lock before the provider
+ * disables cancellation, or waits.
+ */
+#define TABLE_CALL(find, subtype, slot, ...) \
+	({ \
+		REGISTRY_UNCANCELLED; \
+		DAT_HANDLE own_ = (find); \
+		HANDLE_CALL(own_, subtype, slot, own_, __VA_ARGS__); \
+	})
+#define IA_CALL(ia, slot, ...) \
+	TABLE_CALL(ia_table_get(ia), DAT_INVALID_HANDLE_IA, slot, __VA_ARGS__)
+#define ANY_CALL(handle, slot, ...) \
+	TABLE_CALL(handle_resolve(handle), DAT_INVALID_HANDLE1, slot, __VA_ARGS__)
 
 #endif

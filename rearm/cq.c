@@ -174,9 +174,11 @@ cq_take(void *source, void *events, unsigned int n)
 	return cq_result(ibv_poll_cq(queue->cq, (int)n, events));
 }
 
+/* The drivers of some devices, as soft-RoCE, call the kernel for it: a cancellation point. */
 static struct evd_device_result
 cq_arm(void *source, bool solicited_only)
 {
+	REARM_UNCANCELLED;
 	const struct rearm_queue *queue = source;
 	const int r = ibv_req_notify_cq(queue->cq, solicited_only);
 

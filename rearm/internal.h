@@ -15,7 +15,10 @@
 /* The threads of a pool, for callbacks of MANY. */
 #define REARM_POOL 4
 
-/* The first word of a call that may meet a cancellation point: no thread ends inside of it. */
+/*
+ * The first word of a function that may meet a cancellation point: no thread ends inside of it.
+ * For deferred cancellation: the type of the thread is left alone.
+ */
 #define REARM_UNCANCELLED \
 	int cancel_state __attribute__((unused, cleanup(rearm_cancel_restore))) = \
 	    rearm_cancel_disable()

@@ -187,6 +187,7 @@ rearm_loop_trywait(struct rearm_loop *loop, int *timeout)
 REARM_API int
 rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout)
 {
+	REARM_UNCANCELLED; /* also for the callbacks */
 	int done = 0, n;
 
 	if (loop->threads || budget < 1)

@@ -243,6 +243,8 @@ rearm_queue_set_solicited(struct rearm_queue *queue, int on)
 REARM_API int
 rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us)
 {
+	REARM_UNCANCELLED;
+
 	if (!evd_is_alive(rearm_queue_ref(queue)))
 		return -ENODEV;
 	return queue->cq ? rearm_cq_moderate(queue, count, us) : -EINVAL;

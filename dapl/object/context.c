@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* context -- the consumer context of an object */
 #include "dapl/api.h"
+#include "dapl/object/cancel.h"
 #include "dapl/object/object.h"
 
 DAT_RETURN
 dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_object *obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);
 
 	if (!obj)
@@ -18,6 +20,7 @@ dapl_set_consumer_context(DAT_HANDLE handle, DAT_CONTEXT context)
 DAT_RETURN
 dapl_get_consumer_context(DAT_HANDLE handle, DAT_CONTEXT *context)
 {
+	DAPL_UNCANCELLED;
 	struct dapl_object *obj;
 
 	obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);

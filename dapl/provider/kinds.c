@@ -4,6 +4,7 @@
 #include "dapl/api.h"
 #include "dapl/evd/cno.h"
 #include "dapl/evd/evd_object.h"
+#include "dapl/object/cancel.h"
 
 #define KIND(name, stem) \
 	.kind = DAPL_KIND_##name, .type = DAT_HANDLE_TYPE_##name, \
@@ -37,6 +38,7 @@ const struct dapl_kind_ops dapl_kind_table[] = {
 DAT_RETURN
 dapl_get_handle_type(DAT_HANDLE handle, DAT_HANDLE_TYPE *type)
 {
+	DAPL_UNCANCELLED;
 	const struct dapl_kind_ops *ops = dapl_kind_table;
 	struct dapl_object *obj = dapl_object_lock_handle(handle, DAPL_KIND_NONE);
 	enum dapl_kind kind;

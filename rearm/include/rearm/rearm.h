@@ -30,7 +30,11 @@
  * counters of all queues to a page so often while there is a loop; dat_top shows them.
  *
  * A thread that is cancelled ends inside rearm_queue_wait() or rearm_queue_wait_event(), and in no
- * other call.  A thread that has waited in a call keeps one descriptor until it ends.
+ * other call, nor in a callback that rearm_loop_dispatch() makes.  A thread with asynchronous
+ * cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) must not call the library: it would leave locks held,
+ * as in most functions of the C library.
+ *
+ * A thread that has waited in a call keeps one descriptor until it ends.
  */
 #ifndef REARM_REARM_H
 #define REARM_REARM_H

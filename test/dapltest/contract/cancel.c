@@ -309,6 +309,8 @@ call_make(int number, struct objects *o, DAT_RETURN *ret)
 	DAT_RMR_CONTEXT context;
 	DAT_HA_RELATIONSHIP ha;
 	DAT_EP_STATE ep_state;
+	DAT_HANDLE_TYPE type;
+	DAT_CONTEXT own;
 	DAT_PROVIDER_ATTR pa = { 0 };
 	DAT_CNO_PARAM cno_p;
 	DAT_EVD_PARAM evd_p;
@@ -409,6 +411,8 @@ call_make(int number, struct objects *o, DAT_RETURN *ret)
 		CALL(58, dat_rearm_list_records(1, &n, &record))
 		CALL(59, dat_registry_providers_related("soft", "soft", &ha))
 		CALL(60, dat_set_consumer_context(o->ep, (DAT_CONTEXT){ .as_64 = 1 }))
+		CALL(61, dat_get_consumer_context(o->ep, &own))
+		CALL(62, dat_get_handle_type(o->ep, &type))
 	default:
 		return false;
 	}
@@ -416,9 +420,10 @@ call_make(int number, struct objects *o, DAT_RETURN *ret)
 }
 
 struct call {
-	int number, type;
+	int number;
 	struct objects *objects;
 	DAT_RETURN ret;
+	int bare_locks;
 	_Atomic(bool) returned;
 };
 
@@ -432,8 +437,10 @@ call_cancelled(void *arg)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_cancel(pthread_self());
 	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+	(void)fault_locks_bare(0);
 	(void)call_make(call->number, call->objects, &call->ret);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	call->bare_locks = fault_locks_bare(-1);
 	call->returned = state == PTHREAD_CANCEL_ENABLE;
 	return NULL;
 }
@@ -458,7 +465,7 @@ objects_make(struct objects *o, struct dt_pair *pair)
 	dt_ok(dat_lmr_create(b->ia, DAT_MEM_TYPE_VIRTUAL, region, 64, b->pz, DAT_MEM_PRIV_ALL_FLAG,
 	    DAT_VA_TYPE_VA, &o->lmr, NULL, NULL, NULL, NULL));
 	dt_ok(dat_rmr_create(b->pz, &o->rmr));
-	o->ia = dt_open("soft", &async);
+	o->ia = dt_open(contract_device(), &async);
 	/* A request to the service point. */
 	o->ep = dt_ep(&pair->a, NULL);
 	dt_ok(dat_ep_connect(o->ep, dt_address(b->ia), o->qual, DAT_TIMEOUT_INFINITE, 0, NULL,
@@ -469,13 +476,15 @@ objects_make(struct objects *o, struct dt_pair *pair)
 	dt_post_se(o->software, 1);
 }
 
-#define CALLS 61
+#define CALLS 63
 /* The numbers of some of them. */
+#define CALL_IS_OF_DATA_PATH(n) (((n) >= 3 && (n) <= 8) || ((n) >= 39 && (n) <= 42) || (n) == 45)
 #define CALL_BINDS 31
 #define CALL_RESIZES 47
 #define CALL_CLOSES 55
 
-/* origin: out33.F1 */
+/* A lock that is taken while the thread can be cancelled is for deferred cancellation alone. */
+/* origin: out33.F1, out33.X1A */
 TEST_LOOP(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed, CALLS)
 {
 	struct objects objects;
@@ -483,13 +492,17 @@ TEST_LOOP(call__of_a_cancelled_thread__returns_and_the_adapter_can_be_closed, CA
 	struct dt_pair pair;
 	pthread_t thread;
 
-	dt_pair_open(&pair, DT_SEPARATE);
+	dt_side_open(&pair.a, contract_device(), DT_SEPARATE);
+	dt_side_open(&pair.b, contract_device(), DT_SEPARATE);
 	dt_side_listen(&pair.a);
+	dt_side_listen(&pair.b);
 	dt_connect_pair(&pair);
 	objects_make(&objects, &pair);
 	ck_assert_int_eq(pthread_create(&thread, NULL, call_cancelled, &call), 0);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_msg(call.returned, "the thread ended in call %d", _i);
+	if (!CALL_IS_OF_DATA_PATH(_i))
+		ck_assert_msg(!call.bare_locks, "call %d can leave a lock taken", _i);
 	/* The endpoint takes no binds; not every device has longer shared receive queues. */
 	ck_assert_msg(call.ret == DAT_SUCCESS || _i == CALL_BINDS || _i == CALL_RESIZES,
 	    "call %d returned 0x%x", _i, call.ret);

@@ -51,6 +51,7 @@ TEST_LOOP(call__number_of_an_open_ia__is_for_ia_calls_alone, dat_calls_count)
 }
 
 /* clause: a.2.2 */
+/* origin: out33.X1 */
 TEST_LOOP(call__good_handle__reaches_its_slot_with_all_arguments, dat_calls_count)
 {
 	const struct dat_call *call = &dat_calls[_i];

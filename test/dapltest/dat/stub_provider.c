@@ -82,14 +82,27 @@ load_of(void *handle)
 	return (struct load *)((char *)table - offsetof(struct load, table));
 }
 
+/* The number of an IA is looked up under a lock, with which no thread may be cancelled. */
+static const char *
+name_of(const struct object *object)
+{
+	int state;
+
+	if (object->ia != NULL)
+		return "OBJECT";
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_setcancelstate(state, NULL);
+	return state == PTHREAD_CANCEL_DISABLE ? "IA" : "IA of a thread that can be cancelled";
+}
+
 void
 stub_note(const char *name, const DAT_UINT64 *values, int count)
 {
-	struct object *object = (struct object *)(uintptr_t)values[0];
 	char line[512];
 	int i, n;
 
-	n = snprintf(line, sizeof line, "%s %s", name, object->ia == NULL ? "IA" : "OBJECT");
+	n = snprintf(
+	    line, sizeof line, "%s %s", name, name_of((struct object *)(uintptr_t)values[0]));
 	for (i = 1; i < count; i++)
 		n += snprintf(
 		    line + n, sizeof line - (size_t)n, " 0x%llx", (unsigned long long)values[i]);

@@ -33,7 +33,10 @@
 
 #define NOTE_POINTER(p) ((DAT_UINT64)(uintptr_t)(p))
 
-/* Adds "NAME VALUE..." to the trace; the stub's IA is written as IA, its objects as OBJECT. */
+/*
+ * Adds "NAME VALUE..." to the trace; the stub's IA is written as IA, its objects as OBJECT.  An IA
+ * that comes from a thread that can be cancelled is written as such.
+ */
 #define NOTE(name, ...) \
 	stub_note(name, (const DAT_UINT64[]){ __VA_ARGS__ }, \
 	    (int)(sizeof((const DAT_UINT64[]){ __VA_ARGS__ }) / sizeof(DAT_UINT64)))

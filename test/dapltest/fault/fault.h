@@ -307,6 +307,11 @@ bool fault_handle_lives(void);
 
 /* Locks of the library that this thread holds; below zero: it has unlocked more than it locked. */
 int fault_locks_held(void);
+/*
+ * How many locks this thread has taken while it could be cancelled, since it called this before;
+ * from now on it counts from `from`, or with -1 not at all.
+ */
+int fault_locks_bare(int from);
 
 /*
  * Right after the n-th release of a lock by this thread, from now on, that leaves it without any:

@@ -7,6 +7,29 @@
 
 #include <assert.h>
 #include <pthread.h>
+#include <stddef.h>
+
+/* Locks that the thread took while it could be cancelled; -1: they are not counted. */
+static _Thread_local int bare = -1;
+
+int
+fault_locks_bare(int from)
+{
+	const int n = bare;
+
+	bare = from;
+	return n;
+}
+
+static void
+count_bare(void)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_setcancelstate(state, NULL);
+	bare += state == PTHREAD_CANCEL_ENABLE;
+}
 
 /* Locked and not yet unlocked; below zero: unlocked, and never locked. */
 static _Thread_local int held;
@@ -43,6 +66,8 @@ int
 __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
 	held++;
+	if (bare >= 0)
+		count_bare();
 	return __real_pthread_mutex_lock(mutex);
 }
 

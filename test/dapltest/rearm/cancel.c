@@ -67,3 +67,50 @@ TEST(cancelled__all_calls_return__and_a_wait_ends_the_thread)
 	queue_complete(1, 1);
 	queue_takes(1);
 }
+
+/* How often the device was armed or called back, and how often a thread could be cancelled then. */
+static int met, cancellable;
+static int (*arm)(struct ibv_cq *cq, int solicited_only);
+
+static void
+meet(struct notes *notes)
+{
+	int state;
+
+	(void)notes;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_setcancelstate(state, NULL);
+	met++;
+	cancellable += state == PTHREAD_CANCEL_ENABLE;
+}
+
+static int
+meet_arm(struct ibv_cq *cq, int solicited_only)
+{
+	meet(NULL);
+	return arm(cq, solicited_only);
+}
+
+STEPPED_CASE("rearm_cancel:stepped");
+
+/* The drivers of some devices call the kernel to arm, with a lock of the queue held. */
+/* origin: out33.X2 */
+TEST(program_thread__arms_and_calls_back__cannot_be_cancelled_meanwhile)
+{
+	struct ibv_wc wc;
+
+	met = cancellable = 0;
+	arm = qs.context->ops.req_notify_cq;
+	qs.context->ops.req_notify_cq = meet_arm;
+	ck_assert_int_eq(rearm_queue_wait(qs.queue, 1, 1, 1, &wc), -ETIMEDOUT);
+	ck_assert_int_ge(met, 1);
+	met = 0;
+	qs.notes.then = meet;
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), 0);
+	queue_complete(1, 1);
+	ck_assert_int_ge(rearm_loop_dispatch(qs.loop, 1, 1000), 0);
+	notes_await(1);
+	ck_assert_int_ge(met, 2);
+	qs.context->ops.req_notify_cq = arm;
+	ck_assert_int_eq(cancellable, 0);
+}
