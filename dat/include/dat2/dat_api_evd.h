@@ -8,10 +8,11 @@
  * before its successful completions, and these come before DISCONNECTED or BROKEN.  With a provider
  * of Rearm the flushed completions, too, come before these two on the same EVD, and the receives of
  * an attempt to connect before the event of its failure, such as PEER_REJECTED.  (A device that has
- * not completed the requests after 0.1 seconds is not waited for.)  Only what is posted after the
- * end, before the program has dequeued its event, too, completes as flushed after that event: so
- * free or reset the endpoint before its buffers.  If completions go to another EVD, dequeue there
- * until it is empty, after the event of the end.
+ * not completed the requests after 0.1 seconds is not waited for: their completions, also
+ * successful ones, come after the event then.)  Only what is posted after the end, before the
+ * program has dequeued its event, too, completes as flushed after that event: so free or reset the
+ * endpoint before its buffers.  If completions go to another EVD, dequeue there until it is empty,
+ * after the event of the end.
  *
  * A call that returns an event writes its number, the EVD, and every member of the data that an
  * event of this number has.  The other bytes of the DAT_EVENT may stay as they were.
@@ -174,7 +175,7 @@ DAT_RETURN DAT_API dat_evd_post_se(DAT_EVD_HANDLE evd, const DAT_EVENT *event);
  * change.
  *
  *	DAT_SUCCESS				dat_evd_query() returns the new length
- *	DAT_INVALID_HANDLE/1			evd is not an EVD
+ *	DAT_INVALID_HANDLE/1			evd is not an EVD; /EVD_REQUEST: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		min_qlen is not positive, or more than the device
  *						has
  *	DAT_INVALID_STATE			more than min_qlen events are queued

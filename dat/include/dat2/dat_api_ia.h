@@ -14,7 +14,9 @@
  * small integer, a misaligned pointer) gives DAT_INVALID_HANDLE with the subtype of the required
  * kind (IA, EP, EVD_REQUEST for an EVD, CNO, PZ, LMR, RMR, PSP, RSP, CSP, CR, SRQ).  With a
  * provider of Rearm so does a handle that was freed, and one of another kind; but where an EVD is
- * required there is no subtype then (dat_evd_resize() has DAT_INVALID_HANDLE1).
+ * required there is no subtype then (dat_evd_resize() has DAT_INVALID_HANDLE1).  The calls of
+ * dat_upcall.h and dat_ib_extensions.h have DAT_INVALID_HANDLE1 for a value that is no object: they
+ * are dat_extension_op().
  *
  * If a call fails, it does not change its output, unless its description states otherwise.
  *

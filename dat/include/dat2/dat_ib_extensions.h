@@ -473,7 +473,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *			must allow DAT_IB_MEM_PRIV_REMOTE_ATOMIC
  *
  *	DAT_SUCCESS				it is posted
- *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG4, ARG6	fetch_and_add: lbuf or rbuf is NULL
  *	DAT_INVALID_PARAMETER/ARG5, ARG7	cmp_and_swap: the same
  *	DAT_INVALID_PARAMETER/ARG7, ARG8	unknown flags: of fetch_and_add, of cmp_and_swap
@@ -508,7 +508,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	`idata`		32 bits, in the byte order of this host; the provider does not swap them
  *
  *	DAT_SUCCESS				it is posted
- *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG3		size is negative or more than the endpoint has
  *	DAT_INVALID_PARAMETER/ARG4		lbuf is NULL with pieces
  *	DAT_INVALID_PARAMETER/ARG6		rbuf is NULL
@@ -561,7 +561,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	`cm`		the context of the event that brought the address handle
  *
  *	DAT_SUCCESS				it is posted, or freed
- *	DAT_INVALID_HANDLE/EP			ep is not an endpoint
+ *	DAT_INVALID_HANDLE/EP			ep is not an endpoint; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG3		send_ud: segments is negative or more than the
  *						endpoint has; ud_ah_free: not an address handle of
  *						the endpoint; ud_cm_free: cm is NULL
@@ -607,7 +607,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	`reset`		not 0: those that were copied or printed count from 0 again
  *
  *	DAT_SUCCESS				done
- *	DAT_INVALID_HANDLE			not an IA, endpoint or EVD
+ *	DAT_INVALID_HANDLE			not an IA, endpoint or EVD; /1: no object
  *	DAT_INVALID_PARAMETER/ARG3		no such counter of the object
  *	DAT_INVALID_PARAMETER/ARG4		out is NULL
  *
@@ -630,7 +630,7 @@ dat_strerror_ext_status(DAT_IB_STATUS value, const char **message)
  *	`type`		a group of counters: DCNT_IA_CM, DCNT_IA_LNK or DCNT_IA_DIAG
  *
  *	DAT_SUCCESS				done
- *	DAT_INVALID_HANDLE/IA			no IA
+ *	DAT_INVALID_HANDLE/IA			no IA; /1: no object
  *	DAT_INVALID_PARAMETER/ARG3		no such group
  *	DAT_MODEL_NOT_SUPPORTED			the provider does not read that group
  *

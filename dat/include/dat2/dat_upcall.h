@@ -327,7 +327,7 @@ dat_evd_dequeue_n(DAT_EVD_HANDLE evd, DAT_COUNT max_events, DAT_EVENT *events, D
  *	DAT_QUEUE_EMPTY				no EVD has an event to report: the caller may sleep
  *						on the descriptor.  The class bit is not set:
  *						compare DAT_GET_TYPE()
- *	DAT_INVALID_HANDLE/CNO			cno is not a CNO
+ *	DAT_INVALID_HANDLE/CNO			cno is not a CNO; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG1		it has no descriptor
  *	DAT_INVALID_PARAMETER/ARG2		evd is NULL
  *	DAT_NOT_IMPLEMENTED			the provider has no such call
@@ -351,7 +351,7 @@ dat_cno_trywait(DAT_CNO_HANDLE cno, DAT_EVD_HANDLE *evd)
  *	`done`		output: how many descriptors it has read and jobs it has run, or NULL
  *
  *	DAT_SUCCESS				*done is set
- *	DAT_INVALID_HANDLE			ia is not an open IA
+ *	DAT_INVALID_HANDLE/IA			ia is not an IA; /1: it is no object
  *	DAT_INVALID_STATE			the IA has threads
  *	DAT_NOT_IMPLEMENTED			the provider has no such call
  *
@@ -370,7 +370,7 @@ dat_ia_step(DAT_IA_HANDLE ia, int timeout, DAT_COUNT *done)
  *	`out`		output: the counters
  *
  *	DAT_SUCCESS				*out is filled in
- *	DAT_INVALID_HANDLE			evd is not an EVD
+ *	DAT_INVALID_HANDLE			evd is not an EVD; /1: it is no object
  *	DAT_INVALID_PARAMETER/ARG2		out is NULL
  *	DAT_NOT_IMPLEMENTED			the provider has no such counters
  *

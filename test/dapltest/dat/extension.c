@@ -66,6 +66,40 @@ TEST(op__impossible_handle__is_refused)
 	story_close(ia);
 }
 
+/* origin: out33.X3 */
+TEST(call__that_is_an_operation__refuses_what_is_no_object_with_its_own_subtype)
+{
+	static const DAT_UPCALL_OBJECT upcall;
+	static const DAT_UPCALL_ARRAY_OBJECT array;
+	const DAT_HANDLE bad = (DAT_HANDLE)(uintptr_t)65537;
+	struct dat_rearm_evd_counters counters;
+	DAT_LMR_TRIPLET local;
+	DAT_RMR_TRIPLET remote;
+	DAT_DTO_COOKIE cookie = { .as_64 = 0 };
+	DAT_EVD_HANDLE evd;
+	DAT_UINT64 count;
+	DAT_EVENT event;
+	DAT_COUNT n;
+	const DAT_RETURN got[] = {
+		dat_evd_kcreate(bad, 1, DAT_UPCALL_MANY, &upcall, DAT_EVD_DTO_FLAG, &evd),
+		dat_evd_modify_upcall(bad, DAT_UPCALL_MANY, &upcall, DAT_UPCALL_INVOC_NEW),
+		dat_evd_modify_upcall_array(bad, DAT_UPCALL_MANY, &array, DAT_UPCALL_INVOC_NEW),
+		dat_evd_dequeue_n(bad, 1, &event, &n),
+		dat_evd_query_upcall_counters(bad, &counters),
+		dat_cno_trywait(bad, &evd),
+		dat_ia_step(bad, 0, &n),
+		dat_ib_post_fetch_and_add(
+		    bad, 1, &local, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG),
+		dat_ib_query_counters(bad, DCNT_IA_ALL_COUNTERS, &count, 0),
+		dat_ib_start_counter(bad, DCNT_IA_CM),
+	};
+
+	for (size_t i = 0; i < sizeof got / sizeof got[0]; i++)
+		ck_assert_msg(got[i] == BAD_HANDLE, "call %zu gives 0x%x", i, got[i]);
+	story_assert_ret(
+	    dat_evd_resize(bad, 1), DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_EVD_REQUEST));
+}
+
 /* clause: f.1.2 */
 TEST_LOOP(query__by_name__opens_and_closes, 2)
 {
