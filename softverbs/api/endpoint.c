@@ -126,8 +126,8 @@ soft_rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **out)
 	struct ibv_qp_init_attr init;
 	int r = 0;
 
-	if (soft_id_is_orphan(soft_id_of(listen)))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(soft_id_of(listen)))
+		return -1;
 	if (!soft_id_of(listen)->sync)
 		return soft_cm_result(EINVAL);
 	if (listen->event) {
@@ -162,6 +162,8 @@ soft_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_in
 {
 	SOFT_UNCANCELLED;
 
+	if (soft_id_refuses(soft_id_of(id)))
+		return -1;
 	if (!id->verbs || id->srq)
 		return soft_cm_result(EINVAL);
 	id->srq = soft_ibv_create_srq(pd ? pd : id->pd, init);

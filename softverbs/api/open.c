@@ -102,6 +102,8 @@ soft_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out,
 	if (!soft_topology()->count)
 		return soft_cm_result(EINVAL); /* it was reported */
 	soft_compose();
+	if (channel && soft_event_channel_refuses(channel))
+		return -1;
 	if (!channel) {
 		own = soft_rdma_create_event_channel();
 		if (!own)

@@ -90,10 +90,43 @@ check_poll_cq(struct ibv_cq *ibv, int n, struct ibv_wc *wc) SOFT_NO_CHECK_LOCK
 	return found;
 }
 
+/* ---- an extended poll, step by step */
+
+static int
+check_polling(struct soft_cq *cq, const char *call) SOFT_NO_CHECK_LOCK
+{
+	struct soft_check_queue *queue = check_queue(cq);
+
+	if (!queue)
+		return EIO; /* the parent's */
+	if (check_is_destroyed(queue, call))
+		return EINVAL;
+	queue->inside++;
+	return 0;
+}
+
 static void
 check_polled_one(struct soft_cq *cq, int found, const struct ibv_wc *wc) SOFT_NO_CHECK_LOCK
 {
-	check_polled(soft_check_queue_of(cq), 1, found, wc, __builtin_return_address(0));
+	struct soft_check_queue *queue = soft_check_queue_of(cq);
+
+	if (found > 0)
+		queue->poller = soft_site_thread();
+	queue->inside--;
+	check_polled(queue, 1, found, wc, __builtin_return_address(0));
+}
+
+static int
+check_poll_ending(struct soft_cq *cq) SOFT_NO_CHECK_LOCK
+{
+	struct soft_check_queue *queue = check_queue(cq);
+
+	if (!queue)
+		return 0;
+	if (check_is_destroyed(queue, "ibv_end_poll()"))
+		return EINVAL;
+	queue->poller = 0;
+	return 0;
 }
 
 static int
@@ -366,11 +399,13 @@ check_destroying(struct soft_cq *cq)
 	struct soft_check_queue *queue = check_queue(cq);
 
 	struct soft_check_state state;
-	unsigned int inside;
+	bool inside;
+	pid_t poller;
 
 	if (!queue)
 		return;
-	inside = queue->inside;
+	poller = queue->poller;
+	inside = queue->inside || (poller && poller != soft_site_thread());
 	if (queue->refused)
 		check_refused(queue, queue->refused);
 	soft_check_acted(queue);
@@ -382,7 +417,7 @@ check_destroying(struct soft_cq *cq)
 		state = soft_check_queue_look(queue);
 		soft_report(SOFT_USED_WHEN_DESTROYED, queue, &state,
 		    "Thread %d destroys the queue while another one is in ibv_poll_cq() or "
-		    "ibv_req_notify_cq() with it.",
+		    "ibv_req_notify_cq() with it, or between ibv_start_poll() and ibv_end_poll().",
 		    (int)soft_site_thread());
 	}
 	soft_check_queue_unlock(queue);
@@ -403,7 +438,9 @@ static const struct soft_judge judge = {
 	.personality = &soft_adversary,
 	.context = check_context,
 	.created = check_created,
+	.polling = check_polling,
 	.polled = check_polled_one,
+	.poll_ending = check_poll_ending,
 	.posted = check_posted,
 	.event = check_event,
 	.acknowledging = check_acknowledging,

@@ -38,6 +38,7 @@ struct soft_check_queue {
 	atomic_uint events_read, events_acknowledged;
 	atomic_uint reported; /* a bit for each kind of report */
 	atomic_uint inside;   /* threads in a call that polls or arms */
+	_Atomic pid_t poller; /* the thread that has begun an extended poll; 0: none */
 	atomic_uint empties;  /* polls that found nothing */
 	pid_t creator;	      /* the thread */
 	atomic_uint polls;

@@ -27,6 +27,29 @@ soft_cm_lock_reset(void)
 	pthread_mutex_init(&lock, NULL);
 }
 
+bool
+soft_id_refuses(const struct soft_id *id)
+{
+	const bool inherited = id->generation != soft_runtime_generation();
+
+	if (!inherited && !soft_id_is_orphan(id))
+		return false;
+	errno = inherited ? EIO : EBADF;
+	return true;
+}
+
+bool
+soft_event_channel_refuses(const struct rdma_event_channel *channel)
+{
+	const struct soft_event_channel *own =
+	    soft_container_of(channel, const struct soft_event_channel, public);
+
+	if (own->generation == soft_runtime_generation())
+		return false;
+	errno = EIO;
+	return true;
+}
+
 int
 soft_cm_result(int r)
 {

@@ -189,6 +189,14 @@ soft_id_is_orphan(const struct soft_id *id)
 	return !id->public.channel;
 }
 
+/*
+ * What each call with an id, or with an event channel, begins with: true, with errno, if it is
+ * refused.  EIO: the object is the parent's, and this is the child of a fork().  EBADF: the id is
+ * an orphan.
+ */
+bool soft_id_refuses(const struct soft_id *id);
+bool soft_event_channel_refuses(const struct rdma_event_channel *channel);
+
 /* Of the device that the id is bound to. */
 static inline const struct ibv_device_attr *
 soft_id_limits(const struct soft_id *id)

@@ -149,8 +149,8 @@ soft_rdma_connect(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT
 	};
 	int r;
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	r = connect_check_param(id, param, soft_cm_request_data(public->ps));
 	if (r)
 		return soft_cm_result(r);
@@ -188,8 +188,8 @@ soft_rdma_listen(struct rdma_cm_id *public, int backlog) SOFT_NO_CM_LOCK
 	struct sockaddr_in any = { .sin_family = AF_INET };
 	int r;
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (soft_id_state(id) == SOFT_ID_IDLE &&
 	    soft_rdma_bind_addr(public, (struct sockaddr *)&any))
 		return -1;
@@ -211,8 +211,8 @@ soft_rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_
 	enum soft_id_state state = soft_id_state(id);
 	int r;
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (state == SOFT_ID_ACCEPTED && !public->qp)
 		return soft_rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
@@ -254,8 +254,8 @@ soft_rdma_establish(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	struct soft_id *id = soft_id_of(public);
 	int r;
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	soft_cm_lock();
 	r = !public->qp && id->state == SOFT_ID_ACCEPTED ? 0 : -EINVAL;
 	if (!r)
@@ -274,8 +274,8 @@ connect_reject(
 	if (length > (soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REJ_DATA) ||
 	    (length && !data))
 		return soft_cm_result(EINVAL);
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	soft_cm_lock();
 	if (id->state == SOFT_ID_REQUESTED || (id->state == SOFT_ID_ACCEPTED && !public->qp)) {
 		soft_cm_send(id, SOFT_CM_REJ, reason, data, length);
@@ -315,7 +315,7 @@ soft_rdma_set_local_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 
 	if (!public || public->qp || !ece || !ece->vendor_id || ece->comp_mask)
 		return soft_cm_result(EINVAL);
-	return 0;
+	return soft_id_refuses(soft_id_of(public)) ? -1 : 0;
 }
 
 int
@@ -323,6 +323,8 @@ soft_rdma_get_remote_ece(struct rdma_cm_id *public, struct ibv_ece *ece)
 {
 	SOFT_UNCANCELLED;
 
+	if (soft_id_refuses(soft_id_of(public)))
+		return -1;
 	if (public->qp || !ece)
 		return soft_cm_result(EINVAL);
 	*ece = (struct ibv_ece){ .vendor_id = 0 };
@@ -336,8 +338,8 @@ soft_rdma_disconnect(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 	struct soft_id *id = soft_id_of(public);
 	bool reported;
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (soft_id_is_datagram(id) || soft_id_state(id) < SOFT_ID_REQUESTING)
 		return soft_cm_result(EINVAL);
 	soft_cm_qp_error(id);
@@ -369,8 +371,8 @@ soft_rdma_notify(struct rdma_cm_id *public, enum ibv_event_type event) SOFT_NO_C
 
 	if (event != IBV_EVENT_COMM_EST)
 		return soft_cm_result(EINVAL);
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	/* A message on the queue pair that comes before the RTU means the same. */
 	soft_cm_lock();
 	if (id->state == SOFT_ID_ANSWERED) {

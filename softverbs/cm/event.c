@@ -54,7 +54,7 @@ soft_rdma_create_event_channel(void) UNCHECKED
 	}
 	channel->public.fd = channel->ready.fd;
 	TAILQ_INIT(&channel->events);
-	channel->generation = soft_runtime_generation();
+	channel->generation = soft_runtime_mark();
 	return &channel->public;
 }
 

@@ -94,8 +94,8 @@ soft_rdma_get_cm_event(struct rdma_event_channel *public, struct rdma_cm_event *
 
 	if (!out)
 		return soft_cm_result(EINVAL);
-	if (channel->generation != soft_runtime_generation())
-		return soft_cm_result(EIO); /* the parent's */
+	if (soft_event_channel_refuses(public))
+		return -1;
 	for (;;) {
 		event = soft_event_take(channel, &wait);
 		if (!event) {

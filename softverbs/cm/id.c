@@ -117,7 +117,7 @@ soft_id_create(struct rdma_event_channel *channel, void *context, enum rdma_port
 	id->public.context = context;
 	id->public.ps = ps;
 	id->public.qp_type = ps == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
-	id->generation = soft_runtime_generation();
+	id->generation = soft_runtime_mark();
 	id->made = soft_fault_made(SOFT_OBJECT_ID);
 	id->psn = soft_random32() & SOFT_PSN_MASK;
 	id->ack_timeout = SOFT_CM_ACK_TIMEOUT;

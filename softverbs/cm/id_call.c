@@ -54,8 +54,8 @@ soft_rdma_destroy_id(struct rdma_cm_id *public) SOFT_NO_CM_LOCK
 
 	if (id->generation != soft_runtime_generation())
 		return 0; /* the parent's */
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (public->event) {
 		rdma_ack_cm_event(public->event);
 		public->event = NULL;
@@ -84,8 +84,8 @@ soft_rdma_migrate_id(struct rdma_cm_id *public, struct rdma_event_channel *chann
 	struct rdma_event_channel *from = public->channel, *own = NULL;
 	struct soft_id *id = soft_id_of(public);
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id) || (channel && soft_event_channel_refuses(channel)))
+		return -1;
 	if (!channel) {
 		if (id->sync)
 			return soft_cm_result(EINVAL);

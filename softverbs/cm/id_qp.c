@@ -150,8 +150,8 @@ soft_rdma_init_qp_attr(struct rdma_cm_id *public, struct ibv_qp_attr *attr, int 
 	SOFT_UNCANCELLED;
 	const struct soft_id *id = soft_id_of(public);
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (!id->attached)
 		return soft_cm_result(EINVAL);
 	if (soft_id_is_datagram(id))
@@ -205,6 +205,8 @@ soft_rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *gi
 	struct ibv_qp_init_attr_ex init = *given;
 	int saved;
 
+	if (soft_id_refuses(id))
+		return -1;
 	if (!public->verbs || public->qp)
 		return soft_cm_result(EINVAL);
 	if (!(init.comp_mask & IBV_QP_INIT_ATTR_PD) || !init.pd)

@@ -112,8 +112,8 @@ soft_rdma_set_option(
 	SOFT_UNCANCELLED;
 	struct soft_id *id = soft_id_of(public);
 
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	if (!value && length)
 		return soft_cm_result(EFAULT);
 	if (level == RDMA_OPTION_ID)

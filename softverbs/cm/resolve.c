@@ -104,8 +104,8 @@ soft_rdma_bind_addr(struct rdma_cm_id *public, struct sockaddr *address) SOFT_NO
 
 	if (!address || !soft_address_known(address))
 		return soft_cm_result(EINVAL);
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	wild = soft_address_wild(address);
 	r = wild ? 0 : soft_address_check_local(address);
 	if (!r)
@@ -139,8 +139,8 @@ soft_rdma_resolve_addr(struct rdma_cm_id *public, struct sockaddr *source, struc
 	if (!target || !soft_address_known(target) ||
 	    (source && source->sa_family != target->sa_family))
 		return soft_cm_result(EINVAL);
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	soft_address_copy(&to, target);
 	if (soft_address_wild(target))
 		resolve_to_loopback(&to);
@@ -175,8 +175,8 @@ soft_rdma_resolve_route(struct rdma_cm_id *public, int timeout_ms) SOFT_NO_CM_LO
 	int r;
 
 	(void)timeout_ms;
-	if (soft_id_is_orphan(id))
-		return soft_cm_result(EBADF);
+	if (soft_id_refuses(id))
+		return -1;
 	r = soft_path_resolve(id, soft_path_create(id));
 	return r ? soft_cm_result(r) : soft_event_complete(id, &uncancelled_);
 }

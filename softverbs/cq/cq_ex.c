@@ -20,6 +20,15 @@ cq_ex_of(struct ibv_cq_ex *cq)
 
 /* ---- polling ---- */
 
+/* What each call of a poll begins with: 0, or the error of a queue of which nothing is used. */
+static int
+cq_ex_check_poll(struct soft_cq *cq, const char *call) SOFT_NO_CQ_LOCK
+{
+	if (cq->judged)
+		return soft_judge->polling(cq, call);
+	return soft_context_is_stale(soft_context_of(cq->ibv.context)) ? EIO : 0;
+}
+
 static int
 cq_ex_take(struct soft_cq *cq, bool more) SOFT_NO_CQ_LOCK
 {
@@ -35,12 +44,19 @@ cq_ex_take(struct soft_cq *cq, bool more) SOFT_NO_CQ_LOCK
 }
 
 static void
+cq_ex_leave(struct soft_cq *cq)
+{
+	if (!cq->single_threaded)
+		soft_mutex_unlock(&cq->polling);
+}
+
+static void
 cq_ex_end_poll(struct ibv_cq_ex *ex)
 {
 	struct soft_cq *cq = cq_ex_of(ex);
 
-	if (!cq->single_threaded)
-		soft_mutex_unlock(&cq->polling);
+	if (!cq->judged || !soft_judge->poll_ending(cq))
+		cq_ex_leave(cq);
 }
 
 static int
@@ -51,20 +67,24 @@ cq_ex_start_poll(struct ibv_cq_ex *ex, struct ibv_poll_cq_attr *attr) SOFT_NO_CQ
 
 	if (attr->comp_mask)
 		return EINVAL;
-	if (soft_context_is_stale(soft_context_of(ex->context)))
-		return EIO;
+	r = cq_ex_check_poll(cq, "ibv_start_poll()");
+	if (r)
+		return r;
 	if (!cq->single_threaded)
 		soft_mutex_lock(&cq->polling);
 	r = cq_ex_take(cq, false);
 	if (r)
-		cq_ex_end_poll(ex); /* the program does not end a poll that did not start */
+		cq_ex_leave(cq); /* the program does not end a poll that did not start */
 	return r;
 }
 
 static int
 cq_ex_next_poll(struct ibv_cq_ex *ex) SOFT_NO_CQ_LOCK
 {
-	return cq_ex_take(cq_ex_of(ex), true);
+	struct soft_cq *cq = cq_ex_of(ex);
+	const int r = cq_ex_check_poll(cq, "ibv_next_poll()");
+
+	return r ? r : cq_ex_take(cq, true);
 }
 
 /* ---- the fields of the entry that the poll has come to ---- */

@@ -35,8 +35,13 @@ struct soft_judge {
 	/* A CQ is complete, and no other thread knows it: 0 or -errno.  Sets cq->judged. */
 	int (*created)(struct soft_cq *cq);
 
-	/* An extended poll found an entry, or none. */
+	/*
+	 * A step of an extended poll: 0, or the error with which it is refused.  It found an entry,
+	 * which begins the poll or goes on with it; or none.  The poll ends.
+	 */
+	int (*polling)(struct soft_cq *cq, const char *call);
 	void (*polled)(struct soft_cq *cq, int found, const struct ibv_wc *wc);
+	int (*poll_ending)(struct soft_cq *cq);
 
 	/*
 	 * Requests were posted that ibv_wr_start() had begun, up to the last of the list.  The

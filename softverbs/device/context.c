@@ -47,7 +47,7 @@ soft_context_create(unsigned int device, bool permanent)
 	if (!ctx)
 		return NULL;
 	ctx->permanent = permanent;
-	ctx->generation = soft_runtime_generation();
+	ctx->generation = soft_runtime_mark();
 	ctx->index = device;
 	ctx->life = soft_device_life(device);
 	soft_runtime_init_context(ctx);

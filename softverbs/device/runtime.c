@@ -311,3 +311,10 @@ soft_runtime_generation(void)
 {
 	return generation;
 }
+
+unsigned int
+soft_runtime_mark(void)
+{
+	pthread_once(&fork_once, runtime_register_fork);
+	return generation;
+}

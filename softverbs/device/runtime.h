@@ -62,4 +62,7 @@ void soft_runtime_leak(void *memory);
 /* Changes when the process is a forked child. */
 unsigned int soft_runtime_generation(void);
 
+/* The same, for a new object, which is recognised as the parent's in children from now on. */
+unsigned int soft_runtime_mark(void);
+
 #endif

@@ -292,6 +292,9 @@ qp_ex_complete(struct ibv_qp_ex *ex) SOFT_NO_SEND_LOCK
 	struct soft_batch *batch = qp_ex_batch_of(ex);
 	int r = batch->error;
 
+	/* Also of a batch that the parent had begun. */
+	if (soft_context_is_stale(soft_qp_of(&ex->qp_base)->context))
+		r = EIO;
 	if (!r && batch->count) {
 		for (uint32_t i = 1; i < batch->count; i++)
 			soft_batch_at(batch, i - 1)->wr.next = &soft_batch_at(batch, i)->wr;

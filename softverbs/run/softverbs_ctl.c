@@ -66,11 +66,16 @@ ctl_find(const char *name, struct argp_state *state)
 static unsigned long
 ctl_slot(const char *peer)
 {
-	char *dump = NULL, *slot = NULL;
+	unsigned long number = 0;
+	char *dump = NULL, *slot;
 
-	if (softverbs_ctl(peer, "dump", &dump) > 0)
-		slot = strstr(dump, "\"slot\":");
-	return slot ? strtoul(slot + strlen("\"slot\":"), NULL, 10) : 0;
+	/* Another process may have no answer. */
+	(void)softverbs_ctl(peer, "dump", &dump);
+	slot = dump ? strstr(dump, "\"slot\":") : NULL;
+	if (slot)
+		number = strtoul(slot + strlen("\"slot\":"), NULL, 10);
+	free(dump);
+	return number;
 }
 
 /* The parts of a rule that the argument stands for; false if it is no process. */
@@ -78,6 +83,7 @@ static bool
 ctl_write(FILE *stream, enum kind kind, const char *word)
 {
 	const size_t length = strcspn(word, "/");
+	const unsigned long slot = kind == PEER && !strchr(word, '=') ? ctl_slot(word) : 0;
 
 	if (kind == PORT || kind == DEVICE)
 		fprintf(stream, ":device=%.*s", (int)length, word);
@@ -89,8 +95,8 @@ ctl_write(FILE *stream, enum kind kind, const char *word)
 		fprintf(stream, "%s,", word);
 	if (kind == PEER && strchr(word, '='))
 		fprintf(stream, ":%s", word);
-	else if (kind == PEER && ctl_slot(word))
-		fprintf(stream, ":peer=slot%lu", ctl_slot(word));
+	else if (slot)
+		fprintf(stream, ":peer=slot%lu", slot);
 	else if (kind == PEER)
 		return false;
 	return true;
@@ -180,7 +186,7 @@ static const struct argp argp = {
 
 /* ---- what is printed ---- */
 
-/* An object of JSON, which is flat, as words "key=value". */
+/* An object of JSON, as softverbs_ctl() has let it pass, as words "key=value". */
 static void
 ctl_print_words(const char *line, size_t length)
 {
@@ -196,11 +202,12 @@ ctl_print_words(const char *line, size_t length)
 		if (!quoted && (*c == ':' || *c == ','))
 			putchar(*c == ',' ? ' ' : '=');
 		else
-			putchar(*c == '\\' ? *++c : *c);
+			putchar(*c == '\\' && (c[1] == '"' || c[1] == '\\') ? *++c : *c);
 	}
 	putchar('\n');
 }
 
+/* Each line of the text ends. */
 static void
 ctl_print_answer(const char *text, bool json)
 {
@@ -233,6 +240,11 @@ ctl_print_error(const char *answer)
 	else if (errno == EINVAL && answer && *answer)
 		/* The others say the same. */
 		soft_say("softverbs-ctl: %.*s", (int)strcspn(answer, "\n"), answer);
+	else if (errno == ETIMEDOUT)
+		soft_say("softverbs-ctl: a process has not answered for %d seconds",
+		    SOFTVERBS_CTL_PATIENCE);
+	else if (errno == EPROTO)
+		soft_say("softverbs-ctl: what a process has answered is no answer, or too long");
 	else
 		soft_say("softverbs-ctl: %s%s%s", who, *who ? ": " : "", strerror(errno));
 }
@@ -253,6 +265,8 @@ main(int argc, char **argv)
 {
 	const struct command *command;
 	char *request, *answer = NULL;
+	bool failed;
+	int error;
 
 	soft_streams_open();
 	argp_err_exit_status = USAGE;
@@ -266,13 +280,15 @@ main(int argc, char **argv)
 	request = ctl_request(command);
 	if (request)
 		process_of_error = process;
-	if (!request || softverbs_ctl(process, request, &answer) < 0) {
-		ctl_print_error(answer);
-		return FAILED;
-	}
-	if (!command->rule)
+	failed = !request || softverbs_ctl(process, request, &answer) < 0;
+	error = errno;
+	/* The others have answered. */
+	if (!command->rule && answer && *answer)
 		ctl_print_answer(answer, !strcmp(command->name, "dump"));
+	errno = error;
+	if (failed)
+		ctl_print_error(answer);
 	free(request);
 	free(answer);
-	return 0;
+	return failed ? FAILED : 0;
 }

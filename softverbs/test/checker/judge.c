@@ -458,6 +458,33 @@ TEST(destroy__while_a_thread_is_inside__is_reported)
 	ck_assert_int_eq(fake_kind, SOFT_USED_WHEN_DESTROYED);
 }
 
+/* origin: out33.W6 */
+TEST(destroy__between_the_start_and_the_end_of_a_poll_of_another_thread__is_reported)
+{
+	struct ibv_wc wc = { .status = IBV_WC_SUCCESS };
+
+	set_out();
+	ck_assert_int_eq(check_polling(queue->cq, "ibv_start_poll()"), 0);
+	ck_assert_uint_eq(queue->inside, 1);
+	check_polled_one(queue->cq, 1, &wc);
+	ck_assert_uint_eq(queue->inside, 0);
+	check_destroying(queue->cq); /* its own, which it does not end */
+	ck_assert_int_eq(fake_reports, 0);
+	queue->poller++;
+	check_destroying(queue->cq);
+	ck_assert_int_eq(fake_reports, 1);
+	ck_assert_int_eq(fake_kind, SOFT_USED_WHEN_DESTROYED);
+	ck_assert_int_eq(check_poll_ending(queue->cq), 0);
+	check_destroying(queue->cq);
+	ck_assert_int_eq(fake_reports, 1);
+	check_destroyed(queue->cq);
+	ck_assert_int_eq(check_polling(queue->cq, "ibv_next_poll()"), EINVAL);
+	ck_assert_ptr_nonnull(strstr(fake_text, "calls ibv_next_poll() with a queue that"));
+	ck_assert_int_eq(check_poll_ending(queue->cq), EINVAL);
+	ck_assert_ptr_nonnull(strstr(fake_text, "calls ibv_end_poll() with a queue that"));
+	ck_assert_int_eq(fake_reports, 3);
+}
+
 TEST(destroyed__each_call__is_refused_and_reported)
 {
 	struct ibv_wc wc;
