@@ -132,6 +132,8 @@ struct soft_id {
 	uint32_t peer_number GUARDED_BY(soft_locks.cm); /* 0: not known yet */
 	uint32_t peer_qpn, peer_psn;
 	uint32_t psn;
+	/* Of rdma_create_qp(), or 0: the program may free its queue pair at any time. */
+	uint32_t qpn GUARDED_BY(soft_locks.cm);
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry_count;
 	uint8_t ack_timeout; /* of the queue pair */
 	bool peer_srq GUARDED_BY(soft_locks.cm);

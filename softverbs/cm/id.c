@@ -59,7 +59,7 @@ found:
 }
 
 static void
-id_set_device(struct soft_id *id)
+id_set_device(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	const struct soft_device_port *port = id->port;
 
@@ -189,9 +189,12 @@ soft_id_show_device(struct soft_id *id)
 {
 	int r = soft_id_attach_device(id);
 
-	if (!r)
-		id_set_device(id);
-	return r;
+	if (r)
+		return r;
+	soft_cm_lock();
+	id_set_device(id);
+	soft_cm_unlock();
+	return 0;
 }
 
 void

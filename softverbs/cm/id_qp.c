@@ -196,6 +196,14 @@ soft_cm_qp_error(struct soft_id *id)
 		(void)soft_ibv_modify_qp(id->public.qp, &attr, IBV_QP_STATE);
 }
 
+static void
+id_qp_show(struct soft_id *id, uint32_t qpn) SOFT_NO_CM_LOCK
+{
+	soft_cm_lock();
+	id->qpn = qpn;
+	soft_cm_unlock();
+}
+
 /* The id's own domain, queues and shared queue stand for those that the caller leaves out. */
 int
 soft_rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *given)
@@ -236,6 +244,7 @@ soft_rdma_create_qp_ex(struct rdma_cm_id *public, struct ibv_qp_init_attr_ex *gi
 		goto destroy;
 	}
 	public->pd = init.pd;
+	id_qp_show(id, public->qp->qp_num);
 	*given = init;
 	return 0;
 
@@ -266,6 +275,7 @@ soft_rdma_destroy_qp(struct rdma_cm_id *public)
 
 	if (!public->qp)
 		return;
+	id_qp_show(soft_id_of(public), 0);
 	soft_ibv_destroy_qp(public->qp);
 	public->qp = NULL;
 	id_qp_destroy_cqs(public);

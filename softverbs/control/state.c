@@ -145,17 +145,18 @@ static void
 state_print_id(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 {
 	struct rdma_addr *address = &id->public.route.addr;
+	/* None before an address has chosen it, and the program has read so. */
+	const struct ibv_context *verbs = id->public.verbs;
 	FILE *stream = arg;
 
 	fprintf(stream, "{\"connection\":%u,\"state\":\"%s\",\"device\":", id->made,
 	    id_states[id->state]);
-	soft_json_print(stream, id->attached ? id->public.verbs->device->name : "");
+	soft_json_print(stream, verbs ? verbs->device->name : "");
 	state_print_address(stream, "local", &address->src_addr);
 	state_print_address(stream, "remote", &address->dst_addr);
 	fprintf(stream,
 	    ",\"queue_pair\":%u,\"peer\":%u,\"peer_slot\":%u,\"events\":%u,\"acknowledged\":%u}\n",
-	    id->public.qp ? id->public.qp->qp_num : 0, id->peer_qpn, id->peer_slot, id->reported,
-	    id->acknowledged);
+	    id->qpn, id->peer_qpn, id->peer_slot, id->reported, id->acknowledged);
 }
 
 void
