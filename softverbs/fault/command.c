@@ -117,6 +117,7 @@ soft_command(const char *text, char *error, size_t size)
 			snprintf(error, size, "there is nothing that it could happen to");
 	}
 	free(rules);
+	soft_record->commanded = true;
 	return done;
 }
 

@@ -60,21 +60,30 @@ soft_record_process_name(
 		snprintf(text, SOFT_PROCESS_NAME, "%u", number);
 }
 
+unsigned int
+soft_record_left_out(const struct soft_record *record)
+{
+	const unsigned int fired = record->fired;
+
+	return fired > SOFT_RECORD_FIRED ? fired - SOFT_RECORD_FIRED : 0;
+}
+
 char *
 soft_record_rules(const struct soft_record *record)
 {
-	const unsigned int fired = record->fired;
+	const unsigned int left_out = soft_record_left_out(record),
+			   kept = record->fired - left_out;
 	char name[SOFT_PROCESS_NAME];
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream;
 
-	if (fired > SOFT_RECORD_FIRED)
+	if (left_out && !record->commanded)
 		return NULL;
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return NULL;
-	for (unsigned int i = 0; i < fired; i++) {
+	for (unsigned int i = 0; i < kept && i < SOFT_RECORD_FIRED; i++) {
 		const struct soft_recorded_fault *fault = &record->faults[i];
 
 		/* Its process was killed while it wrote the line. */

@@ -72,6 +72,8 @@ struct soft_record {
 	atomic_uint processes; /* that have made a call */
 	atomic_uint fired;
 	atomic_uint happened; /* of these: incidents */
+	/* A process was commanded: the rules that the user gave are not all of them. */
+	atomic_bool commanded;
 	struct soft_recorded_fault faults[SOFT_RECORD_FIRED];
 	struct soft_recorded_process process[SOFT_RECORD_PROCESSES];
 };
@@ -90,9 +92,12 @@ bool soft_record_open(const char *path);
 
 /*
  * The rules with which the same faults fire again: "ibv_create_cq:nth=3:process=1:errno=ENOMEM",
- * separated by commas; or NULL if more have fired than are recorded, or memory is short.
- * Allocated.
+ * separated by commas.  Allocated; NULL if memory is short, or if more have fired than are recorded
+ * and the rules that the user gave say the same.
  */
 char *soft_record_rules(const struct soft_record *record);
+
+/* How many have fired that have no rule there. */
+unsigned int soft_record_left_out(const struct soft_record *record);
 
 #endif

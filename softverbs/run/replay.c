@@ -135,16 +135,22 @@ soft_replay_print(FILE *stream, const char *rules, char **argv, char **program)
 static void
 replay_print_line(FILE *stream, const struct soft_record *record, const char *command)
 {
-	const unsigned int fired = record->fired;
+	const unsigned int fired = record->fired,
+			   left_out = record->commanded ? soft_record_left_out(record) : 0;
 
-	if (!fired)
+	if (!fired) {
 		fputs("softverbs-run: no fault has fired\n", stream);
-	else if (record->happened)
-		fprintf(stream, "softverbs-run: %u fault%s fired; again: %s\n", fired,
-		    fired == 1 ? " has" : "s have", command);
+		return;
+	}
+	if (record->happened)
+		fprintf(stream, "softverbs-run: %u fault%s fired; again", fired,
+		    fired == 1 ? " has" : "s have");
 	else
-		fprintf(stream, "softverbs-run: %u call%s made to fail; again: %s\n", fired,
-		    fired == 1 ? " was" : "s were", command);
+		fprintf(stream, "softverbs-run: %u call%s made to fail; again", fired,
+		    fired == 1 ? " was" : "s were");
+	if (left_out)
+		fprintf(stream, ", but for the last %u", left_out);
+	fprintf(stream, ": %s\n", command);
 }
 
 /* The command; allocated. */
