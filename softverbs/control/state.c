@@ -53,7 +53,7 @@ state_print_process(FILE *stream)
 	fprintf(stream, "{\"process\":%d,\"name\":", (int)getpid());
 	soft_json_print(stream, own->name);
 	fprintf(stream, ",\"slot\":%u,\"calls\":%u,\"faults\":%u", soft_slot_number(), calls,
-	    (unsigned int)soft_record->fired);
+	    soft_record_fired(soft_record));
 	for (enum soft_object i = 0; i < SOFT_OBJECTS; i++) {
 		fputs(",\"", stream);
 		for (const char *c = soft_object_names[i]; *c; c++)

@@ -155,7 +155,7 @@ soft_fault_happens(enum soft_incident incident, const struct ibv_context *contex
 	if (value && value == unfit)
 		return false;
 	soft_record->happened++;
-	soft_fired(soft_fired_parts(incident, out, value, parts), "%s:nth=%u",
+	(void)soft_fired(soft_fired_parts(incident, out, value, parts), "%s:nth=%u",
 	    soft_incidents[incident].name, n);
 	return true;
 }
@@ -174,13 +174,16 @@ static bool
 fault_begin_one(enum soft_incident incident, const struct soft_rule *rule, const char *when)
 {
 	char parts[SOFT_RECORD_TAIL];
+	unsigned int which;
 
-	if (!actor(incident, rule, true))
-		return false;
-	soft_record->happened++;
-	soft_fired(soft_fired_parts(incident, rule, 0, parts), "%s:%s",
+	which = soft_fired(soft_fired_parts(incident, rule, 0, parts), "%s:%s",
 	    soft_incidents[incident].name, when);
-	return true;
+	soft_record->happened++;
+	if (actor(incident, rule, true))
+		return true;
+	soft_record->happened--;
+	soft_fired_undo(which);
+	return false;
 }
 
 bool
@@ -305,7 +308,7 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 	error = fault_decide(call, context, n);
 	if (error) {
 		snprintf(tail, sizeof tail, ":errno=%s", soft_error_name(error));
-		soft_fired(tail, "%s:nth=%u", soft_call_name(call), n);
+		(void)soft_fired(tail, "%s:nth=%u", soft_call_name(call), n);
 	} else if (fault_is_removed(context)) {
 		error = soft_fault_of_removal(call);
 	}
@@ -390,7 +393,7 @@ static __attribute__((destructor)) void
 fault_unload(void)
 {
 	struct soft_recorded_process *known = soft_fault_begun();
-	char *fired = soft_faults && !someone_reads && soft_record->fired ?
+	char *fired = soft_faults && !someone_reads && soft_record_fired(soft_record) ?
 			  soft_record_rules(soft_record) :
 			  NULL;
 

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-void
+unsigned int
 soft_fired(const char *tail, const char *format, ...)
 {
 	const unsigned int i = soft_record->fired++;
@@ -14,7 +14,7 @@ soft_fired(const char *tail, const char *format, ...)
 	va_list arguments;
 
 	if (i >= SOFT_RECORD_FIRED)
-		return;
+		return i;
 	fault = &soft_record->faults[i];
 	fault->process = soft_fault_number();
 	va_start(arguments, format);
@@ -22,6 +22,15 @@ soft_fired(const char *tail, const char *format, ...)
 	va_end(arguments);
 	snprintf(fault->tail, sizeof fault->tail, "%s", tail);
 	fault->written = true;
+	return i;
+}
+
+void
+soft_fired_undo(unsigned int which)
+{
+	if (which < SOFT_RECORD_FIRED)
+		soft_record->faults[which].written = false;
+	soft_record->undone++;
 }
 
 const char *

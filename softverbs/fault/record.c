@@ -61,6 +61,14 @@ soft_record_process_name(
 }
 
 unsigned int
+soft_record_fired(const struct soft_record *record)
+{
+	const unsigned int undone = record->undone;
+
+	return record->fired - undone;
+}
+
+unsigned int
 soft_record_left_out(const struct soft_record *record)
 {
 	const unsigned int fired = record->fired;
@@ -71,11 +79,11 @@ soft_record_left_out(const struct soft_record *record)
 char *
 soft_record_rules(const struct soft_record *record)
 {
-	const unsigned int left_out = soft_record_left_out(record),
-			   kept = record->fired - left_out;
+	const unsigned int left_out = soft_record_left_out(record), kept = record->fired - left_out;
 	char name[SOFT_PROCESS_NAME];
 	char *text = NULL;
 	size_t size = 0;
+	bool some = false;
 	FILE *stream;
 
 	if (left_out && !record->commanded)
@@ -86,12 +94,13 @@ soft_record_rules(const struct soft_record *record)
 	for (unsigned int i = 0; i < kept && i < SOFT_RECORD_FIRED; i++) {
 		const struct soft_recorded_fault *fault = &record->faults[i];
 
-		/* Its process was killed while it wrote the line. */
+		/* It was undone, or its process was killed while it wrote the line. */
 		if (!fault->written)
 			continue;
 		soft_record_process_name(record, fault->process, name);
-		fprintf(stream, "%s%.*s:process=%s%.*s", i ? "," : "", (int)sizeof fault->head,
+		fprintf(stream, "%s%.*s:process=%s%.*s", some ? "," : "", (int)sizeof fault->head,
 		    fault->head, name, (int)sizeof fault->tail, fault->tail);
+		some = true;
 	}
 	if (!fclose(stream))
 		return text;

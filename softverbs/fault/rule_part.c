@@ -225,6 +225,16 @@ rule_read_seconds(const struct soft_rule_reading *reading, const char *key, cons
 		   reading, "%s%.*s: not a number of seconds", key, (int)length, value);
 }
 
+/* How long something lasts: none at all is not for ever, nor as long as usual. */
+static bool
+rule_read_span(const struct soft_rule_reading *reading, const char *key, const char *value,
+    size_t length, uint64_t *out)
+{
+	return rule_read_seconds(reading, key, value, length, out) &&
+	       (*out ||
+		   soft_rule_refuse(reading, "%s%.*s: no time at all", key, (int)length, value));
+}
+
 static int
 rule_read_digit(char digit)
 {
@@ -276,10 +286,10 @@ rule_read_incident_part(const struct soft_rule_reading *reading, const char *wor
 	}
 	if (rule_is_key(word, length, "for=", &value, &rest))
 		return rule_takes(reading, "for=", SOFT_TAKES_FOR, rule) &&
-		       rule_read_seconds(reading, "for=", value, rest, &rule->lasts);
+		       rule_read_span(reading, "for=", value, rest, &rule->lasts);
 	if (rule_is_key(word, length, "time=", &value, &rest))
 		return rule_takes(reading, "time=", SOFT_TAKES_TIME, rule) &&
-		       rule_read_seconds(reading, "time=", value, rest, &rule->time);
+		       rule_read_span(reading, "time=", value, rest, &rule->time);
 	if (rule_is_key(word, length, "rate=", &value, &rest))
 		return rule_takes(reading, "rate=", SOFT_TAKES_RATE, rule) &&
 		       rule_read_count(reading, "rate=", value, rest, &rule->rate);

@@ -135,7 +135,7 @@ soft_replay_print(FILE *stream, const char *rules, char **argv, char **program)
 static void
 replay_print_line(FILE *stream, const struct soft_record *record, const char *command)
 {
-	const unsigned int fired = record->fired,
+	const unsigned int fired = soft_record_fired(record),
 			   left_out = record->commanded ? soft_record_left_out(record) : 0;
 
 	if (!fired) {
@@ -180,7 +180,7 @@ soft_replay_print_faults(const struct soft_record *record, char **argv, char **p
 	FILE *stream;
 
 	/* With --control alone nothing may have been wanted. */
-	if (!asked && !record->fired) {
+	if (!asked && !soft_record_fired(record)) {
 		free(command);
 		return;
 	}
@@ -189,7 +189,7 @@ soft_replay_print_faults(const struct soft_record *record, char **argv, char **p
 		soft_parent_fail("replay");
 	/* Between the reports of the checker. */
 	if (check && !strcmp(check, "json")) {
-		fprintf(stream, "{\"failed\":%u,\"replay\":", record->fired);
+		fprintf(stream, "{\"failed\":%u,\"replay\":", soft_record_fired(record));
 		soft_json_print(stream, command);
 		fputs("}\n", stream);
 	} else {

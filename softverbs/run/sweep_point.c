@@ -308,7 +308,7 @@ soft_point_judge(
 		crash = point_death(&run->deaths, &clean->deaths);
 
 	*point->detail = '\0';
-	if (!run->record.fired) {
+	if (!soft_record_fired(&run->record)) {
 		point->result = SOFT_SWEEP_MISSED;
 	} else if (run->outcome.late) {
 		point->result = SOFT_SWEEP_HANG;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rules -- rules of faults: what is no rule, and how what has fired is recorded */
+#include "story.h"
+
+#include "softverbs/fault/fault.h"
+#include "softverbs/fault/record.h"
+
+static struct soft_rules rules;
+
+static bool
+is_read(const char *text, const char *reason)
+{
+	char error[256] = "";
+	const bool read = soft_rules_read_now(text, &rules, error, sizeof error);
+
+	ck_assert_msg(read || strstr(error, reason), "%s: %s", text, error);
+	return read;
+}
+
+CASE("soft-rules:rules");
+
+/* origin: out33.W9 */
+TEST(rule__that_lasts_no_time__is_refused)
+{
+	ck_assert(!is_read("link.cut:for=0", "for=0: no time at all"));
+	ck_assert(!is_read("link.cut:for=0.0000000001", "no time at all"));
+	ck_assert(!is_read("link.delay:time=0.0", "time=0.0: no time at all"));
+	ck_assert(!is_read("link.cut:for=x", "for=x: not a number of seconds"));
+	ck_assert(is_read("link.cut:for=0.000001", ""));
+	ck_assert(is_read("link.delay:time=0.1:for=2", ""));
+}
+
+static unsigned int seen;
+static bool succeeds;
+
+static bool
+look(enum soft_incident incident, const struct soft_rule *rule, bool on)
+{
+	(void)incident, (void)rule, (void)on;
+	seen = soft_record_fired(soft_record);
+	return succeeds;
+}
+
+/* What happens may end the program. */
+/* origin: out33.W10 */
+TEST(incident__is_recorded_before_it_happens__and_not_if_it_did_not)
+{
+	char *text;
+
+	soft_faults_set_actor(look);
+	ck_assert(is_read("event.device_fatal", ""));
+	(void)soft_fault_begin(&rules.rules[0], "at=1");
+	ck_assert_uint_eq(seen, 1);
+	ck_assert_uint_eq(soft_record_fired(soft_record), 0);
+	ck_assert_uint_eq(soft_record->happened, 0);
+	succeeds = true;
+	ck_assert(soft_fault_begin(&rules.rules[0], "at=2"));
+	ck_assert_uint_eq(soft_record_fired(soft_record), 1);
+	ck_assert_uint_eq(soft_record->happened, 1);
+	text = soft_record_rules(soft_record);
+	ck_assert_str_eq(text, "event.device_fatal:at=2:process=0");
+	free(text);
+}
