@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -66,29 +65,18 @@ static pid_t owner;
 
 /* ---- folders ---- */
 
-static int
-sweep_remove(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-	(void)status, (void)type, (void)place;
-	(void)remove(path);
-	return 0;
-}
-
 static void
 sweep_clean_up(const struct sweep *sweep)
 {
-	nftw(sweep->folder, sweep_remove, 16, FTW_DEPTH | FTW_PHYS);
+	soft_tally_folder_remove(sweep->folder);
 }
 
 static void
 sweep_make_folders(struct sweep *sweep)
 {
-	char *parent = soft_parent_temporary();
-
-	if (asprintf(&sweep->folder, "%s/softverbs-sweep-XXXXXX", parent) < 0 ||
-	    !mkdtemp(sweep->folder) || asprintf(&sweep->clean, "%s/clean", sweep->folder) < 0)
+	sweep->folder = soft_tally_folder_create();
+	if (asprintf(&sweep->clean, "%s/clean", sweep->folder) < 0)
 		soft_parent_fail("TMPDIR");
-	free(parent);
 }
 
 /* Of one job; allocated.  It is there already when the job ran another point. */

@@ -245,6 +245,19 @@ point_objects_of(enum soft_call call)
 	}
 }
 
+/* Whether the program closes no context, or no event channel, that the object of the call is of. */
+static bool
+point_closes_none(const struct soft_recorded_process *process, enum soft_call call)
+{
+	const int channels = process->objects[SOFT_OBJECT_EVENT_CHANNEL];
+
+	if (call == SOFT_CALL_rdma_destroy_id)
+		return channels > 0 && (unsigned int)channels >=
+					   process->calls[SOFT_CALL_rdma_create_event_channel];
+	return process->objects[SOFT_OBJECT_CONTEXT] > 0 &&
+	       !process->calls[SOFT_CALL_ibv_close_device];
+}
+
 /*
  * After a call that was to destroy an object: whether the program went on to destroy the others.
  * It cannot destroy what this object uses, but the kernel does so when the context or the event
@@ -256,6 +269,8 @@ point_gave_up(const struct soft_recorded_process *process,
 {
 	const unsigned int objects = point_objects_of(call);
 
+	if (point_closes_none(process, call))
+		return true;
 	for (enum soft_object object = 0; object < SOFT_OBJECTS; object++)
 		if ((object == SOFT_OBJECT_CONTEXT || !(objects & 1u << object)) &&
 		    point_more(process, clean, object) > 0)
