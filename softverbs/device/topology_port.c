@@ -183,9 +183,11 @@ soft_topology_port_value(
 		return port_state(reading, port, value);
 	if (!strcmp(key, "mtu")) {
 		port->attr.active_mtu = (enum ibv_mtu)choice;
+		port->mtu_given = true;
 	} else if (!strcmp(key, "max_mtu")) {
 		port->attr.max_mtu = (enum ibv_mtu)choice;
-		if (port->attr.active_mtu > port->attr.max_mtu)
+		/* One that is given, before or after this, has to fit. */
+		if (port->attr.active_mtu > port->attr.max_mtu && !port->mtu_given)
 			port->attr.active_mtu = port->attr.max_mtu;
 	} else if (!strcmp(key, "speed")) {
 		port->attr.active_speed = (uint8_t)choice;

@@ -9,6 +9,7 @@
 
 #define TEXT_SIZE_MAX 65536
 #define BLANKS " \t\r"
+#define DEFAULT "default"
 
 static struct soft_device *
 read_add_device(const struct soft_reading *reading, const char *name, unsigned int ports)
@@ -44,6 +45,12 @@ read_name_is_good(const char *name)
 		if (!isalnum((unsigned char)name[i]) && !strchr("_-.", name[i]))
 			return false;
 	return true;
+}
+
+static bool
+read_is_reserved(const char *name)
+{
+	return strcspn(name, "/") == strlen(DEFAULT) && !strncmp(name, DEFAULT, strlen(DEFAULT));
 }
 
 /* "2x2", or "2": true with the error left empty if it is not of this form. */
@@ -125,6 +132,8 @@ read_statement(struct soft_reading *reading, char *text)
 				    "a semicolon before it",
 				    SOFT_SHOWN, word);
 	}
+	if (read_is_reserved(word))
+		return soft_topology_refuse(reading, "it stands alone, and names no device");
 	/* The name stays whole in messages. */
 	slash = strchr(word, '/');
 	if (slash) {
@@ -178,6 +187,14 @@ read_statement(struct soft_reading *reading, char *text)
 	return true;
 }
 
+static bool
+read_is_default(const char *text)
+{
+	text += strspn(text, BLANKS "\n");
+	return !strncmp(text, DEFAULT, strlen(DEFAULT)) &&
+	       !text[strlen(DEFAULT) + strspn(text + strlen(DEFAULT), BLANKS "\n")];
+}
+
 bool
 soft_topology_read(const char *text, struct soft_topology *topology, char *error, size_t size)
 {
@@ -187,7 +204,7 @@ soft_topology_read(const char *text, struct soft_topology *topology, char *error
 
 	*error = '\0';
 	topology->count = 0;
-	topology->plain = !strcmp(text, "default");
+	topology->plain = read_is_default(text);
 	if (topology->plain)
 		return read_add_device(&reading, "soft0", 1) && soft_topology_finish(&reading);
 	if (strlen(text) >= TEXT_SIZE_MAX)

@@ -32,6 +32,7 @@ ah_set_route(
 	const unsigned int route = soft_topology_route(port, attr);
 
 	ah->global = attr->is_global;
+	ah->sl = attr->sl & SOFT_SL_MASK;
 	ah->here = route != SOFT_PORT_NOWHERE;
 	ah->moves = soft_port_moves(ah->global);
 	if (!ah->here || soft_topology()->plain)

@@ -9,12 +9,15 @@
 
 #include "softverbs/device/context.h"
 
+#define SOFT_SL_MASK 0xf
+
 struct soft_ah {
 	struct ibv_ah ibv;
 	bool here;		  /* leads to a port */
 	bool global;		  /* datagrams have a routing header */
 	uint16_t route;		  /* the number of that port, 0 in the plain topology */
 	uint8_t from_gid, to_gid; /* indexes of the GIDs in that header, 0 there */
+	uint8_t sl;		  /* the receiver is told */
 	uint32_t moves;		  /* of the port, when it was made */
 };
 

@@ -20,6 +20,8 @@
 #define GRH_NEXT 0x1b /* an InfiniBand packet follows */
 #define GRH_HOP_LIMIT 1
 
+#define SL_SHIFT 16 /* in the frame, behind the indexes of the GIDs */
+
 /* A remote key with this bit stands for the key of the queue pair that sends. */
 #define QKEY_OWN 0x80000000u
 
@@ -32,6 +34,7 @@ struct datagram {
 	bool immediate, solicited, global;
 	uint16_t to_port, from_port; /* 0 in the plain topology */
 	uint8_t from_gid, to_gid;    /* indexes of the GIDs in the routing header */
+	uint8_t sl;
 };
 
 int
@@ -53,6 +56,7 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 	send->datagram.route = ah->route;
 	send->datagram.gids[0] = ah->from_gid;
 	send->datagram.gids[1] = ah->to_gid;
+	send->datagram.sl = ah->sl;
 	send->datagram.to = wr->wr.ud.remote_qpn;
 	send->datagram.qkey =
 	    wr->wr.ud.remote_qkey & QKEY_OWN ? qp->attr.qkey : wr->wr.ud.remote_qkey;
@@ -119,6 +123,7 @@ datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_stat
 		.opcode = IBV_WC_RECV,
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
+		.sl = d->sl,
 		.slid = soft_lid_now(datagram_source(qp, d)->attr.lid),
 	};
 	int event = SOFT_NO_EVENT;
@@ -205,6 +210,7 @@ soft_datagram_arrived(struct soft_link *link, const struct soft_frame *frame, co
 		.from_port = frame->from_port,
 		.from_gid = (uint8_t)frame->swap,
 		.to_gid = (uint8_t)(frame->swap >> 8),
+		.sl = frame->swap >> SL_SHIFT & SOFT_SL_MASK,
 	};
 	struct soft_cursor source = { .raw = (char *)(uintptr_t)payload, .foreign = true };
 
@@ -255,7 +261,8 @@ datagram_carry(struct soft_qp *qp, const struct datagram *d, struct soft_cursor 
 		.total = d->length,
 		.imm_data = d->imm_data,
 		.rkey = d->qkey,
-		.swap = d->from_gid | (unsigned int)d->to_gid << 8,
+		.swap =
+		    d->from_gid | (unsigned int)d->to_gid << 8 | (unsigned int)d->sl << SL_SHIFT,
 		.port = d->to_port,
 		.from_port = d->from_port,
 	};
@@ -299,6 +306,7 @@ datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *st
 		.from_port = send->datagram.route ? qp->port->number : 0,
 		.from_gid = send->datagram.gids[0],
 		.to_gid = send->datagram.gids[1],
+		.sl = send->datagram.sl,
 	};
 	struct soft_cursor source = {
 		.sge = send->sge,

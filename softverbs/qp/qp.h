@@ -60,7 +60,7 @@ struct soft_send {
 			uint32_t to, qkey;
 			bool here, global; /* as those of the address handle */
 			uint16_t route;
-			uint8_t gids[2];
+			uint8_t gids[2], sl;
 		} datagram;
 	};
 	uint32_t rkey; /* of a bind: the window's next */

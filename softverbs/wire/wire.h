@@ -66,7 +66,10 @@ struct soft_frame {
 	uint32_t rkey;	   /* DATAGRAM: the key of the queue pair */
 	uint64_t address;
 	uint64_t compare_add; /* with SOFT_FRAME_PULL: the number of the grant */
-	/* DATAGRAM with a routing header: the index of the GID of its source, 256 * its target */
+	/*
+	 * DATAGRAM: the service level, 65536 times; with a routing header also the index of the GID
+	 * of its source, and that of its target, 256 times
+	 */
 	uint64_t swap;
 	/* of the requester, which increments it before it sends old requests again */
 	uint32_t epoch;

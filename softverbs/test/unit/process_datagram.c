@@ -53,7 +53,7 @@ own_finish(void)
 static void
 sending(void)
 {
-	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1, .sl = 11 };
 	struct ibv_ah *local, *global;
 
 	own_for_datagrams();
@@ -73,6 +73,7 @@ sending(void)
 
 CASE("soft-process-datagram:processes", patience_begin, patience_end);
 
+/* origin: out33.W14 */
 TEST(datagrams__of_another_process__arrive)
 {
 	struct ibv_wc wc;
@@ -99,6 +100,7 @@ TEST(datagrams__of_another_process__arrive)
 		ck_assert_uint_eq(wc.imm_data, i);
 		ck_assert_uint_eq(wc.byte_len, DATAGRAM_GRH + DATAGRAM_MTU);
 		ck_assert_uint_eq(wc.src_qp, own_peer.qpn);
+		ck_assert_uint_eq(wc.sl, i % 3 ? 0 : 11);
 		ck_assert_int_eq(own.bytes[DATAGRAM_GRH + DATAGRAM_MTU - 1], 'd');
 	}
 	own_finish();

@@ -79,6 +79,10 @@ static const struct {
 	{ "a/1 state=up", "a/1: state=up: not one of down, init, armed, active" },
 	{ "a/1 mtu=1500", "a/1: mtu=1500: not one of 256, 512, 1024, 2048, 4096" },
 	{ "a/1 max_mtu=1024 mtu=2048", "a/1: mtu is more than max_mtu" },
+	{ "a/1 mtu=2048 max_mtu=1024", "a/1: mtu is more than max_mtu" },
+	{ "1;default", "default: it stands alone, and names no device" },
+	{ "default mtu=256", "default: it stands alone, and names no device" },
+	{ "1; default/1 state=down", "default/1: it stands alone, and names no device" },
 	{ "a/1 speed=fast",
 	    "a/1: speed=fast: not one of sdr, ddr, qdr, fdr10, fdr, edr, hdr, ndr" },
 	{ "a/1 width=3x", "a/1: width=3x: not one of 1x, 2x, 4x, 8x, 12x" },
@@ -101,6 +105,7 @@ static const struct {
 	{ "2x2; */2 addr=10.0.0.1", "soft0/2 and soft1/2 have the same address" },
 };
 
+/* origin: out33.W15 */
 TEST_LOOP(text__wrong__is_refused_in_one_line, sizeof wrong / sizeof *wrong)
 {
 	const char *error = topology_error(wrong[_i].text);
@@ -114,6 +119,8 @@ TEST(text__default__is_the_plain_one)
 {
 	const struct soft_device *device = topology.devices;
 
+	ck_assert_ptr_null(topology_error(" default \n"));
+	ck_assert(topology.plain);
 	ck_assert_ptr_null(topology_error("default"));
 	ck_assert(topology.plain);
 	ck_assert_uint_eq(topology.count, 1);
