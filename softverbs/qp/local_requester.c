@@ -16,6 +16,16 @@ local_sq_find_peer(struct soft_qp *qp) REQUIRES(soft_locks.send)
 	return qp->sq.peer;
 }
 
+/* Whether the oldest request may be executed. */
+static bool
+local_sq_goes_on(const struct soft_qp *qp) REQUIRES(soft_locks.send)
+{
+	const struct soft_sq *sq = &qp->sq;
+
+	return sq->head != sq->tail &&
+	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && soft_sq_has_begun(sq)));
+}
+
 void
 soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 {
@@ -25,7 +35,7 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 	struct soft_qp *peer;
 	struct soft_send *send;
 
-	while (sq->head != sq->tail && qp->state == IBV_QPS_RTS) {
+	while (local_sq_goes_on(qp)) {
 		send = soft_sq_at(sq, sq->head);
 		if (send->due && soft_trouble_delays(qp, send))
 			return;
@@ -56,4 +66,5 @@ soft_local_requester_run(struct soft_qp *qp, struct soft_deferred *deferred)
 		else if (soft_sq_complete(qp, status))
 			soft_qp_error_locked(qp, IBV_EVENT_QP_FATAL);
 	}
+	soft_sq_drained(qp);
 }

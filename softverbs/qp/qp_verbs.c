@@ -171,6 +171,7 @@ soft_ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	attr->qp_state = attr->cur_qp_state = qp->state;
 	attr->cap = qp->init.cap;
+	attr->sq_draining = qp->state == IBV_QPS_SQD && soft_sq_has_begun(&qp->sq);
 	attr->path_mig_state = IBV_MIG_MIGRATED;
 	*init = qp->init;
 	soft_qp_unlock_send(qp);

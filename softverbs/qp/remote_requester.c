@@ -457,8 +457,10 @@ soft_remote_requester_run(struct soft_qp *qp)
 		r = link ? requester_send_confirmation(qp, link) : 0;
 	}
 	while (!sq->stall && sq->next != sq->tail && !sq->fault && !r) {
-		/* A draining queue finishes the message it has begun. */
-		if (qp->state != IBV_QPS_RTS && !(qp->state == IBV_QPS_SQD && sq->offset))
+		/* A draining queue finishes the message it has begun, also one that was refused. */
+		if (qp->state != IBV_QPS_RTS &&
+		    !(qp->state == IBV_QPS_SQD &&
+			(sq->offset || (sq->head == sq->next && soft_sq_has_begun(sq)))))
 			break;
 		send = soft_sq_at(sq, sq->next);
 		if (send->due && soft_trouble_delays(qp, send))

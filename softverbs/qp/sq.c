@@ -67,8 +67,7 @@ soft_sq_drained(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	/* Within the process a request is either done or not begun. */
-	if (!sq->draining || (sq->remote && sq->head != sq->next) || sq->offset)
+	if (!sq->draining || soft_sq_has_begun(sq))
 		return;
 	sq->draining = false;
 	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);

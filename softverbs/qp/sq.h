@@ -27,6 +27,18 @@ void soft_sq_go_back(struct soft_qp *qp) REQUIRES(soft_locks.send);
 /* Raises SQ_DRAINED, if it is due and every request that was sent is answered. */
 void soft_sq_drained(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
+/*
+ * Whether the oldest request has begun: it was sent, or refused and is to be tried again.  In the
+ * state SQD it goes on, and only it and those that were sent.
+ */
+static inline bool
+soft_sq_has_begun(const struct soft_sq *sq) REQUIRES(soft_locks.send)
+{
+	if (sq->head == sq->tail)
+		return false;
+	return sq->tried || sq->rnr_tried || sq->offset || (sq->remote && sq->head != sq->next);
+}
+
 /* What the peer was to pull, and has not pulled, it cannot use any more. */
 void soft_sq_revoke(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
