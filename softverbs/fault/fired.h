@@ -8,7 +8,8 @@
 #include "rule.h"
 
 /* The two halves of the rule.  Returns which one of the run it is. */
-unsigned int soft_fired(const char *tail, const char *format, ...) __attribute__((format(printf, 2, 3)));
+unsigned int soft_fired(const char *tail, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* It could happen to nothing. */
 void soft_fired_undo(unsigned int which);

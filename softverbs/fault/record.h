@@ -70,9 +70,9 @@ struct soft_recorded_fault {
 struct soft_record {
 	uint64_t layout;       /* SOFT_RECORD_LAYOUT: softverbs-run may be of another release */
 	atomic_uint processes; /* that have made a call */
-	atomic_uint fired; /* before it has its effect, which may end the program */
-	atomic_uint happened; /* of these: incidents */
-	atomic_uint undone;   /* of these: that could happen to nothing */
+	atomic_uint fired;     /* before it has its effect, which may end the program */
+	atomic_uint happened;  /* of these: incidents */
+	atomic_uint undone;    /* of these: that could happen to nothing */
 	/* A process was commanded: the rules that the user gave are not all of them. */
 	atomic_bool commanded;
 	struct soft_recorded_fault faults[SOFT_RECORD_FIRED];

@@ -17,7 +17,7 @@ struct soft_ah {
 	bool global;		  /* datagrams have a routing header */
 	uint16_t route;		  /* the number of that port, 0 in the plain topology */
 	uint8_t from_gid, to_gid; /* indexes of the GIDs in that header, 0 there */
-	uint8_t sl;		  /* the receiver is told */
+	uint8_t sl;		  /* in the completion of the receiver */
 	uint32_t moves;		  /* of the port, when it was made */
 };
 

@@ -3,6 +3,7 @@
 #include "story.h"
 
 #include "softverbs/fault/fault.h"
+#include "softverbs/fault/fired.h"
 #include "softverbs/fault/record.h"
 
 static struct soft_rules rules;
@@ -28,6 +29,24 @@ TEST(rule__that_lasts_no_time__is_refused)
 	ck_assert(!is_read("link.cut:for=x", "for=x: not a number of seconds"));
 	ck_assert(is_read("link.cut:for=0.000001", ""));
 	ck_assert(is_read("link.delay:time=0.1:for=2", ""));
+}
+
+/* Rules of --faults are repeated as they were given instead; commands have no such form. */
+/* origin: out33.W8 */
+TEST(fired__more_than_are_recorded__the_first_ones_are_repeated_after_commands)
+{
+	char *text;
+
+	for (int i = 0; i < SOFT_RECORD_FIRED + 2; i++)
+		(void)soft_fired("", "event.sm_change:at=%d", i);
+	ck_assert_uint_eq(soft_record_left_out(soft_record), 2);
+	ck_assert_ptr_null(soft_record_rules(soft_record));
+	soft_record->commanded = true;
+	text = soft_record_rules(soft_record);
+	ck_assert_ptr_nonnull(text);
+	ck_assert(!strncmp(text, "event.sm_change:at=0:process=", 29));
+	ck_assert_ptr_nonnull(strstr(text, "at=127:"));
+	free(text);
 }
 
 static unsigned int seen;
