@@ -5,75 +5,39 @@
 /* ---- a completion in the queue of the dispatcher ---- */
 
 /*
- * The members of an ibv_wc, without the bits that are always 0.  A failed completion has the first
- * three of them and qp_num, and no others.
+ * The members of an ibv_wc, without the bits that are always 0.  A failed completion has status,
+ * wr_id, opcode, qp_num and vendor_err, and no others.
  */
 struct record {
 	uint64_t wr_id;
-	uint64_t packed; /* status, opcode, and the last line of an ibv_wc */
-	uint32_t flags;	 /* wc_flags, and src_qp; of a failed one: vendor_err */
+	uint8_t status, opcode;
+	uint8_t last[6]; /* pkey_index and what follows it */
+	uint32_t flags; /* wc_flags, and src_qp; of a failed one: vendor_err */
 	uint32_t qp_num;
 	uint32_t byte_len, imm_data;
 };
 
+#define LAST offsetof(struct ibv_wc, pkey_index)
+_Static_assert(sizeof(struct ibv_wc) - LAST == 8, "and two bytes of padding");
 _Static_assert(sizeof(struct record) <= sizeof(struct evd_record), "fits into a record");
 _Static_assert(sizeof(struct ibv_wc) <= EVD_EVENT_MOST && sizeof(struct ibv_wc) % 8 == 0,
     "the dispatcher has room for a completion");
-
-/* The last line of an ibv_wc: pkey_index, slid, sl, dlid_path_bits, and 16 bits of padding. */
-#define LAST_LINE offsetof(struct ibv_wc, pkey_index)
-_Static_assert(LAST_LINE + sizeof(uint64_t) == sizeof(struct ibv_wc), "it is the last one");
-
-/* In the place of the padding are two bytes. */
-static inline uint64_t
-record_pack(uint64_t last, unsigned int bytes)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return last << 16 | bytes;
-#else
-	return (last & ~UINT64_C(0xffff)) | bytes;
-#endif
-}
-
-static inline uint64_t
-record_unpack(uint64_t packed)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return packed >> 16;
-#else
-	return packed & ~UINT64_C(0xffff);
-#endif
-}
-
-/* Not inline. */
-static __attribute__((noinline)) void
-record_write_failed(struct record *r, const struct ibv_wc *wc)
-{
-	*r = (struct record){
-		.wr_id = wc->wr_id,
-		.packed = ((unsigned int)wc->status & 0xff) | ((unsigned int)wc->opcode & 0xff)
-								  << 8,
-		.flags = wc->vendor_err,
-		.qp_num = wc->qp_num,
-	};
-}
 
 static inline void
 record_write(struct evd_record *place, const struct ibv_wc *wc)
 {
 	struct record *r = (struct record *)(void *)place;
-	uint64_t last;
 
+	r->wr_id = wc->wr_id;
+	r->status = (uint8_t)wc->status;
+	r->opcode = (uint8_t)wc->opcode;
+	r->qp_num = wc->qp_num;
 	if (wc->status != IBV_WC_SUCCESS) {
-		record_write_failed(r, wc);
+		r->flags = wc->vendor_err;
 		return;
 	}
-	ASSUME((unsigned int)wc->opcode < 256 && wc->wc_flags < 256 && wc->src_qp < 1u << 24);
-	memcpy(&last, (const char *)wc + LAST_LINE, sizeof last);
-	r->wr_id = wc->wr_id;
-	r->packed = record_pack(last, (unsigned int)wc->opcode << 8);
-	r->flags = wc->src_qp << 8 | wc->wc_flags;
-	r->qp_num = wc->qp_num;
+	memcpy(r->last, (const char *)wc + LAST, sizeof r->last);
+	r->flags = wc->src_qp << 8 | (wc->wc_flags & 0xff);
 	r->byte_len = wc->byte_len;
 	r->imm_data = wc->imm_data;
 }
@@ -82,25 +46,25 @@ static void
 record_read(void *source, const struct evd_record *place, void *event, struct evd_effect *effect)
 {
 	const struct record *r = (const struct record *)(const void *)place;
-	const uint64_t last = record_unpack(r->packed);
 	struct ibv_wc *wc = event;
 
 	(void)source;
 	(void)effect;
-	wc->wr_id = r->wr_id;
-	wc->status = (enum ibv_wc_status)(r->packed & 0xff);
-	wc->opcode = (enum ibv_wc_opcode)(r->packed >> 8 & 0xff);
-	wc->vendor_err = 0;
+	*wc = (struct ibv_wc){
+		.wr_id = r->wr_id,
+		.status = (enum ibv_wc_status)r->status,
+		.opcode = (enum ibv_wc_opcode)r->opcode,
+		.qp_num = r->qp_num,
+	};
+	if (r->status != IBV_WC_SUCCESS) {
+		wc->vendor_err = r->flags;
+		return;
+	}
 	wc->byte_len = r->byte_len;
 	wc->imm_data = r->imm_data;
-	wc->qp_num = r->qp_num;
 	wc->src_qp = r->flags >> 8;
 	wc->wc_flags = r->flags & 0xff;
-	memcpy((char *)wc + LAST_LINE, &last, sizeof last);
-	if (wc->status == IBV_WC_SUCCESS)
-		return;
-	wc->vendor_err = r->flags;
-	wc->src_qp = wc->wc_flags = 0;
+	memcpy((char *)wc + LAST, r->last, sizeof r->last);
 }
 
 /* ---- the source ---- */
@@ -121,20 +85,8 @@ cq_queue(struct evd_batch *batch, const struct ibv_wc *wc, const struct ibv_wc *
 	}
 }
 
-static struct evd_device_result
-cq_poll(void *source, struct evd_batch *batch)
-{
-	const struct rearm_queue *queue = source;
-	struct ibv_wc wc[EVD_BATCH];
-	const int n = ibv_poll_cq(queue->cq, (int)batch->room, wc);
-
-	if (n > 0 && (unsigned int)n <= batch->room)
-		cq_queue(batch, wc, wc + n);
-	return cq_result(n);
-}
-
-/* Not inline: more are polled than are taken at once. */
-static __attribute__((noinline)) struct evd_device_result
+/* More are polled than are taken at once. */
+static inline struct evd_device_result
 cq_poll_more(
     const struct rearm_queue *queue, struct evd_batch *batch, void *events, unsigned int *made)
 {
@@ -147,9 +99,18 @@ cq_poll_more(
 	if (polled == 0 || polled > batch->room)
 		return cq_result(n);
 	*made = polled < most ? polled : most;
-	memcpy(events, own, *made * sizeof *own);
+	if (*made)
+		memcpy(events, own, *made * sizeof *own);
 	cq_queue(batch, own + *made, own + polled);
 	return cq_result(n);
+}
+
+static struct evd_device_result
+cq_poll(void *source, struct evd_batch *batch)
+{
+	unsigned int none = 0;
+
+	return cq_poll_more(source, batch, NULL, &none);
 }
 
 /* The device writes what is taken at once where the program reads it. */
@@ -236,75 +197,47 @@ rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us
 	return -ibv_modify_cq(queue->cq, &attr);
 }
 
-/* As the attributes of a new queue want it. */
-static int
-cq_moderate_first(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
-{
-	if (!attr->moderation_count && !attr->moderation_us)
-		return 0;
-	return rearm_cq_moderate(queue, attr->moderation_count, attr->moderation_us);
-}
-
 int
-rearm_cq_create(
-    struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr)
+rearm_cq_create(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 {
 	int r;
 
 	errno = 0;
-	queue->channel = ibv_create_comp_channel(context);
+	queue->channel = ibv_create_comp_channel(queue->context);
 	if (!queue->channel)
 		return cq_error();
 	queue->fd = queue->channel->fd;
 	r = rearm_fd_prepare(queue->fd, &queue->flags);
+	if (!r) {
+		errno = 0;
+		queue->cq = ibv_create_cq(
+		    queue->context, attr->cqe, queue, queue->channel, attr->vector);
+		r = queue->cq ? 0 : cq_error();
+	}
 	if (r)
-		goto destroy_channel;
-	errno = 0;
-	queue->cq = ibv_create_cq(context, attr->cqe, queue, queue->channel, attr->vector);
-	r = queue->cq ? cq_moderate_first(queue, attr) : cq_error();
-	if (!r)
-		return 0;
-	if (queue->cq)
-		ibv_destroy_cq(queue->cq);
-destroy_channel:
-	ibv_destroy_comp_channel(queue->channel);
+		ibv_destroy_comp_channel(queue->channel);
 	return r;
-}
-
-static void
-cq_let_channel_go(struct rearm_queue *queue)
-{
-	if (queue->shared)
-		rearm_shared_leave(queue);
-	else
-		rearm_fd_restore(queue->fd, queue->flags);
 }
 
 int
-rearm_cq_adopt(struct rearm_queue *queue, struct rearm_loop *loop, struct ibv_cq *cq,
-    const struct rearm_queue_attr *attr)
+rearm_cq_adopt(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 {
-	int r;
-
 	queue->adopted = true;
-	queue->cq = cq;
-	queue->channel = cq->channel;
-	queue->fd = cq->channel->fd;
-	r = attr->flags & REARM_SHARED_CHANNEL ? rearm_shared_join(queue, loop) :
-						 rearm_fd_prepare(queue->fd, &queue->flags);
-	if (r)
-		return r;
-	r = cq_moderate_first(queue, attr);
-	if (r)
-		cq_let_channel_go(queue);
-	return r;
+	queue->channel = queue->cq->channel;
+	queue->fd = queue->channel->fd;
+	return attr->flags & REARM_SHARED_CHANNEL ? rearm_shared_join(queue) :
+						    rearm_fd_prepare(queue->fd, &queue->flags);
 }
 
 void
 rearm_cq_close(struct rearm_queue *queue)
 {
-	if (queue->adopted)
-		cq_let_channel_go(queue);
-	else if (!ibv_destroy_cq(queue->cq))
-		ibv_destroy_comp_channel(queue->channel);
+	if (!queue->adopted) {
+		if (!ibv_destroy_cq(queue->cq))
+			ibv_destroy_comp_channel(queue->channel);
+	} else if (queue->shared) {
+		rearm_shared_leave(queue);
+	} else {
+		rearm_fd_restore(queue->fd, queue->flags);
+	}
 }

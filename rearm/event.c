@@ -28,10 +28,12 @@ event_read(void *arg, void *place)
 }
 
 int
-rearm_event_open(struct rearm_queue *queue)
+rearm_event_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 {
 	int r;
 
+	(void)attr;
+	queue->fd = queue->cm ? queue->cm->fd : queue->context->async_fd;
 	queue->events =
 	    (struct evd_descriptor){ .fd = queue->fd, .read = event_read, .arg = queue };
 	r = evd_descriptor_open(&queue->events);

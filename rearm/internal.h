@@ -40,16 +40,17 @@ rearm_cancel_restore(const int *state)
 
 struct rearm_loop {
 	struct os_mutex lock;
-	int threads; /* 0: none, and `loops` has one that is stepped */
-	struct loop **loops;
+	bool stepped;		/* it has no threads, and one loop: constant, as the next three */
+	unsigned int n_loops;
+	int *cpus, n_cpus;	/* behind `loops` */
 	struct loop *pool;	/* NULL until the first MANY; guarded by lock */
-	int *cpus, n_cpus;	/* constant */
 	unsigned int next;	/* of `loops`, for the next queue; guarded by lock */
 	int open;		/* queues that were not freed; guarded by lock */
 	int queues;		/* those, and those that are not destroyed yet; guarded by lock */
 	struct park_list frees; /* guarded by lock */
 	bool publishes;		/* statistics */
 	bool asleep;		/* without threads: rearm_loop_trywait() has said "sleep" */
+	struct loop *loops[];	/* constant; each with one thread, or stepped */
 };
 
 /* An event, as the dispatcher gives it out. */
@@ -64,10 +65,10 @@ struct rearm_taken {
  */
 struct rearm_queue {
 	struct evd core;
+	struct os_mutex in_use; /* see rearm_queue_pin() */
 	struct rearm_queue *next_slot; /* constant: of all slots */
 	struct rearm_queue *next;      /* of the free ones */
-	bool open;		       /* it has statistics: guarded by the lock of the slots */
-	uint64_t serial;	       /* constant while it is open, as is what follows */
+	uint64_t serial;	       /* constant until it is destroyed, as is what follows */
 	struct rearm_loop *loop;
 	/* What it takes events from: one of these three.  The others are NULL. */
 	struct ibv_cq *cq;
@@ -79,6 +80,7 @@ struct rearm_queue {
 	int flags;			  /* that it had */
 	atomic_bool lost;		  /* no notification can be read: see rearm_queue_lost() */
 	struct rearm_shared *shared;	  /* NULL: it has the channel for itself */
+	bool unwaitable;		  /* only a thread of the program reads the channel */
 	struct rearm_queue *shared_next;  /* guarded by the lock of that */
 	struct evd_descriptor events;	  /* not for a cq */
 	void (*failed)(void *arg, int error);
@@ -95,7 +97,12 @@ rearm_queue_ref(struct rearm_queue *queue)
 	return (struct evd_ref){ &queue->core, queue->serial };
 }
 
-/* queue.c: the channel of its completion queue can never be read again. */
+/*
+ * queue.c: what the queue has, and its loop, stay until `in_use` is unlocked; false: it is being
+ * freed.  For a call that uses them outside of the lock of the dispatcher.
+ */
+bool rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref);
+/* The channel of its completion queue can never be read again. */
 void rearm_queue_lost(struct rearm_queue *queue);
 
 /* channel.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
@@ -114,21 +121,16 @@ void rearm_loop_leave(struct rearm_loop *loop);
 /* slot.c: memory for a queue, which has a serial number; NULL without memory. */
 struct rearm_queue *rearm_slot_get(void);
 void rearm_slot_put(struct rearm_queue *queue);
-/* Whether it has a row, as evd_stats_sample has it. */
-void rearm_slot_set_open(struct rearm_queue *queue, bool open);
-int rearm_slot_sample(uint32_t index, struct evd_stats_row *row);
 
-/* stats.c: for a new loop; evd_stats_stop() if it publishes, as the environment asks for. */
+/* slot.c: statistics for a new loop; evd_stats_stop() if it publishes, as the environment asks for. */
 bool rearm_stats_start(void);
 
 /* cq.c: the source of a queue, which is its argument. */
 extern const struct evd_source_ops rearm_cq_ops;
 
 /* 0 or -errno. */
-int rearm_cq_create(
-    struct rearm_queue *queue, struct ibv_context *context, const struct rearm_queue_attr *attr);
-int rearm_cq_adopt(struct rearm_queue *queue, struct rearm_loop *loop, struct ibv_cq *cq,
-    const struct rearm_queue_attr *attr);
+int rearm_cq_create(struct rearm_queue *queue, const struct rearm_queue_attr *attr);
+int rearm_cq_adopt(struct rearm_queue *queue, const struct rearm_queue_attr *attr);
 int rearm_cq_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us);
 void rearm_cq_close(struct rearm_queue *queue);
 
@@ -136,12 +138,12 @@ void rearm_cq_close(struct rearm_queue *queue);
  * shared.c: a queue joins those that share its channel; it gets notifications from add on, with its
  * EVD alive; it leaves.  0 or -errno.
  */
-int rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop);
+int rearm_shared_join(struct rearm_queue *queue);
 void rearm_shared_add(struct rearm_queue *queue);
 void rearm_shared_leave(struct rearm_queue *queue);
 
-/* event.c: the descriptor of a queue with `fd` and with `cm` or `context`. */
-int rearm_event_open(struct rearm_queue *queue);
+/* event.c: the descriptor of a queue with `cm`, or else with `context`. */
+int rearm_event_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr);
 void rearm_event_close(struct rearm_queue *queue);
 
 #endif

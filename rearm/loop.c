@@ -49,12 +49,10 @@ loop_check(const struct rearm_loop_attr *attr)
 static void
 loop_release(struct rearm_loop *loop)
 {
-	for (int i = 0; i < loop->threads || i == 0; i++)
+	for (unsigned int i = 0; i < loop->n_loops; i++)
 		loop_free(loop->loops[i]);
 	loop_free(loop->pool);
 	os_mutex_fini(&loop->lock);
-	os_free(loop->loops);
-	os_free(loop->cpus);
 	os_free(loop);
 }
 
@@ -64,33 +62,29 @@ rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **out)
 	REARM_UNCANCELLED;
 	static const struct rearm_loop_attr usual = { .threads = 1 };
 	struct rearm_loop *loop;
-	int r;
+	size_t n_loops, cpus;
+	int r = 0;
 
 	if (!attr)
 		attr = &usual;
 	if (!out || loop_check(attr))
 		return -EINVAL;
-	loop = os_alloc(1, sizeof *loop);
+	n_loops = attr->threads ? (size_t)attr->threads : 1;
+	cpus = (size_t)attr->n_cpus * sizeof *loop->cpus;
+	loop = os_alloc(1, sizeof *loop + n_loops * sizeof *loop->loops + cpus);
 	if (!loop)
 		return -ENOMEM;
 	os_mutex_init(&loop->lock);
-	loop->threads = attr->threads;
+	loop->stepped = attr->threads == 0;
+	loop->n_loops = (unsigned int)n_loops;
+	loop->cpus = (int *)(void *)&loop->loops[n_loops];
 	loop->n_cpus = attr->n_cpus;
-	loop->loops = os_alloc((size_t)attr->threads + 1, sizeof *loop->loops);
-	loop->cpus = os_alloc((size_t)attr->n_cpus + 1, sizeof *loop->cpus);
-	r = loop->loops && loop->cpus ? 0 : -ENOMEM;
-	if (r) {
-		os_free(loop->loops);
-		os_free(loop->cpus);
-		os_free(loop);
-		return r;
-	}
-	if (attr->n_cpus)
-		memcpy(loop->cpus, attr->cpus, (size_t)attr->n_cpus * sizeof *loop->cpus);
-	if (attr->threads == 0)
-		r = loop_create(LOOP_STEPPED, 0, &loop->loops[0]);
-	for (int i = 0; i < attr->threads && !r; i++)
-		r = loop_create_on(loop, LOOP_THREAD, 1, i, attr->n_cpus ? 1 : 0, &loop->loops[i]);
+	if (cpus)
+		memcpy(loop->cpus, attr->cpus, cpus);
+	for (unsigned int i = 0; i < loop->n_loops && !r; i++)
+		r = loop->stepped ? loop_create(LOOP_STEPPED, 0, &loop->loops[i]) :
+				    loop_create_on(loop, LOOP_THREAD, 1, (int)i,
+					attr->n_cpus ? 1 : 0, &loop->loops[i]);
 	if (r) {
 		loop_release(loop);
 	} else {
@@ -106,7 +100,7 @@ loop_has_caller(const struct rearm_loop *loop)
 {
 	bool inside = loop->pool && loop_is_inside(loop->pool);
 
-	for (int i = 0; i < loop->threads || i == 0; i++)
+	for (unsigned int i = 0; i < loop->n_loops; i++)
 		inside |= loop_is_inside(loop->loops[i]);
 	return inside;
 }
@@ -146,7 +140,7 @@ rearm_loop_free(struct rearm_loop *loop)
 REARM_API int
 rearm_loop_fd(const struct rearm_loop *loop)
 {
-	return loop->threads ? -EINVAL : loop_fd(loop->loops[0]);
+	return loop->stepped ? loop_fd(loop->loops[0]) : -EINVAL;
 }
 
 static void
@@ -174,7 +168,7 @@ rearm_loop_trywait(struct rearm_loop *loop, int *timeout)
 {
 	uint64_t until;
 
-	if (loop->threads || !timeout)
+	if (!loop->stepped || !timeout)
 		return -EINVAL;
 	loop_awake(loop);
 	loop->asleep = loop_sleep_begin(loop->loops[0], &until);
@@ -190,7 +184,7 @@ rearm_loop_dispatch(struct rearm_loop *loop, int budget, int timeout)
 	REARM_UNCANCELLED; /* also for the callbacks */
 	int done = 0, n;
 
-	if (loop->threads || budget < 1)
+	if (!loop->stepped || budget < 1)
 		return -EINVAL;
 	if (loop_has_caller(loop))
 		return -EDEADLK;
@@ -208,7 +202,7 @@ rearm_loop_enter(struct rearm_loop *loop)
 	struct loop *own;
 
 	os_lock(&loop->lock);
-	own = loop->loops[loop->threads ? loop->next++ % (unsigned int)loop->threads : 0];
+	own = loop->loops[loop->next++ % loop->n_loops];
 	loop->open++;
 	loop->queues++;
 	os_unlock(&loop->lock);
@@ -222,9 +216,9 @@ rearm_loop_pool(struct rearm_loop *loop, struct loop **pool)
 
 	os_lock(&loop->lock);
 	/* Without threads it is not written: dispatch reads it without the lock. */
-	if (loop->threads && !loop->pool)
+	if (!loop->stepped && !loop->pool)
 		r = loop_create_on(loop, LOOP_POOL, REARM_POOL, 0, loop->n_cpus, &loop->pool);
-	*pool = loop->threads ? loop->pool : loop->loops[0];
+	*pool = loop->stepped ? loop->loops[0] : loop->pool;
 	os_unlock(&loop->lock);
 	return r;
 }

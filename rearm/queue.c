@@ -62,13 +62,27 @@ queue_close(struct rearm_queue *queue)
 		rearm_event_close(queue);
 }
 
+bool
+rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref)
+{
+	bool alive;
+
+	os_lock(&queue->in_use);
+	alive = evd_is_alive(ref);
+	if (!alive)
+		os_unlock(&queue->in_use);
+	return alive;
+}
+
 static void
 queue_destroyed(struct evd *evd)
 {
 	struct rearm_queue *queue = (struct rearm_queue *)evd->cfg.handle;
 	struct rearm_loop *loop = queue->loop;
 
-	rearm_slot_set_open(queue, false);
+	/* It is not alive any more: who has it pinned is the last one. */
+	os_lock(&queue->in_use);
+	os_unlock(&queue->in_use);
 	queue_close(queue);
 	rearm_slot_put(queue);
 	rearm_loop_leave(loop);
@@ -76,32 +90,9 @@ queue_destroyed(struct evd *evd)
 
 /* ---- create and free ---- */
 
-static const struct rearm_queue_attr none;
-
-static int
-queue_check(const struct rearm_loop *loop, const struct rearm_queue_attr *attr, unsigned int flags,
-    struct rearm_queue **out)
-{
-	if (!loop || !out || attr->flags & ~flags)
-		return -EINVAL;
-	for (int i = 0; i < 3; i++)
-		if (attr->reserved[i])
-			return -EINVAL;
-	return 0;
-}
-
-/* The descriptor that the dispatcher watches for it; -1: none. */
-static int
-queue_channel_fd(const struct rearm_queue *queue)
-{
-	if (!queue->cq)
-		return queue->events.epfd;
-	return queue->shared ? -1 : queue->fd;
-}
-
 /* It has what it takes events from. */
 static int
-queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rearm_queue_attr *attr)
+queue_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 {
 	const bool events = !queue->cq;
 	struct evd_config config = {
@@ -111,7 +102,7 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.qlen = events ? EVD_TOKENS : queue->cq->cqe,
 		.ops = events ? &evd_descriptor_ops : &rearm_cq_ops,
 		.source = events ? (void *)&queue->events : queue,
-		.channel_fd = queue_channel_fd(queue),
+		.channel_fd = events ? queue->events.epfd : queue->shared ? -1 : queue->fd,
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
@@ -120,16 +111,17 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 		.call_array = events ? queue_call_event : queue_call,
 		.destroyed = queue_destroyed,
 	};
-	int r;
+	int r = 0;
 
-	queue->loop = loop;
-	queue->failed = attr->failed;
-	queue->arg = attr->arg;
-	config.loop = rearm_loop_enter(loop);
+	if (!events && (attr->moderation_count || attr->moderation_us))
+		r = rearm_cq_moderate(queue, attr->moderation_count, attr->moderation_us);
+	if (r)
+		return r;
+	config.loop = rearm_loop_enter(queue->loop);
 	r = evd_create(&queue->core, &config);
 	if (r) {
-		rearm_loop_freed(loop);
-		rearm_loop_leave(loop);
+		rearm_loop_freed(queue->loop);
+		rearm_loop_leave(queue->loop);
 		return r;
 	}
 	if (attr->flags & REARM_SOLICITED)
@@ -139,91 +131,88 @@ queue_open(struct rearm_loop *loop, struct rearm_queue *queue, const struct rear
 	return 0;
 }
 
-/*
- * `r`: whether the new queue got what it takes events from: 0 or -errno.  If not, or if it cannot
- * begin, it goes.
- */
+/* What a new queue takes events from: `cq` or `cm`, which exist, or else of the device. */
+struct origin {
+	struct ibv_context *context;
+	struct ibv_cq *cq;
+	struct rdma_event_channel *cm;
+	int (*open)(struct rearm_queue *queue, const struct rearm_queue_attr *attr);
+	unsigned int flags; /* that its attributes may have */
+};
+
 static int
-queue_begin(struct rearm_loop *loop, struct rearm_queue *queue, int r,
+queue_new(struct rearm_loop *loop, const struct origin *origin,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
+	REARM_UNCANCELLED;
+	static const struct rearm_queue_attr none;
+	struct rearm_queue *queue;
+	int r;
+
+	attr = attr ? attr : &none;
+	if (!loop || !out || attr->flags & ~origin->flags || attr->reserved[0] ||
+	    attr->reserved[1] || attr->reserved[2])
+		return -EINVAL;
+	queue = rearm_slot_get();
+	if (!queue)
+		return -ENOMEM;
+	queue->loop = loop;
+	queue->context = origin->context;
+	queue->cq = origin->cq;
+	queue->cm = origin->cm;
+	queue->failed = attr->failed;
+	queue->arg = attr->arg;
+	r = origin->open(queue, attr);
 	if (!r) {
-		r = queue_open(loop, queue, attr);
+		r = queue_open(queue, attr);
 		if (r)
 			queue_close(queue);
 	}
 	if (r) {
 		rearm_slot_put(queue);
-	} else {
-		rearm_slot_set_open(queue, true);
-		*out = queue;
+		return r;
 	}
-	return r;
+	*out = queue;
+	return 0;
 }
 
 REARM_API int
 rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
-	REARM_UNCANCELLED;
-	struct rearm_queue *queue;
+	const struct origin origin = { context, NULL, NULL, rearm_cq_create, REARM_SOLICITED };
 
-	if (!context || !attr || queue_check(loop, attr, REARM_SOLICITED, out) || attr->cqe < 1)
+	if (!context || !attr || attr->cqe < 1)
 		return -EINVAL;
-	queue = rearm_slot_get();
-	if (!queue)
-		return -ENOMEM;
-	return queue_begin(loop, queue, rearm_cq_create(queue, context, attr), attr, out);
+	return queue_new(loop, &origin, attr, out);
 }
 
 REARM_API int
 rearm_queue_adopt(struct rearm_loop *loop, struct ibv_cq *cq, const struct rearm_queue_attr *attr,
     struct rearm_queue **out)
 {
-	REARM_UNCANCELLED;
-	struct rearm_queue *queue;
+	const struct origin origin = { NULL, cq, NULL, rearm_cq_adopt,
+		REARM_SOLICITED | REARM_SHARED_CHANNEL };
 
-	attr = attr ? attr : &none;
-	if (!cq || !cq->channel ||
-	    queue_check(loop, attr, REARM_SOLICITED | REARM_SHARED_CHANNEL, out))
-		return -EINVAL;
-	queue = rearm_slot_get();
-	if (!queue)
-		return -ENOMEM;
-	return queue_begin(loop, queue, rearm_cq_adopt(queue, loop, cq, attr), attr, out);
-}
-
-static int
-adopt_events(struct rearm_loop *loop, int fd, struct ibv_context *context,
-    struct rdma_event_channel *cm, const struct rearm_queue_attr *attr, struct rearm_queue **out)
-{
-	REARM_UNCANCELLED;
-	struct rearm_queue *queue;
-
-	attr = attr ? attr : &none;
-	if (queue_check(loop, attr, 0, out))
-		return -EINVAL;
-	queue = rearm_slot_get();
-	if (!queue)
-		return -ENOMEM;
-	queue->fd = fd;
-	queue->context = context;
-	queue->cm = cm;
-	return queue_begin(loop, queue, rearm_event_open(queue), attr, out);
+	return cq && cq->channel ? queue_new(loop, &origin, attr, out) : -EINVAL;
 }
 
 REARM_API int
 rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
-	return context ? adopt_events(loop, context->async_fd, context, NULL, attr, out) : -EINVAL;
+	const struct origin origin = { context, NULL, NULL, rearm_event_open, 0 };
+
+	return context ? queue_new(loop, &origin, attr, out) : -EINVAL;
 }
 
 REARM_API int
 rearm_queue_adopt_cm(struct rearm_loop *loop, struct rdma_event_channel *channel,
     const struct rearm_queue_attr *attr, struct rearm_queue **out)
 {
-	return channel ? adopt_events(loop, channel->fd, NULL, channel, attr, out) : -EINVAL;
+	const struct origin origin = { NULL, NULL, channel, rearm_event_open, 0 };
+
+	return channel ? queue_new(loop, &origin, attr, out) : -EINVAL;
 }
 
 REARM_API struct ibv_cq *
@@ -244,10 +233,13 @@ REARM_API int
 rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned int us)
 {
 	REARM_UNCANCELLED;
+	int r;
 
-	if (!evd_is_alive(rearm_queue_ref(queue)))
+	if (!rearm_queue_pin(queue, rearm_queue_ref(queue)))
 		return -ENODEV;
-	return queue->cq ? rearm_cq_moderate(queue, count, us) : -EINVAL;
+	r = queue->cq ? rearm_cq_moderate(queue, count, us) : -EINVAL;
+	os_unlock(&queue->in_use);
+	return r;
 }
 
 REARM_API int
@@ -281,69 +273,77 @@ rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more)
 	}
 }
 
-/* `upcall` is NULL, or valid. */
+/* The threads for MANY, if there are none yet. */
 static int
-queue_modify(struct evd_ref ref, enum evd_policy policy, const struct evd_upcall *upcall,
-    enum evd_pending pending)
+queue_set_pool(struct rearm_queue *queue, struct evd_ref ref)
 {
-	const int r = evd_modify_upcall(ref, policy, upcall, pending);
-
-	return r == -EFAULT || r == -ERANGE ? -EINVAL : r;
-}
-
-static int
-queue_enable(struct rearm_queue *queue, enum rearm_policy policy, const struct evd_upcall *upcall,
-    enum rearm_pending pending)
-{
-	const struct evd_ref ref = rearm_queue_ref(queue);
 	struct loop *pool;
 	int r;
 
+	if (!rearm_queue_pin(queue, ref))
+		return -ENODEV;
+	r = rearm_loop_pool(queue->loop, &pool);
+	if (!r)
+		evd_set_pool(ref, pool);
+	os_unlock(&queue->in_use);
+	return r == -EAGAIN ? -ENOMEM : r; /* -EAGAIN tells that completions are there */
+}
+
+/* `batch` 0: with what is installed. */
+static int
+queue_enable(struct rearm_queue *queue, enum rearm_policy policy, void (*function)(void),
+    void *arg, int batch, enum rearm_pending pending)
+{
+	const struct evd_upcall upcall = { arg, function, (unsigned int)batch };
+	const struct evd_ref ref = rearm_queue_ref(queue);
+	int r = 0;
+
 	if (policy != REARM_SINGLE && policy != REARM_NOTIFY && policy != REARM_MANY)
 		return -EINVAL;
-	if (policy == REARM_MANY) {
-		r = rearm_loop_pool(queue->loop, &pool);
-		if (r) /* no -EAGAIN, which tells that completions are there */
-			return r == -EAGAIN ? -ENOMEM : r;
-		evd_set_pool(ref, pool);
-	}
-	return queue_modify(ref, (enum evd_policy)policy, upcall, (enum evd_pending)pending);
+	if (policy == REARM_MANY)
+		r = queue_set_pool(queue, ref);
+	if (!r)
+		r = evd_modify_upcall(ref, (enum evd_policy)policy, batch ? &upcall : NULL,
+		    (enum evd_pending)pending);
+	return r == -EFAULT || r == -ERANGE ? -EINVAL : r;
 }
 
 REARM_API int
 rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
     const struct rearm_upcall *upcall, enum rearm_pending pending)
 {
+	static const struct rearm_upcall same;
+
 	if (!queue->cq || (upcall && (!upcall->function || upcall->batch < 1)))
 		return -EINVAL;
-	if (!upcall)
-		return queue_enable(queue, policy, NULL, pending);
-	return queue_enable(queue, policy,
-	    &(struct evd_upcall){
-		upcall->arg, (void (*)(void))upcall->function, (unsigned int)upcall->batch },
-	    pending);
+	upcall = upcall ? upcall : &same;
+	return queue_enable(queue, policy, (void (*)(void))upcall->function, upcall->arg,
+	    upcall->batch, pending);
 }
 
 REARM_API int
 rearm_queue_enable_events(struct rearm_queue *queue, enum rearm_policy policy,
     const struct rearm_event_upcall *upcall, enum rearm_pending pending)
 {
+	static const struct rearm_event_upcall same;
+
 	if (queue->cq || (upcall && !upcall->function))
 		return -EINVAL;
-	if (!upcall)
-		return queue_enable(queue, policy, NULL, pending);
-	return queue_enable(queue, policy,
-	    &(struct evd_upcall){ upcall->arg, (void (*)(void))upcall->function, 1 }, pending);
+	upcall = upcall ? upcall : &same;
+	return queue_enable(queue, policy, (void (*)(void))upcall->function, upcall->arg,
+	    upcall->function != NULL, pending);
 }
 
 REARM_API int
 rearm_queue_disable(struct rearm_queue *queue)
 {
-	return queue_modify(rearm_queue_ref(queue), EVD_POLICY_DISABLE, NULL, EVD_PENDING_CALL);
+	return evd_modify_upcall(
+	    rearm_queue_ref(queue), EVD_POLICY_DISABLE, NULL, EVD_PENDING_CALL);
 }
 
 REARM_API int
 rearm_queue_teardown(struct rearm_queue *queue)
 {
-	return queue_modify(rearm_queue_ref(queue), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL);
+	return evd_modify_upcall(
+	    rearm_queue_ref(queue), EVD_POLICY_TEARDOWN, NULL, EVD_PENDING_CALL);
 }

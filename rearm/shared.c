@@ -121,7 +121,7 @@ shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, stru
 	shared->channel = channel;
 	shared->loop = loop;
 	shared->serial = ++serials;
-	shared->reader = loop->loops[loop->threads ? serials % (unsigned int)loop->threads : 0];
+	shared->reader = loop->loops[serials % loop->n_loops];
 	r = loop_add(
 	    shared->reader, channel->fd, shared_readable, shared, shared->serial, &shared->ticket);
 	if (r) {
@@ -132,7 +132,7 @@ shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, stru
 }
 
 int
-rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop)
+rearm_shared_join(struct rearm_queue *queue)
 {
 	struct rearm_shared *shared;
 	int r = -ENOMEM;
@@ -142,12 +142,13 @@ rearm_shared_join(struct rearm_queue *queue, struct rearm_loop *loop)
 	if (shared) {
 		os_lock(&shared->lock);
 		if (!shared->serial)
-			r = shared_begin(shared, queue->channel, loop);
+			r = shared_begin(shared, queue->channel, queue->loop);
 		else
-			r = shared->loop != loop ? -EINVAL : 0;
+			r = shared->loop != queue->loop ? -EINVAL : 0;
 		if (!r) {
 			shared->users++;
 			queue->shared = shared;
+			queue->unwaitable = queue->loop->stepped;
 		}
 		os_unlock(&shared->lock);
 	}

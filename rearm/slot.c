@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* slot -- the memory of queues, and what statistics say of those that are open */
+#include <stdlib.h>
+
 #include "rearm/internal.h"
+
+#define STATS_MS_MIN 10
+#define STATS_MS_MAX 60000
 
 static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rearm_queue *slots, *slots_free;
@@ -19,6 +24,7 @@ rearm_slot_get(void)
 		queue = os_alloc(1, sizeof *queue);
 		if (queue) {
 			evd_slot_init(&queue->core);
+			os_mutex_init(&queue->in_use);
 			queue->next_slot = slots;
 			slots = queue;
 		}
@@ -40,14 +46,6 @@ rearm_slot_put(struct rearm_queue *queue)
 	pthread_mutex_unlock(&slots_lock);
 }
 
-void
-rearm_slot_set_open(struct rearm_queue *queue, bool open)
-{
-	pthread_mutex_lock(&slots_lock);
-	queue->open = open;
-	pthread_mutex_unlock(&slots_lock);
-}
-
 static void
 slot_describe(const struct rearm_queue *queue, struct evd_stats_row *row)
 {
@@ -64,19 +62,34 @@ slot_describe(const struct rearm_queue *queue, struct evd_stats_row *row)
 }
 
 /* The thread that publishes asks for one after the other. */
-int
-rearm_slot_sample(uint32_t index, struct evd_stats_row *row)
+static int
+slot_sample(uint32_t index, struct evd_stats_row *row)
 {
-	static const struct rearm_queue *at;
+	static struct rearm_queue *at;
+	struct evd_ref ref;
 	int r = -ENOENT;
 
 	pthread_mutex_lock(&slots_lock);
 	at = index ? at->next_slot : slots;
 	if (at) {
-		r = at->open && evd_stats_fill(rearm_queue_ref((struct rearm_queue *)at), row) == 0;
-		if (r)
+		ref = rearm_queue_ref(at);
+		r = rearm_queue_pin(at, ref);
+		if (r) {
+			r = evd_stats_fill(ref, row) == 0;
 			slot_describe(at, row);
+			os_unlock(&at->in_use);
+		}
 	}
 	pthread_mutex_unlock(&slots_lock);
 	return r;
+}
+
+/* A program goes on without statistics if there can be none; nothing is printed. */
+bool
+rearm_stats_start(void)
+{
+	const char *text = secure_getenv("REARM_STATS");
+	const int ms = text ? evd_stats_interval(text, STATS_MS_MIN, STATS_MS_MAX) : 0;
+
+	return ms > 0 && evd_stats_start((unsigned int)ms, slot_sample) == 0;
 }

@@ -62,7 +62,7 @@ rearm_queue_wait(struct rearm_queue *queue, int min, int64_t timeout, int n, str
 {
 	if (n < 1 || !wc || timeout < -1 || !queue->cq)
 		return -EINVAL;
-	if (queue->shared && !queue->loop->threads)
+	if (queue->unwaitable)
 		return -EOPNOTSUPP;
 	return queue_wait(rearm_queue_ref(queue), min, timeout, n, wc);
 }

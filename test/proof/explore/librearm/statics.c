@@ -16,6 +16,8 @@
 #define pthread_mutex_lock(m) os_lock(m)
 #define pthread_mutex_unlock(m) os_unlock(m)
 #define evd_slot_init(evd) (evd_slot_init(evd), world_mutex_name(&(evd)->lock, RANK_EVD, "a queue"))
+#undef os_mutex_init
+#define os_mutex_init(m) (world_mutex_init(m), world_mutex_name((m), RANK_IA_LIST, "a pin"))
 
 #include "rearm/slot.c"
 
@@ -30,10 +32,21 @@
 #include "program.h"
 
 /* No page of statistics is written: that is a thread, and files. */
-bool
-rearm_stats_start(void)
+int
+evd_stats_interval(const char *text, unsigned int least, unsigned int most)
 {
-	return false;
+	(void)text;
+	(void)least;
+	(void)most;
+	return 0;
+}
+
+int
+evd_stats_start(unsigned int interval_ms, evd_stats_sample *sample)
+{
+	(void)interval_ms;
+	(void)sample;
+	return -ENOSYS;
 }
 
 void
@@ -72,7 +85,7 @@ statics_begin(void)
 	slots_serial = serials = 0;
 	list = NULL;
 	world_mutex_init(&slots_lock);
-	world_mutex_name(&slots_lock, RANK_IA_LIST, "the slots");
+	world_mutex_name(&slots_lock, RANK_BINDS, "the slots");
 	world_mutex_init(&list_lock);
 	world_mutex_name(&list_lock, RANK_MEMBERS, "the list of channels");
 }
