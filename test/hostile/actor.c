@@ -210,7 +210,11 @@ print_line(const struct found *found)
 	uint64_t on = atomic_load(&line->on), also = atomic_load(&line->also);
 	char ret[96] = "";
 
-	if (atomic_load(&line->end))
+	if (atomic_load(&line->end) && (int)atomic_load(&line->ret) > -4096 &&
+	    (int)atomic_load(&line->ret) < 4096) /* of librearm; or DAT_SUCCESS */
+		snprintf(ret, sizeof ret, " = %d @%llu", (int)atomic_load(&line->ret),
+		    (unsigned long long)atomic_load(&line->end));
+	else if (atomic_load(&line->end))
 		snprintf(ret, sizeof ret, " = %s @%llu", dat_name(atomic_load(&line->ret)),
 		    (unsigned long long)atomic_load(&line->end));
 	fprintf(stderr, "  @%-9llu %s %d: %s", (unsigned long long)found->stamp, found->actor->role,

@@ -401,7 +401,7 @@ const char *
 life_name_text(uint64_t name)
 {
 	static const char *const kinds[LIFE_KINDS] = { "none", "IA", "EVD", "CNO", "EP", "PSP",
-		"CR" };
+		"CR", "queue" };
 	static __thread char texts[4][32];
 	static __thread int next;
 	char *text = texts[next++ % 4];

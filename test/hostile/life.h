@@ -28,6 +28,7 @@ enum life_kind {
 	LIFE_EP,
 	LIFE_PSP,
 	LIFE_CR,
+	LIFE_QUEUE, /* of librearm: queue.h */
 	LIFE_KINDS
 };
 

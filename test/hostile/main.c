@@ -23,6 +23,7 @@
 #include "peer.h"
 #include "perturb.h"
 #include "psp.h"
+#include "queue.h"
 #include "report.h"
 #include "run.h"
 
@@ -143,6 +144,8 @@ warm_up(void)
 		dat_must(options.ia[i], dat_open(options.ia[i], 8, &async, &ia));
 		dat_must("dat_ia_close", dat_ia_close(ia, DAT_CLOSE_GRACEFUL_FLAG));
 	}
+	queues_begin();
+	queues_end();
 }
 
 static void
@@ -155,6 +158,8 @@ print_counts(unsigned long calms)
 	    life_count(LIFE_CNO), life_count(LIFE_EP), (unsigned long long)owed_connections(),
 	    (unsigned long long)owed_abroad(), (unsigned long long)owed_takings(),
 	    (unsigned long long)owed_transfers(), calms);
+	if (options.group[GROUP_REARM])
+		queues_print_counts();
 	if (options.verbose)
 		call_print_counts();
 }
@@ -172,6 +177,7 @@ hostilities(void)
 	else
 		board_join(board);
 	ops_prepare();
+	queues_begin();
 	clock_start(options.ia[0], run_watch);
 	adapter_open(true);
 	adapter_open(false);
@@ -190,6 +196,7 @@ hostilities(void)
 		peer_stop();
 	run_stop();
 	run_calm();
+	queues_end();
 	adapters_close_all();
 	clock_stop();
 	board_close();

@@ -33,6 +33,7 @@ ops_prepare(void)
 	add(ops_ep);
 	add(ops_flood);
 	add(ops_object);
+	add(ops_queue);
 }
 
 void

@@ -15,7 +15,7 @@ struct op {
 };
 
 /* Ended by an entry without a name. */
-extern const struct op ops_evd[], ops_ep[], ops_flood[], ops_object[];
+extern const struct op ops_evd[], ops_ep[], ops_flood[], ops_object[], ops_queue[];
 
 void ops_prepare(void);
 void ops_do_one(void);

@@ -23,6 +23,7 @@
 	X(STALE, "stale", "calls with handles of objects that have just been freed") \
 	X(CLOSE, "close", "adapters closed abruptly by threads") \
 	X(INSIDE, "inside", "objects freed and adapters closed by upcalls and agents") \
+	X(REARM, "rearm", "librearm: loops, queues, callbacks, waits, events") \
 	X(PEER, "peer", "a second process that does the same, and connections between the two") \
 	X(STOP, "stop", "the second process is stopped for a while, with peer") \
 	X(KILL, "kill", "the second process is killed, with peer") \

@@ -12,7 +12,9 @@
 #include "ep.h"
 #include "evd.h"
 #include "ops.h"
+#include "options.h"
 #include "owed.h"
+#include "queue.h"
 #include "report.h"
 
 #define THREADS_MOST 64
@@ -94,7 +96,31 @@ all_still(void)
 		    manner == ACTOR_WORKS)
 			return false;
 	}
-	return !owed_inside();
+	return !owed_inside() && !queues_inside();
+}
+
+/* The same for librearm; its loops without threads make turns here. */
+static void
+judge_queues(void)
+{
+	uint64_t takings = owed_takings(), since = clock_tick();
+	const struct queue *queue;
+
+	while (options.group[GROUP_REARM] && (queue = queues_owe())) {
+		if (owed_takings() != takings) {
+			takings = owed_takings();
+			since = clock_tick();
+		} else if (clock_tick() - since > OWED_TICKS) {
+			fprintf(stderr, "the threads:\n");
+			actors_print();
+			report_wrong(&queue->life, NULL,
+			    "nothing for %d ticks, although %u of %u are there: policy %d, "
+			    "waits for %d",
+			    OWED_TICKS, queue->posted - queue->taken, queue->posted, queue->policy,
+			    queue->waits_for);
+		}
+		clock_nap_us(300);
+	}
 }
 
 void
@@ -128,6 +154,7 @@ run_calm(void)
 		owed_read_async();
 		clock_nap_us(300);
 	}
+	judge_queues();
 	run.judging = false;
 	pthread_mutex_lock(&run.lock);
 	run.calm = false;
