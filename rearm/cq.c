@@ -229,12 +229,13 @@ rearm_cq_adopt(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 						    rearm_fd_prepare(queue->fd, &queue->flags);
 }
 
+/* A channel whose completion queue is still there is not destroyed. */
 void
 rearm_cq_close(struct rearm_queue *queue)
 {
 	if (!queue->adopted) {
-		if (!ibv_destroy_cq(queue->cq))
-			ibv_destroy_comp_channel(queue->channel);
+		(void)ibv_destroy_cq(queue->cq);
+		(void)ibv_destroy_comp_channel(queue->channel);
 	} else if (queue->shared) {
 		rearm_shared_leave(queue);
 	} else {

@@ -134,6 +134,7 @@ rearm_loop_free(struct rearm_loop *loop)
 	if (loop->publishes)
 		evd_stats_stop();
 	loop_release(loop);
+	park_close_self(); /* of a wait, in free or teardown perhaps: the next one opens it again */
 	return 0;
 }
 

@@ -66,17 +66,24 @@ queue_has_events(const struct queue *queue)
 
 /* ---- loops ---- */
 
-struct queue_loop *
-queue_loop_pick(void)
+static bool
+loop_enter(struct queue_loop *loop)
 {
-	struct queue_loop *loop = &loops[pick(QUEUE_LOOPS)];
 	bool there;
 
 	pthread_mutex_lock(&loop->lock);
 	there = loop->loop && !loop->closing;
 	loop->users += there;
 	pthread_mutex_unlock(&loop->lock);
-	return there ? loop : NULL;
+	return there;
+}
+
+struct queue_loop *
+queue_loop_pick(void)
+{
+	struct queue_loop *loop = &loops[pick(QUEUE_LOOPS)];
+
+	return loop_enter(loop) ? loop : NULL;
 }
 
 void
@@ -93,6 +100,7 @@ queue_loop_make(void)
 	struct queue_loop *loop = &loops[pick(QUEUE_LOOPS)];
 	const int cpu = 0;
 	struct rearm_loop_attr attr = { .threads = (int)pick(4), .n_cpus = chance(20), .cpus = &cpu };
+	struct rearm_loop *fresh;
 	bool there;
 
 	pthread_mutex_lock(&loop->lock);
@@ -104,8 +112,9 @@ queue_loop_make(void)
 	loop->threads = attr.threads;
 	loop->channel = ibv_create_comp_channel(device);
 	MUST(loop->channel);
-	(void)QUEUE_CALL(NULL, "rearm_loop_create", rearm_loop_create(&attr, &loop->loop), 0);
+	(void)QUEUE_CALL(NULL, "rearm_loop_create", rearm_loop_create(&attr, &fresh), 0);
 	pthread_mutex_lock(&loop->lock);
+	loop->loop = fresh;
 	loop->closing = false;
 	pthread_mutex_unlock(&loop->lock);
 }
@@ -437,8 +446,10 @@ queues_owe(void)
 	const struct queue *found = NULL;
 
 	for (int i = 0; i < QUEUE_LOOPS; i++) {
-		if (loops[i].loop)
+		if (loop_enter(&loops[i])) {
 			queue_loop_step(&loops[i], 0);
+			queue_loop_leave(&loops[i]);
+		}
 		for (int j = 0; j < QUEUE_PLACES; j++) {
 			struct queue *queue = &loops[i].queue[j];
 

@@ -34,7 +34,7 @@
  * cancellation (PTHREAD_CANCEL_ASYNCHRONOUS) must not call the library: it would leave locks held,
  * as in most functions of the C library.
  *
- * A thread that has waited in a call keeps one descriptor until it ends.
+ * A thread that has waited in a call keeps one descriptor until it ends, or frees a loop.
  */
 #ifndef REARM_REARM_H
 #define REARM_REARM_H

@@ -39,6 +39,37 @@ TEST(create__after_a_free__is_as_new)
 	queue_takes(1);
 }
 
+static bool destroy_fails;
+
+int __real_ibv_destroy_cq(struct ibv_cq *of);
+int __wrap_ibv_destroy_cq(struct ibv_cq *of);
+
+int
+__wrap_ibv_destroy_cq(struct ibv_cq *of)
+{
+	const int r = __real_ibv_destroy_cq(of);
+
+	return destroy_fails ? EIO : r;
+}
+
+/* As a device that was removed. */
+/* origin: out36.V2 */
+TEST(destroy_fails__free__the_channel_goes)
+{
+	const struct rearm_queue_attr attr = { .cqe = 1 };
+	struct rearm_queue *queue;
+	int before = 0;
+
+	/* The first one opens what the device keeps open. */
+	for (int i = 0; i < 2; i++) {
+		before = queue_descriptors();
+		destroy_fails = i == 1;
+		ck_assert_int_eq(rearm_queue_create(qs.loop, qs.context, &attr, &queue), 0);
+		ck_assert_int_eq(rearm_queue_free(queue), 0);
+	}
+	ck_assert_int_eq(queue_descriptors(), before);
+}
+
 static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loops: with threads on processors, and without, driven by a descriptor. */
+#include <rdma/rdma_cma.h>
 #include <sched.h>
 
 #include "evd/park.h"
@@ -95,6 +96,27 @@ TEST_LOOP(threads__with_a_processor__callbacks_run_there, 2)
 	ck_assert_int_eq(rearm_queue_free(qs.queue), 0);
 	ck_assert_int_eq(rearm_loop_free(loop), 0);
 	qs.queue = first;
+}
+
+CASE("rearm_loop:descriptors", NULL, NULL);
+
+/* origin: out36.V3 */
+TEST(free__by_a_thread_that_has_waited__keeps_no_descriptor)
+{
+	const int before = queue_descriptors();
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	union rearm_event event;
+	struct rearm_queue *queue;
+	struct rearm_loop *loop;
+
+	ck_assert_ptr_nonnull(channel);
+	ck_assert_int_eq(rearm_loop_create(NULL, &loop), 0);
+	ck_assert_int_eq(rearm_queue_adopt_cm(loop, channel, NULL, &queue), 0);
+	ck_assert_int_eq(rearm_queue_wait_event(queue, 1000, &event), -ETIMEDOUT);
+	ck_assert_int_eq(rearm_queue_free(queue), 0);
+	ck_assert_int_eq(rearm_loop_free(loop), 0);
+	rdma_destroy_event_channel(channel);
+	ck_assert_int_eq(queue_descriptors(), before);
 }
 
 STEPPED_CASE("rearm_loop:stepped");

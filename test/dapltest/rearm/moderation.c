@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Notifications for several completions. */
+#include <stdatomic.h>
 #include <time.h>
 
 #include "queue_story.h"
@@ -80,6 +81,68 @@ TEST(create__with_moderation__asked_for)
 	answer = EOPNOTSUPP;
 	ck_assert_int_eq(rearm_queue_create(qs.loop, qs.context, &attr, &queue), -EOPNOTSUPP);
 	ck_assert_int_eq(rearm_queue_moderate(qs.queue, 3, 7), -EOPNOTSUPP);
+}
+
+/* ---- a free on another thread while a call uses what the queue has ---- */
+
+QUEUE_CASE("rearm_moderation:freed");
+
+static struct rearm_queue *freed_queue;
+static struct rearm_loop *freed_loop;
+static pthread_t freeing;
+static atomic_bool is_freed;
+
+static void *
+free_elsewhere(void *arg)
+{
+	(void)arg;
+	ck_assert_int_eq(rearm_queue_free(freed_queue), 0);
+	is_freed = true;
+	return NULL;
+}
+
+/* A free begins, and has not ended after a while. */
+static void
+begin_to_free(void)
+{
+	ck_assert_int_eq(pthread_create(&freeing, NULL, free_elsewhere, NULL), 0);
+	queue_sleep_ms(30);
+	ck_assert(!is_freed);
+}
+
+static void
+make_another(void)
+{
+	const struct rearm_queue_attr attr = { .cqe = 1 };
+
+	is_freed = false;
+	ck_assert_int_eq(rearm_loop_create(NULL, &freed_loop), 0);
+	ck_assert_int_eq(rearm_queue_create(freed_loop, qs.context, &attr, &freed_queue), 0);
+}
+
+static void
+end_another(void)
+{
+	ck_assert_int_eq(pthread_join(freeing, NULL), 0);
+	ck_assert_int_eq(rearm_loop_free(freed_loop), 0);
+}
+
+static int
+modify_while_freed(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	(void)cq;
+	(void)attr;
+	begin_to_free();
+	return 0;
+}
+
+/* origin: out36.V1 */
+TEST(moderate__freed_meanwhile__the_completion_queue_stays_until_the_return)
+{
+	make_another();
+	verbs_get_ctx(qs.context)->modify_cq = modify_while_freed;
+	ck_assert_int_eq(rearm_queue_moderate(freed_queue, 16, 50), 0);
+	end_another();
 }
 
 static uint64_t

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue_story.h"
 
+#include <dirent.h>
 #include <time.h>
 
 #include "evd/park.h"
@@ -13,6 +14,19 @@ queue_sleep_ms(int ms)
 	const struct timespec ts = { ms / 1000, ms % 1000 * 1000000L };
 
 	nanosleep(&ts, NULL);
+}
+
+int
+queue_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
 }
 
 /* ---- the device ---- */

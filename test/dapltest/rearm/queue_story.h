@@ -80,5 +80,7 @@ void queue_takes(uint64_t id);
 void queue_is_empty(void);
 
 void queue_sleep_ms(int ms);
+/* How many this process has open. */
+int queue_descriptors(void);
 
 #endif

@@ -88,6 +88,7 @@ void
 story_end(struct story *story)
 {
 	story->ending = true;
+	rearm_story_end();
 	end_side(&story->a);
 	end_side(&story->b);
 }

@@ -50,6 +50,7 @@ struct scenario {
 };
 
 extern const struct scenario scenarios[]; /* ends with a nameless one */
+extern const struct scenario rearm_scenarios[];
 
 /* The run is over: something went wrong. */
 void story_wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
@@ -70,6 +71,7 @@ bool story_dequeue_failed(struct story *story, DAT_RETURN ret);
 
 /* Closes what is open, while nothing fails any more. */
 void story_end(struct story *story);
+void rearm_story_end(void);
 
 /* ---- parts of stories; each tells whether the story goes on ---- */
 

@@ -350,14 +350,29 @@ print_sites(void)
 	printf("%u of %u places failed at least once\n", failed, inject_shared->n_sites);
 }
 
+static const struct scenario *const tables[] = { scenarios, rearm_scenarios };
+
+/* The nth of all; NULL behind the last one. */
+static const struct scenario *
+nth_scenario(unsigned int n)
+{
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		for (const struct scenario *s = tables[i]; s->name; s++)
+			if (n-- == 0)
+				return s;
+	return NULL;
+}
+
 static const struct scenario *
 find_scenario(const char *name)
 {
-	for (const struct scenario *s = scenarios; s->name; s++)
+	const struct scenario *s;
+
+	for (unsigned int i = 0; (s = nth_scenario(i)); i++)
 		if (!strcmp(s->name, name))
 			return s;
 	fprintf(stderr, "sweep: no scenario %s; there are:", name);
-	for (const struct scenario *s = scenarios; s->name; s++)
+	for (unsigned int i = 0; (s = nth_scenario(i)); i++)
 		fprintf(stderr, " %s", s->name);
 	fprintf(stderr, "\n");
 	exit(2);
@@ -429,6 +444,7 @@ int
 main(int argc, char **argv)
 {
 	const struct rlimit no_core = { 0, 0 };
+	const struct scenario *s;
 	bool brief = false, sites = false, named = false;
 	int passed = 0, failed = 0;
 
@@ -451,7 +467,7 @@ main(int argc, char **argv)
 		else
 			named = find_scenario(argv[i]) != NULL;
 	}
-	for (const struct scenario *s = scenarios; s->name; s++) {
+	for (unsigned int n = 0; (s = nth_scenario(n)); n++) {
 		bool wanted = !named && (!brief || s->core);
 
 		for (int i = 1; i < argc; i++)

@@ -58,6 +58,15 @@ post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 	return real.post_recv(qp, wr, bad);
 }
 
+/* librearm arms a queue by this, the provider does not. */
+static int
+req_notify_cq(struct ibv_cq *cq, int solicited_only)
+{
+	return inject("ibv_req_notify_cq", CALLER, INJECT_FAILS) ?
+	    EIO :
+	    real.req_notify_cq(cq, solicited_only);
+}
+
 static void
 change_table(struct ibv_context *context)
 {
@@ -67,6 +76,7 @@ change_table(struct ibv_context *context)
 		if (!real.poll_cq)
 			real = context->ops;
 		context->ops.poll_cq = poll_cq;
+		context->ops.req_notify_cq = req_notify_cq;
 		context->ops.post_send = post_send;
 		context->ops.post_recv = post_recv;
 	}
