@@ -10,15 +10,16 @@
  */
 struct record {
 	uint64_t wr_id;
-	uint8_t status, opcode;
-	uint8_t last[6]; /* pkey_index and what follows it */
-	uint32_t flags; /* wc_flags, and src_qp; of a failed one: vendor_err */
+	uint8_t last[8]; /* pkey_index and what follows it, with these two in the padding: */
+	uint32_t flags;	 /* wc_flags, and src_qp; of a failed one: vendor_err */
 	uint32_t qp_num;
 	uint32_t byte_len, imm_data;
 };
+enum { OPCODE = 6, STATUS = 7 };
 
 #define LAST offsetof(struct ibv_wc, pkey_index)
-_Static_assert(sizeof(struct ibv_wc) - LAST == 8, "and two bytes of padding");
+_Static_assert(offsetof(struct ibv_wc, dlid_path_bits) + 1 == LAST + OPCODE, "the padding");
+_Static_assert(sizeof(struct ibv_wc) == LAST + STATUS + 1, "and nothing after it");
 _Static_assert(sizeof(struct record) <= sizeof(struct evd_record), "fits into a record");
 _Static_assert(sizeof(struct ibv_wc) <= EVD_EVENT_MOST && sizeof(struct ibv_wc) % 8 == 0,
     "the dispatcher has room for a completion");
@@ -28,16 +29,19 @@ record_write(struct evd_record *place, const struct ibv_wc *wc)
 {
 	struct record *r = (struct record *)(void *)place;
 
-	r->wr_id = wc->wr_id;
-	r->status = (uint8_t)wc->status;
-	r->opcode = (uint8_t)wc->opcode;
-	r->qp_num = wc->qp_num;
 	if (wc->status != IBV_WC_SUCCESS) {
-		r->flags = wc->vendor_err;
+		*r = (struct record){ .wr_id = wc->wr_id,
+			.last = { [OPCODE] = (uint8_t)wc->opcode, [STATUS] = (uint8_t)wc->status },
+			.flags = wc->vendor_err,
+			.qp_num = wc->qp_num };
 		return;
 	}
+	r->wr_id = wc->wr_id;
 	memcpy(r->last, (const char *)wc + LAST, sizeof r->last);
+	r->last[OPCODE] = (uint8_t)wc->opcode;
+	r->last[STATUS] = IBV_WC_SUCCESS;
 	r->flags = wc->src_qp << 8 | (wc->wc_flags & 0xff);
+	r->qp_num = wc->qp_num;
 	r->byte_len = wc->byte_len;
 	r->imm_data = wc->imm_data;
 }
@@ -50,21 +54,20 @@ record_read(void *source, const struct evd_record *place, void *event, struct ev
 
 	(void)source;
 	(void)effect;
-	*wc = (struct ibv_wc){
-		.wr_id = r->wr_id,
-		.status = (enum ibv_wc_status)r->status,
-		.opcode = (enum ibv_wc_opcode)r->opcode,
-		.qp_num = r->qp_num,
-	};
-	if (r->status != IBV_WC_SUCCESS) {
-		wc->vendor_err = r->flags;
-		return;
-	}
+	wc->wr_id = r->wr_id;
+	wc->status = (enum ibv_wc_status)r->last[STATUS];
+	wc->opcode = (enum ibv_wc_opcode)r->last[OPCODE];
+	wc->vendor_err = 0;
 	wc->byte_len = r->byte_len;
 	wc->imm_data = r->imm_data;
+	wc->qp_num = r->qp_num;
 	wc->src_qp = r->flags >> 8;
 	wc->wc_flags = r->flags & 0xff;
 	memcpy((char *)wc + LAST, r->last, sizeof r->last);
+	if (wc->status == IBV_WC_SUCCESS)
+		return;
+	wc->vendor_err = r->flags;
+	wc->src_qp = wc->wc_flags = 0;
 }
 
 /* ---- the source ---- */
@@ -210,8 +213,8 @@ rearm_cq_create(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 	r = rearm_fd_prepare(queue->fd, &queue->flags);
 	if (!r) {
 		errno = 0;
-		queue->cq = ibv_create_cq(
-		    queue->context, attr->cqe, queue, queue->channel, attr->vector);
+		queue->cq =
+		    ibv_create_cq(queue->context, attr->cqe, queue, queue->channel, attr->vector);
 		r = queue->cq ? 0 : cq_error();
 	}
 	if (r)

@@ -40,7 +40,7 @@ rearm_cancel_restore(const int *state)
 
 struct rearm_loop {
 	struct os_mutex lock;
-	bool stepped;		/* it has no threads, and one loop: constant, as the next three */
+	bool stepped; /* it has no threads, and one loop: constant, as the next three */
 	unsigned int n_loops;
 	int *cpus, n_cpus;	/* behind `loops` */
 	struct loop *pool;	/* NULL until the first MANY; guarded by lock */
@@ -65,7 +65,7 @@ struct rearm_taken {
  */
 struct rearm_queue {
 	struct evd core;
-	struct os_mutex in_use; /* see rearm_queue_pin() */
+	struct os_mutex in_use;	       /* see rearm_queue_pin() */
 	struct rearm_queue *next_slot; /* constant: of all slots */
 	struct rearm_queue *next;      /* of the free ones */
 	uint64_t serial;	       /* constant until it is destroyed, as is what follows */
@@ -98,11 +98,22 @@ rearm_queue_ref(struct rearm_queue *queue)
 }
 
 /*
- * queue.c: what the queue has, and its loop, stay until `in_use` is unlocked; false: it is being
- * freed.  For a call that uses them outside of the lock of the dispatcher.
+ * What the queue has, and its loop, stay until `in_use` is unlocked; false: it is being freed.  For
+ * a call that uses them outside of the lock of the dispatcher.
  */
-bool rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref);
-/* The channel of its completion queue can never be read again. */
+static inline bool
+rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref)
+{
+	bool alive;
+
+	os_lock(&queue->in_use);
+	alive = evd_is_alive(ref);
+	if (!alive)
+		os_unlock(&queue->in_use);
+	return alive;
+}
+
+/* queue.c: the channel of its completion queue can never be read again. */
 void rearm_queue_lost(struct rearm_queue *queue);
 
 /* channel.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
@@ -122,7 +133,9 @@ void rearm_loop_leave(struct rearm_loop *loop);
 struct rearm_queue *rearm_slot_get(void);
 void rearm_slot_put(struct rearm_queue *queue);
 
-/* slot.c: statistics for a new loop; evd_stats_stop() if it publishes, as the environment asks for. */
+/*
+ * slot.c: statistics for a new loop, as the environment asks for; evd_stats_stop() if it publishes.
+ */
 bool rearm_stats_start(void);
 
 /* cq.c: the source of a queue, which is its argument. */

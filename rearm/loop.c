@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loop -- the threads that serve queues, or the descriptor of a program that does it itself */
 #include <limits.h>
-#include <sched.h>
 
 #include "rearm/internal.h"
 

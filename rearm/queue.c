@@ -62,18 +62,6 @@ queue_close(struct rearm_queue *queue)
 		rearm_event_close(queue);
 }
 
-bool
-rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref)
-{
-	bool alive;
-
-	os_lock(&queue->in_use);
-	alive = evd_is_alive(ref);
-	if (!alive)
-		os_unlock(&queue->in_use);
-	return alive;
-}
-
 static void
 queue_destroyed(struct evd *evd)
 {
@@ -102,7 +90,9 @@ queue_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 		.qlen = events ? EVD_TOKENS : queue->cq->cqe,
 		.ops = events ? &evd_descriptor_ops : &rearm_cq_ops,
 		.source = events ? (void *)&queue->events : queue,
-		.channel_fd = events ? queue->events.epfd : queue->shared ? -1 : queue->fd,
+		.channel_fd = events	    ? queue->events.epfd :
+			      queue->shared ? -1 :
+					      queue->fd,
 		.posted_on_demand = true,
 		.spin_ns = (uint64_t)attr->spin * OS_NS_PER_US,
 		.fault = queue_fault,
@@ -141,8 +131,8 @@ struct origin {
 };
 
 static int
-queue_new(struct rearm_loop *loop, const struct origin *origin,
-    const struct rearm_queue_attr *attr, struct rearm_queue **out)
+queue_new(struct rearm_loop *loop, const struct origin *origin, const struct rearm_queue_attr *attr,
+    struct rearm_queue **out)
 {
 	REARM_UNCANCELLED;
 	static const struct rearm_queue_attr none;
@@ -263,11 +253,10 @@ rearm_queue_free(struct rearm_queue *queue)
 REARM_API void
 rearm_call_requests(void *arg, const struct ibv_wc *wc, int n, int more)
 {
-	struct rearm_request *request;
-
 	(void)more;
 	for (int i = 0; i < n; i++) {
-		request = (struct rearm_request *)(uintptr_t)wc[i].wr_id;
+		struct rearm_request *request = (struct rearm_request *)(uintptr_t)wc[i].wr_id;
+
 		if (request)
 			request->done(request, &wc[i], arg);
 	}
@@ -291,8 +280,8 @@ queue_set_pool(struct rearm_queue *queue, struct evd_ref ref)
 
 /* `batch` 0: with what is installed. */
 static int
-queue_enable(struct rearm_queue *queue, enum rearm_policy policy, void (*function)(void),
-    void *arg, int batch, enum rearm_pending pending)
+queue_enable(struct rearm_queue *queue, enum rearm_policy policy, void (*function)(void), void *arg,
+    int batch, enum rearm_pending pending)
 {
 	const struct evd_upcall upcall = { arg, function, (unsigned int)batch };
 	const struct evd_ref ref = rearm_queue_ref(queue);
@@ -317,8 +306,8 @@ rearm_queue_enable(struct rearm_queue *queue, enum rearm_policy policy,
 	if (!queue->cq || (upcall && (!upcall->function || upcall->batch < 1)))
 		return -EINVAL;
 	upcall = upcall ? upcall : &same;
-	return queue_enable(queue, policy, (void (*)(void))upcall->function, upcall->arg,
-	    upcall->batch, pending);
+	return queue_enable(
+	    queue, policy, (void (*)(void))upcall->function, upcall->arg, upcall->batch, pending);
 }
 
 REARM_API int

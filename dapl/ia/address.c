@@ -57,6 +57,12 @@ dapl_address_is_of_one(const struct sockaddr_storage *a)
 	address = address_in4(a)->sin_addr.s_addr;
 	if (address == htonl(INADDR_BROADCAST) || IN_MULTICAST(ntohl(address)))
 		return false;
+	/*
+	 * A network with a broadcast address has at least four addresses, and that is the last one.
+	 * The list of interfaces is a dozen system calls, and more work for each interface.
+	 */
+	if ((ntohl(address) & 3) != 3)
+		return true;
 	if (getifaddrs(&list))
 		return true; /* the kernel will tell */
 	for (struct ifaddrs *i = list; i && one; i = i->ifa_next)

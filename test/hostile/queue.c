@@ -52,8 +52,9 @@ queues_begin(void)
 void
 queues_print_counts(void)
 {
-	printf("librearm: %llu queues, %llu of them freed in callbacks; %llu completions and events "
-	       "taken\n",
+	printf(
+	    "librearm: %llu queues, %llu of them freed in callbacks; %llu completions and events "
+	    "taken\n",
 	    (unsigned long long)made, (unsigned long long)finished,
 	    (unsigned long long)queues_taken());
 }
@@ -99,7 +100,9 @@ queue_loop_make(void)
 {
 	struct queue_loop *loop = &loops[pick(QUEUE_LOOPS)];
 	const int cpu = 0;
-	struct rearm_loop_attr attr = { .threads = (int)pick(4), .n_cpus = chance(20), .cpus = &cpu };
+	struct rearm_loop_attr attr = {
+		.threads = (int)pick(4), .n_cpus = chance(20), .cpus = &cpu
+	};
 	struct rearm_loop *fresh;
 	bool there;
 
@@ -175,11 +178,12 @@ queue_loop_step(struct queue_loop *loop, int timeout)
 	if (loop->threads || pthread_mutex_trylock(&loop->stepping))
 		return;
 	fd.fd = rearm_loop_fd(loop->loop);
-	r = QUEUE_CALL(NULL, "rearm_loop_trywait", rearm_loop_trywait(loop->loop, &most), EAGAIN, 0);
+	r = QUEUE_CALL(
+	    NULL, "rearm_loop_trywait", rearm_loop_trywait(loop->loop, &most), EAGAIN, 0);
 	if (r == 0)
 		(void)poll(&fd, 1, most >= 0 && most < timeout ? most : timeout);
-	(void)QUEUE_CALL(NULL, "rearm_loop_dispatch",
-	    rearm_loop_dispatch(loop->loop, 1 + (int)pick(4), 0), 0);
+	(void)QUEUE_CALL(
+	    NULL, "rearm_loop_dispatch", rearm_loop_dispatch(loop->loop, 1 + (int)pick(4), 0), 0);
 	pthread_mutex_unlock(&loop->stepping);
 }
 

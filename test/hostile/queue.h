@@ -20,11 +20,11 @@
 #include "life.h"
 
 #define QUEUE_LOOPS 3
-#define QUEUE_PLACES 5	  /* of a loop */
-#define QUEUE_DEPTH 32	  /* completions that wait, at most */
-#define QUEUE_MOST 2048	  /* of a queue */
-#define QUEUE_EVENTS 16	  /* the same, of one that has events */
-#define QUEUE_BATCH 8	  /* that a callback gets, at most */
+#define QUEUE_PLACES 5	/* of a loop */
+#define QUEUE_DEPTH 32	/* completions that wait, at most */
+#define QUEUE_MOST 2048 /* of a queue */
+#define QUEUE_EVENTS 16 /* the same, of one that has events */
+#define QUEUE_BATCH 8	/* that a callback gets, at most */
 
 enum queue_kind {
 	QUEUE_CREATED,
@@ -64,7 +64,7 @@ struct queue {
 	unsigned int users;
 	bool setting; /* a call changes the policy, or frees it */
 	int policy;   /* that is set for sure: one that is enabled, or QUEUE_TORN; 0: not known */
-	bool given;	   /* a function is installed */
+	bool given;   /* a function is installed */
 	bool freed_inside; /* in a callback: others may still come */
 	unsigned int inside;
 	int waits_for; /* the threshold of the thread that waits; 0: none does */
@@ -144,7 +144,8 @@ unsigned int queue_got_event(
 
 /*
  * A call of librearm: traced, and watched for a hang.  The value that it returned must be at least
- * 0, or one of `errors`, which ends with 0; -ENODEV and -ECANCELED only if the queue is being freed.
+ * 0, or one of `errors`, which ends with 0; -ENODEV and -ECANCELED only if the queue is being
+ * freed.
  */
 struct queue_call {
 	struct queue *queue;

@@ -158,8 +158,8 @@ got_one(struct queue *queue, unsigned int number, unsigned int bound)
 	atomic_fetch_add(&taken, 1);
 	pthread_mutex_lock(&queue->life.lock);
 	if (number < 1 || number > queue->posted)
-		report_wrong(&queue->life, NULL, "%u has come, and %u were posted", number,
-		    queue->posted);
+		report_wrong(
+		    &queue->life, NULL, "%u has come, and %u were posted", number, queue->posted);
 	if (queue->seen[number])
 		report_wrong(&queue->life, NULL, "%u has come twice", number);
 	/* Addresses are resolved side by side. */
@@ -266,8 +266,8 @@ queue_wait(struct queue *queue, int min, int64_t timeout)
 	const bool events = queue_has_events(queue);
 	const unsigned int bound = queue_bound(queue);
 	const bool first = begin_wait(queue, min);
-	const struct queue_call call = queue_call_begin(queue,
-	    events ? "rearm_queue_wait_event" : "rearm_queue_wait", timeout < 0, true);
+	const struct queue_call call = queue_call_begin(
+	    queue, events ? "rearm_queue_wait_event" : "rearm_queue_wait", timeout < 0, true);
 	union rearm_event event;
 	struct ibv_wc wc[8];
 	int r;

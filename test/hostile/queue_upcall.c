@@ -185,9 +185,10 @@ void
 queue_disable(struct queue *queue, bool inside, int before)
 {
 	const bool tears = chance(50);
-	const int r = tears ?
-	    QUEUE_CALL(queue, "rearm_queue_teardown", rearm_queue_teardown(queue->queue), 0) :
-	    QUEUE_CALL(queue, "rearm_queue_disable", rearm_queue_disable(queue->queue), 0);
+	const int r =
+	    tears ?
+		QUEUE_CALL(queue, "rearm_queue_teardown", rearm_queue_teardown(queue->queue), 0) :
+		QUEUE_CALL(queue, "rearm_queue_disable", rearm_queue_disable(queue->queue), 0);
 
 	queue_set_end(queue, r ? before : tears && !inside ? QUEUE_TORN : 0);
 }

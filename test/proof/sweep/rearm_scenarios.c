@@ -233,13 +233,12 @@ callbacks(struct story *story)
 	struct rearm_upcall upcall = { .function = called, .arg = &own.queue[0], .batch = 2 };
 	struct rearm_counters counters;
 
-	if (!create_queue(story) ||
-	    !CALL(story, rearm_queue_set_solicited(own.queue[0], 1)) ||
+	if (!create_queue(story) || !CALL(story, rearm_queue_set_solicited(own.queue[0], 1)) ||
 	    !CALL(story, rearm_queue_moderate(own.queue[0], 3, 200)))
 		return;
 	for (int i = 0; i < 3; i++)
-		if (!CALL(story, rearm_queue_enable(
-				     own.queue[0], policies[i], &upcall, REARM_ANY)) ||
+		if (!CALL(
+			story, rearm_queue_enable(own.queue[0], policies[i], &upcall, REARM_ANY)) ||
 		    !post(NULL, 3) || !comes(story, 3 * i + 3))
 			return;
 	if (CALL(story, rearm_queue_disable(own.queue[0])) &&
@@ -286,8 +285,8 @@ adopted(struct story *story)
 	    !VERB((own.channel = ibv_create_comp_channel(own.context)) != NULL))
 		return;
 	for (int i = 0; i < 2; i++)
-		if (!VERB((own.cq[i] = ibv_create_cq(
-			       own.context, DEPTH, NULL, own.channel, 0)) != NULL))
+		if (!VERB((own.cq[i] = ibv_create_cq(own.context, DEPTH, NULL, own.channel, 0)) !=
+			  NULL))
 			return;
 	for (int i = 0; i < 2; i++)
 		if (!CALL(story, rearm_queue_adopt(own.loop, own.cq[i], &shared, &own.queue[i])))
@@ -345,8 +344,8 @@ events(struct story *story, bool cm)
 {
 	struct rearm_event_upcall upcall = { event_called, cm ? &own : NULL };
 
-	if (CALL(story, rearm_queue_enable_events(
-			    own.queue[0], REARM_SINGLE, &upcall, REARM_ANY)) &&
+	if (CALL(
+		story, rearm_queue_enable_events(own.queue[0], REARM_SINGLE, &upcall, REARM_ANY)) &&
 	    (cm ? raise_cm() : raise_async()) && comes(story, 1) && free_queue(story, 0))
 		(void)free_loop(story);
 }
@@ -400,7 +399,6 @@ void
 rearm_story_end(void)
 {
 	int r = 0;
-
 
 	close_qp();
 	for (int i = 0; i < 2; i++)

@@ -63,8 +63,8 @@ static int
 req_notify_cq(struct ibv_cq *cq, int solicited_only)
 {
 	return inject("ibv_req_notify_cq", CALLER, INJECT_FAILS) ?
-	    EIO :
-	    real.req_notify_cq(cq, solicited_only);
+		   EIO :
+		   real.req_notify_cq(cq, solicited_only);
 }
 
 static void
