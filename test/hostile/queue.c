@@ -361,7 +361,8 @@ queue_clear(struct queue *queue)
 		rdma_destroy_event_channel(queue->cm);
 	pthread_mutex_lock(&queue->life.lock);
 	queue->inside = queue->posted = queue->taken = 0;
-	queue->last = queue->last_called = 0;
+	queue->last = 0;
+	queue->last_called = 0;
 	queue->setting = queue->given = queue->freed_inside = false;
 	queue->policy = queue->waits_for = 0;
 	memset(queue->seen, 0, sizeof queue->seen);
