@@ -317,6 +317,8 @@ datagram_send(struct soft_qp *qp, struct soft_send *send, enum ibv_wc_status *st
 	};
 
 	*status = soft_fate_of_send(qp, send);
+	if (*status == IBV_WC_SUCCESS && !soft_sq_may_read(qp, send))
+		*status = IBV_WC_LOC_PROT_ERR;
 	if (*status != IBV_WC_SUCCESS || !send->datagram.here)
 		return true;
 	if (soft_trouble_is_down(qp) || soft_is_cut(SOFT_TROUBLE_OUT, soft_qpn_slot(d.to)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sq.h"
 #include "fate.h"
+#include "key.h"
 #include "softverbs/wire/grant.h"
 
 static void
@@ -73,6 +74,21 @@ soft_sq_drained(struct soft_qp *qp)
 	soft_async_raise(qp->context, &qp->async, IBV_EVENT_SQ_DRAINED);
 }
 
+bool
+soft_sq_may_read(const struct soft_qp *qp, const struct soft_send *send)
+{
+	const struct ibv_sge *sge = send->sge, *end = sge + send->num_sge;
+
+	if (send->flags & IBV_SEND_INLINE || sge == end)
+		return true;
+	soft_keys_lock_shared();
+	while (sge < end && (!sge->length || soft_key_translate(qp->pd, NULL, sge->lkey, sge->addr,
+						 sge->length, SOFT_ACCESS_LOCAL_READ)))
+		sge++;
+	soft_keys_unlock_shared();
+	return sge == end;
+}
+
 enum ibv_wc_status
 soft_sq_check(struct soft_qp *qp, struct soft_send *send)
 {
@@ -88,8 +104,11 @@ soft_sq_check(struct soft_qp *qp, struct soft_send *send)
 		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
 	case IBV_WR_RDMA_READ:
 		return qp->attr.max_rd_atomic ? IBV_WC_SUCCESS : IBV_WC_LOC_QP_OP_ERR;
-	default:
+	case IBV_WR_BIND_MW:
+	case IBV_WR_LOCAL_INV:
 		return IBV_WC_SUCCESS;
+	default:
+		return soft_sq_may_read(qp, send) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 	}
 }
 

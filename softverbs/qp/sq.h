@@ -42,6 +42,9 @@ soft_sq_has_begun(const struct soft_sq *sq) REQUIRES(soft_locks.send)
 /* What the peer was to pull, and has not pulled, it cannot use any more. */
 void soft_sq_revoke(struct soft_qp *qp) REQUIRES(soft_locks.send);
 
+/* Whether its keys give access to what the request sends; asked before anything is sent. */
+bool soft_sq_may_read(const struct soft_qp *qp, const struct soft_send *send) SOFT_NO_KEYS_LOCK;
+
 /* What the requester can find wrong with a request without asking the other side. */
 enum ibv_wc_status soft_sq_check(struct soft_qp *qp, struct soft_send *send)
     REQUIRES(soft_locks.send);

@@ -205,6 +205,7 @@ TEST(request__that_is_no_datagram__is_refused)
 	cq_expect_empty(a.cq);
 }
 
+/* origin: out33.U1 */
 TEST(memory__that_may_not_be_used__fails_the_side_it_belongs_to)
 {
 	struct ibv_sge sge = { (uintptr_t)a.bytes, 10, a.mr->lkey + 1 };
@@ -224,11 +225,14 @@ TEST(memory__that_may_not_be_used__fails_the_side_it_belongs_to)
 
 	datagram_side(&b);
 	side_receive(&b, 4, 0, 64);
-	wr.wr.ud.remote_qpn = b.qp->qp_num;
 	sge.lkey = a.mr->lkey + 1;
-	ck_assert_int_eq(try_send(&wr), 0);
-	cq_expect(a.cq, 5, IBV_WC_LOC_PROT_ERR);
-	cq_expect_empty(b.cq);
+	for (int i = 0; i < 3; i++) { /* to b; to a, which has no receive; to none */
+		datagram_side(&a);
+		wr.wr.ud.remote_qpn = (uint32_t[]){ b.qp->qp_num, a.qp->qp_num, 0 }[i];
+		ck_assert_int_eq(try_send(&wr), 0);
+		cq_expect(a.cq, 5, IBV_WC_LOC_PROT_ERR);
+		cq_expect_empty(b.cq);
+	}
 	ck_assert_int_eq(try_send(&wr), 0);
 	cq_expect(a.cq, 5, IBV_WC_WR_FLUSH_ERR);
 }

@@ -272,22 +272,68 @@ TEST(rdma_read__into_memory_not_writable__local_protection)
 	ibv_dereg_mr(mr);
 }
 
-TEST(send__with_a_wrong_local_key__local_protection_and_the_receive_stays)
-{
-	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey ^ 4 };
-	struct ibv_send_wr wr = { .wr_id = 1,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND },
-			   *bad;
+/* ---- memory of the request that may not be read ---- */
 
-	side_receive(&b, 5, 0, 8);
+/* What the peer would answer, of which nothing is seen. */
+enum { READY, NO_RECEIVE, SHORT_RECEIVE, IN_ERROR, DESTROYED, PEERS };
+
+static void
+request_of_unreadable_memory(enum ibv_wr_opcode opcode, struct ibv_sge first, struct ibv_sge second)
+{
+	struct ibv_sge sges[] = { first, second };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = sges,
+		.num_sge = 2,
+		.opcode = opcode,
+		.wr.rdma = { 1, 1 } }, /* no key of the peer either */
+	    *bad;
+
 	ck_assert_int_eq(ibv_post_send(a.qp, &wr, &bad), 0);
 	cq_expect(a.cq, 1, IBV_WC_LOC_PROT_ERR);
+	ck_assert_int_eq(qp_state(a.qp), IBV_QPS_ERR);
 	cq_expect_empty(b.cq);
-	side_to_error(&b);
-	cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR);
-	cq_expect_empty(b.cq);
+}
+
+/* origin: out33.U1 */
+TEST_LOOP(request__of_memory_that_may_not_be_read__fails_whatever_the_peer_would_answer, PEERS)
+{
+	static const enum ibv_wr_opcode opcodes[] = { IBV_WR_SEND, IBV_WR_SEND_WITH_IMM,
+		IBV_WR_SEND_WITH_INV, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM };
+	struct ibv_pd *pd = ibv_alloc_pd(a.context);
+	struct ibv_mr *mr = ibv_reg_mr(pd, a.bytes, SIDE_BYTES, SIDE_ACCESS);
+	const uint64_t at = (uintptr_t)a.bytes;
+	const struct ibv_sge good = { at, 8, a.mr->lkey }, bad[] = { { at, 8, a.mr->lkey ^ 4 },
+		{ at + SIDE_BYTES - 7, 8, a.mr->lkey }, { at, 8, mr->lkey } };
+
+	for (size_t i = 0; i < sizeof opcodes / sizeof *opcodes; i++) {
+		for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+			if (!b.qp)
+				side_new_qp(&b);
+			pair_connect_again(&a, &b);
+			if (_i != NO_RECEIVE)
+				side_receive(&b, 5, 0, _i == SHORT_RECEIVE ? 4 : 64);
+			if (_i == IN_ERROR) {
+				side_to_error(&b);
+				cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR);
+			} else if (_i == DESTROYED) {
+				ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+				b.qp = NULL;
+			}
+			if (k % 2)
+				request_of_unreadable_memory(opcodes[i], bad[k], good);
+			else
+				request_of_unreadable_memory(opcodes[i], good, bad[k]);
+			if (b.qp)
+				ck_assert_int_eq(
+				    qp_state(b.qp), _i == IN_ERROR ? IBV_QPS_ERR : IBV_QPS_RTS);
+			if (_i == READY) {
+				side_to_error(&b);
+				cq_expect(b.cq, 5, IBV_WC_WR_FLUSH_ERR); /* it was not taken */
+			}
+		}
+	}
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
 }
 
 TEST(send__longer_than_the_receive__length_error_and_invalid_request)

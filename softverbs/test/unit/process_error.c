@@ -38,6 +38,28 @@ TEST(rdma__beyond_the_region__both_in_error__later_requests_flushed)
 }
 
 static void
+gone(void)
+{
+	own_connect(NULL);
+	pause();
+}
+
+/* origin: out33.U1 */
+TEST(send__of_memory_that_may_not_be_read__fails_so_though_the_peer_has_ended)
+{
+	struct ibv_send_wr wr = { .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	struct ibv_sge sge;
+
+	own_begin(gone, NULL);
+	other_kill();
+	sge = (struct ibv_sge){ (uintptr_t)own.bytes, 8, own.mr->lkey ^ 4 };
+	wr.sg_list = &sge;
+	ck_assert_int_eq(ibv_post_send(own.qp, &wr, &bad), 0);
+	cq_expect(own.cq, 0, IBV_WC_LOC_PROT_ERR);
+	side_free(&own);
+}
+
+static void
 too_small(void)
 {
 	own_connect(NULL);
