@@ -47,6 +47,20 @@ rule_refuse_name(const struct soft_rule_reading *reading, const char *name)
 	    SOFT_RULE_SHOWN, name, strchr(name, '.') ? "incident" : "call that can fail");
 }
 
+/* The word with a 0 behind it; false if it can be no name. */
+static bool
+rule_read_pattern(const struct soft_rule_reading *reading, const char *word, size_t length,
+    char pattern[NAME_MAX_LENGTH])
+{
+	if (!length || length >= NAME_MAX_LENGTH)
+		return soft_rule_refuse(reading, "no name of a call has %zu characters", length);
+	memcpy(pattern, word, length);
+	pattern[length] = '\0';
+	/* fnmatch() knows more than the manual. */
+	return !strpbrk(pattern, "[]\\") ||
+	       soft_rule_refuse(reading, "only * and ? stand for parts of a name");
+}
+
 static bool
 rule_read_name(const struct soft_rule_reading *reading, const char *word, size_t length,
     struct soft_rule *rule)
@@ -54,13 +68,10 @@ rule_read_name(const struct soft_rule_reading *reading, const char *word, size_t
 	char pattern[NAME_MAX_LENGTH];
 	bool found = false;
 
-	if (!length || length >= sizeof pattern)
+	if (!length)
 		return soft_rule_refuse(reading, "a rule begins with the name of a call");
-	memcpy(pattern, word, length);
-	pattern[length] = '\0';
-	/* fnmatch() knows more than the manual. */
-	if (strpbrk(pattern, "[]\\"))
-		return soft_rule_refuse(reading, "only * and ? stand for parts of a name");
+	if (!rule_read_pattern(reading, word, length, pattern))
+		return false;
 	rule->of_incidents = strchr(pattern, '.');
 	for (enum soft_incident i = 0; rule->of_incidents && i < SOFT_INCIDENT_COUNT; i++) {
 		rule->incidents[i] = !fnmatch(pattern, soft_incidents[i].name, 0);
@@ -83,7 +94,8 @@ soft_rule_read_call(const struct soft_rule_reading *reading, const char *value, 
 
 	if (!rule->of_incidents)
 		return soft_rule_refuse(reading, "call= belongs to incidents, not to calls");
-	snprintf(pattern, sizeof pattern, "%.*s", (int)length, value);
+	if (!rule_read_pattern(reading, value, length, pattern))
+		return false;
 	for (enum soft_call call = 0; call < SOFT_CALL_COUNT; call++) {
 		rule->calls[call] |= !fnmatch(pattern, soft_call_name(call), 0);
 		found |= rule->calls[call];

@@ -720,15 +720,28 @@ wait_told(unsigned int n)
 	ck_assert_uint_eq(told_count, n);
 }
 
+/* As if the oldest send of the side had waited for a receive so much longer. */
+static void
+starve_longer(struct side *side, uint64_t milliseconds)
+{
+	struct soft_qp *qp = soft_qp_of(side->qp);
+
+	soft_qp_lock_send(qp);
+	ck_assert_int_eq(qp->sq.stall, SOFT_STALLED_RECEIVE);
+	qp->sq.starved_since -= milliseconds * SOFT_MILLISECOND;
+	soft_qp_unlock_send(qp);
+}
+
 /* origin: out33.R1 */
 TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counted)
 {
 	soft_tell_stalls_to(tell);
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
-	sleep_ms(500);
-	ck_assert_uint_eq(told_count, 0);
+	sleep_ms(200);
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 1); /* not one for each try */
+	ck_assert_uint_eq(told_count, 0);
+	starve_longer(&a, 1800);
 	wait_told(1);
 	ck_assert_uint_eq(told_of, a.qp->qp_num);
 	side_receive(&b, 10, 0, 8);
@@ -738,11 +751,13 @@ TEST(send__waits_two_seconds_for_a_receive__is_told_once_a_connection_and_counte
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 2, 0, 8);
 	/* the other direction is another queue */
 	side_post(&b, IBV_WR_SEND, IBV_SEND_SIGNALED, 3, 0, 8);
+	starve_longer(&a, 2000);
+	starve_longer(&b, 2000);
 	wait_told(2);
 	ck_assert_uint_eq(told_of, b.qp->qp_num);
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 2);
 	ck_assert_uint_eq(soft_cq_stalls(b.cq), 1);
-	sleep_ms(500);
+	sleep_ms(200);
 	ck_assert_uint_eq(told_count, 2);
 	side_receive(&b, 11, 0, 8);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
@@ -763,7 +778,8 @@ TEST(send__gets_its_receive_in_time__is_not_told)
 	ck_assert_uint_eq(soft_cq_stalls(a.cq), 0);
 	for (uint64_t i = 2; i < 6; i++) { /* together they wait longer than two seconds */
 		side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 8);
-		sleep_ms(600);
+		starve_longer(&a, 600);
+		sleep_ms(60); /* a try */
 		side_receive(&b, 10 + i, 0, 8);
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	}
@@ -783,6 +799,7 @@ TEST(send__waits_for_a_receive__a_line_on_standard_error)
 	ck_assert_ptr_nonnull(file);
 	ck_assert_int_ge(dup2(fileno(file), STDERR_FILENO), 0);
 	side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
+	starve_longer(&a, 2000);
 	for (int i = 0; i < 1000 && !strchr(said, '\n'); i++) {
 		sleep_ms(10);
 		ck_assert_int_ge(pread(fileno(file), said, sizeof said - 1, 0), 0);

@@ -253,7 +253,7 @@ TEST(datagrams__that_wait__are_flushed_by_an_error)
 
 /* How the first wait ends. */
 enum { HAS_ROOM, IS_LOST, IS_RESET, WAITS };
-#define PAUSE_MS 500 /* longer than a datagram waits */
+#define PAUSE_MS 250 /* longer than a datagram waits */
 
 static void
 end_wait(int how, int left)
@@ -291,7 +291,7 @@ TEST_LOOP(datagrams__have_waited_for_room_long_ago__wait_again, WAITS)
 	other_start(idle);
 	own_for_datagrams();
 	own_send(own_peer.qpn, DATAGRAM_MTU, 0);
-	patience_set("0.1"); /* 400 ms */
+	patience_set("0.05"); /* 200 ms */
 	other_stop();
 	left = fill_link();
 	ck_assert_int_ge(left, 16);

@@ -146,8 +146,8 @@ static const uint8_t retry_counts[] = { 0, 1, 3, 7 };
 #define RETRY_COUNTS ((int)(sizeof retry_counts / sizeof *retry_counts))
 
 /* All tries together have at least 4 s, times the factor. */
-#define FACTOR "0.2"
-#define ALL_TRIES_MS 800
+#define FACTOR "0.1"
+#define ALL_TRIES_MS 400
 
 static struct side quick;
 static int quick_door, quick_line;
@@ -248,7 +248,7 @@ TEST_LOOP(requests__never_answered__fail_after_one_period_more_than_tries, RETRY
 		frame = quick_hear();
 		quick_answer(&frame, SOFT_FRAME_ACK, 0, 0);
 		cq_expect(quick.cq, 0, IBV_WC_SUCCESS); /* there is a link, and it has room */
-		sleep_ms((int)period + 100);		/* the timer of that request has expired */
+		sleep_ms((int)period + 50);		/* the timer of that request has expired */
 		took = rnr_now();
 		quick_post(IBV_WR_RDMA_WRITE, 1, 64);
 		(void)quick_hear();
@@ -264,7 +264,7 @@ TEST_LOOP(requests__never_answered__fail_after_one_period_more_than_tries, RETRY
 }
 
 #define ANSWERS 4
-#define BETWEEN_ANSWERS_MS 300
+#define BETWEEN_ANSWERS_MS 150
 
 /* Each answer comes within the time of all tries, and all of them together take longer. */
 static bool
@@ -291,7 +291,7 @@ answer_slowly(bool read)
 		longest = rnr_now() - last > longest ? rnr_now() - last : longest;
 		last = rnr_now();
 	}
-	if (longest >= ALL_TRIES_MS - 100)
+	if (longest >= ALL_TRIES_MS - 50)
 		return false; /* the machine was busy */
 	for (uint64_t i = 0; i < (read ? 1 : ANSWERS); i++)
 		cq_expect(quick.cq, i, IBV_WC_SUCCESS);

@@ -245,7 +245,7 @@ call_and_dawdle(void)
 {
 	struct rdma_cm_id *second;
 
-	patience_set("0.5");
+	patience_set("0.2");
 	other_hear(&port, sizeof port);
 	channel = cm_channel();
 	begin_call();
@@ -253,7 +253,7 @@ call_and_dawdle(void)
 	second = id;
 	begin_call();
 	other_meet(); /* the first is accepted */
-	sleep_ms(4500);
+	sleep_ms(1800);
 	for (int i = 0; i < 2; i++) {
 		struct rdma_cm_event *event = cm_next(channel, RDMA_CM_EVENT_ESTABLISHED);
 
@@ -270,7 +270,7 @@ TEST(consumers_take_their_time__are_waited_for)
 {
 	struct rdma_cm_id *first, *second;
 
-	patience_set("0.5");
+	patience_set("0.2"); /* 1.2 s */
 	other_start(call_and_dawdle);
 	open_listener();
 	first = expect_request();
@@ -278,7 +278,7 @@ TEST(consumers_take_their_time__are_waited_for)
 	second = expect_request();
 	accept_child(first);
 	other_meet();
-	sleep_ms(4500);
+	sleep_ms(1800);
 	accept_child(second);
 	for (int i = 0; i < 2; i++) {
 		struct rdma_cm_event *event = cm_next(channel, RDMA_CM_EVENT_ESTABLISHED);
