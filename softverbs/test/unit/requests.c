@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 
 #include "line.h"
+#include "starve.h"
 #include "story.h"
 
 #include <sys/resource.h>
@@ -274,6 +275,31 @@ TEST(request__of_segments_that_are_not_there__fails_when_it_is_its_turn)
 	cq_expect(a.cq, second.wr_id, IBV_WC_SUCCESS);
 	cq_expect(a.cq, third.wr_id, IBV_WC_LOC_PROT_ERR);
 	expect_no_frame();
+}
+
+/* The kernel takes a part of a frame, with its segments, and later the rest: at each byte. */
+/* origin: out33.U7 */
+TEST(frame__written_in_two_parts__is_whole)
+{
+	struct ibv_sge parts[3] = { bytes_at(0, 10), bytes_at(100, 20), bytes_at(200, 30) };
+	struct soft_frame frame = { .length = 0 };
+	struct ibv_send_wr wr;
+
+	connect_side();
+	for (size_t cut = 0; cut < sizeof frame + 60; cut++) { /* 0: all, on a new link */
+		starve_cut = cut;
+		wr = request(IBV_WR_RDMA_WRITE, 0, parts);
+		wr.num_sge = 3;
+		post(&wr);
+		ck_assert_uint_eq(starve_cut, 0);
+		frame = hear();
+		ck_assert_uint_eq(frame.length, 60);
+		ck_assert_int_eq(memcmp(data, a.bytes, 10), 0);
+		ck_assert_int_eq(memcmp(data + 10, a.bytes + 100, 20), 0);
+		ck_assert_int_eq(memcmp(data + 30, a.bytes + 200, 30), 0);
+		say(answer_to(&frame, SOFT_FRAME_ACK), 0);
+		cq_expect(a.cq, wr.wr_id, IBV_WC_SUCCESS);
+	}
 }
 
 /* Behind a read: what has a fence waits for its data, and nothing else does. */

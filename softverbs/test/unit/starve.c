@@ -53,6 +53,7 @@ _Thread_local int starve_failed;
 const char *starve_failing;
 void (*_Atomic starve_before_read)(pid_t pid);
 atomic_int starve_accept;
+atomic_size_t starve_cut;
 
 #define is_starved(error) is_starved_at(error, __func__)
 static bool
@@ -291,9 +292,33 @@ __wrap_fcntl(int fd, int command, ...)
 	return __real_fcntl(fd, command, arg);
 }
 
+/* The message without the bytes behind the first so many, of which it has more; or itself. */
+static const struct msghdr *
+cut_message(const struct msghdr *whole, struct msghdr *part, struct iovec *iov, size_t most)
+{
+	const size_t room = starve_cut;
+	size_t left = room;
+
+	for (size_t i = 0; i < whole->msg_iovlen && i < most; i++) {
+		iov[i] = whole->msg_iov[i];
+		if (iov[i].iov_len > left) {
+			starve_cut = 0;
+			iov[i].iov_len = left;
+			*part = *whole;
+			part->msg_iov = iov;
+			part->msg_iovlen = i + 1;
+			return part;
+		}
+		left -= iov[i].iov_len;
+	}
+	return whole;
+}
+
 long
 __wrap_syscall(long number, ...)
 {
+	struct msghdr part;
+	struct iovec iov[64];
 	void (*before_read)(pid_t pid) = starve_before_read;
 	long arg[6];
 	va_list ap;
@@ -304,6 +329,8 @@ __wrap_syscall(long number, ...)
 	va_end(ap);
 	if (number == SYS_process_vm_readv && before_read)
 		before_read((pid_t)arg[0]);
+	if (number == SYS_sendmsg && starve_cut)
+		arg[1] = (long)cut_message((const struct msghdr *)arg[1], &part, iov, 64);
 	if (number == SYS_socket && is_starved(EMFILE))
 		return -1;
 	return __real_syscall(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);

@@ -20,6 +20,9 @@ extern const char *starve_failing;
 /* Called before another process, or this one, is read; it may take its time. */
 extern void (*_Atomic starve_before_read)(pid_t pid);
 
+/* The next sendmsg(2) of more bytes than this sends so many of them; 0: all. */
+extern atomic_size_t starve_cut;
+
 /* The next call that accepts a connection fails with that errno; 0: none. */
 extern atomic_int starve_accept;
 

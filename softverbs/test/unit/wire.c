@@ -234,7 +234,7 @@ no_opcode(struct soft_frame *f)
 static void
 no_type(struct soft_frame *f)
 {
-	f->type = 8;
+	f->type = SOFT_FRAME_PULLED + 1;
 }
 
 static void
@@ -420,6 +420,61 @@ TEST(message_of_another_epoch__goes_on__is_of_no_connection)
 	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
 	say_half(0, 1, SOFT_FRAME_LAST, 'b');
 	wire_expect_nak(0, SOFT_NAK_NOT_CONNECTED);
+}
+
+/* The second part of a write of 128 bytes, of which the first has brought 64. */
+static const struct {
+	uint32_t length, total;
+	uint8_t opcode, flags;
+} parts[] = {
+	{ 32, 128, IBV_WR_RDMA_WRITE, SOFT_FRAME_LAST },
+	{ 65, 128, IBV_WR_RDMA_WRITE, SOFT_FRAME_LAST },
+	{ 64, 128, IBV_WR_RDMA_WRITE, 0 },
+	{ 65, 128, IBV_WR_RDMA_WRITE, 0 },
+	{ 0, 128, IBV_WR_RDMA_WRITE, 0 },
+	{ 64, 127, IBV_WR_RDMA_WRITE, SOFT_FRAME_LAST },
+	{ 65, 129, IBV_WR_RDMA_WRITE, SOFT_FRAME_LAST },
+	{ 64, 128, IBV_WR_RDMA_WRITE_WITH_IMM, SOFT_FRAME_LAST },
+	{ 64, 128, IBV_WR_SEND, SOFT_FRAME_LAST },
+};
+
+/* origin: out33.U6 */
+TEST_LOOP(second_part__that_does_not_fit_to_the_first__ends_the_link_and_is_not_stored,
+    sizeof parts / sizeof *parts)
+{
+	const char *memory = wire_big->addr, before = memory[64];
+	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, 0, parts[_i].total);
+	char data[128];
+
+	say_half(0, 0, SOFT_FRAME_FIRST, 'a');
+	memset(data, 'b', sizeof data);
+	frame.length = parts[_i].length;
+	frame.opcode = parts[_i].opcode;
+	frame.flags = parts[_i].flags;
+	wire_say(&frame, data);
+	wire_expect_hung_up();
+	ck_assert_int_eq(memory[63], 'a');
+	ck_assert_int_eq(memory[64], before);
+}
+
+/* A process speaks of its own queue pairs to ours: requests, datagrams and what it has pulled. */
+/* origin: out33.U6 */
+TEST_LOOP(frame__between_other_processes__ends_the_link, 5)
+{
+	struct soft_frame frame = wire_request(IBV_WR_RDMA_WRITE, 0, 8);
+
+	if (_i > 1)
+		frame =
+		    (struct soft_frame){ .type = _i == 4 ? SOFT_FRAME_DATAGRAM : SOFT_FRAME_PULLED,
+			    .opcode = _i == 4 ? IBV_WR_SEND : SOFT_PULLED,
+			    .qpn = frame.qpn,
+			    .from = frame.from };
+	if (_i % 2)
+		frame.qpn += 1u << 14;
+	else
+		frame.from += 1u << 14;
+	wire_say(&frame, "8 bytes");
+	wire_expect_hung_up();
 }
 
 static void

@@ -297,7 +297,7 @@ class Programs:
         inside = {line for line in self.every_line[path] if first < line <= last}
         here = max((line for line in inside if line <= n), default=None)
         quick = lambda tests: sorted(tests, key=lambda t: (self.names.index(t.split()[0]) > 0, self.tests[t]))
-        if not inside:
+        if here is None:  # a table, which has no block
             return quick(t for t in self.tests if path in self.passed[t])
         near = [t for t in self.tests if here in self.passed[t].get(path, ())]
         far = [t for t in self.tests if inside & self.passed[t].get(path, set()) and t not in set(near)]

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * id_state -- which call an rdma id takes in which of its states
+ *
+ * A call in a wrong state fails with EINVAL, as in drivers/infiniband/core/cma.c; an accept of what
+ * has ended with ECONNRESET.  Each call is made on an id that is new.
+ */
+#include "story.h"
+
+static struct rdma_event_channel *server, *client;
+static struct rdma_cm_id *listener, *active, *passive, *fresh;
+static struct ibv_cq *cq;
+static uint16_t port;
+
+static struct rdma_conn_param
+usual(void)
+{
+	return (struct rdma_conn_param){ .responder_resources = 1,
+		.initiator_depth = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7 };
+}
+
+static void
+setup(void)
+{
+	server = cm_channel();
+	client = cm_channel();
+	listener = cm_listen(server, &port);
+	active = cm_resolved(client, port);
+	cq = ibv_create_cq(active->verbs, 64, NULL, NULL, 0);
+	cm_qp(active, cq);
+}
+
+/* What was not read goes with its id; a request that was not read has an id of its own. */
+static void
+drop(void)
+{
+	cm_forget(&active);
+	cm_forget(&passive);
+	cm_forget(&fresh);
+	cm_forget(&listener);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	rdma_destroy_event_channel(server);
+	rdma_destroy_event_channel(client);
+}
+
+/* ---- the states ---- */
+
+static struct rdma_cm_id *
+idle(void)
+{
+	ck_assert_int_eq(rdma_create_id(client, &fresh, NULL, RDMA_PS_TCP), 0);
+	return fresh;
+}
+
+static struct rdma_cm_id *
+bound(void)
+{
+	struct sockaddr_in here = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	idle();
+	ck_assert_int_eq(rdma_bind_addr(fresh, (struct sockaddr *)&here), 0);
+	return fresh;
+}
+
+static struct rdma_cm_id *
+listening(void)
+{
+	return listener;
+}
+
+static struct rdma_cm_id *
+address_resolved(void)
+{
+	struct sockaddr_in there = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	idle();
+	ck_assert_int_eq(rdma_resolve_addr(fresh, NULL, (struct sockaddr *)&there, 1000), 0);
+	cm_expect(client, RDMA_CM_EVENT_ADDR_RESOLVED, fresh);
+	return fresh;
+}
+
+static struct rdma_cm_id *
+route_resolved(void)
+{
+	return active;
+}
+
+static struct rdma_cm_id *
+requested(void)
+{
+	struct rdma_conn_param p = usual();
+	struct rdma_cm_event *event;
+
+	ck_assert_int_eq(rdma_connect(active, &p), 0);
+	event = cm_next(server, RDMA_CM_EVENT_CONNECT_REQUEST);
+	passive = event->id;
+	ck_assert_int_eq(rdma_ack_cm_event(event), 0);
+	cm_qp(passive, cq);
+	return passive;
+}
+
+static struct rdma_cm_id *
+requesting(void)
+{
+	requested();
+	return active;
+}
+
+/* The caller has not read the answer. */
+static struct rdma_cm_id *
+answered(void)
+{
+	struct rdma_conn_param p = usual();
+
+	requested();
+	ck_assert_int_eq(rdma_accept(passive, &p), 0);
+	return passive;
+}
+
+static struct rdma_cm_id *
+established_here(void)
+{
+	answered();
+	cm_expect(client, RDMA_CM_EVENT_ESTABLISHED, active);
+	cm_expect(server, RDMA_CM_EVENT_ESTABLISHED, passive);
+	return passive;
+}
+
+static struct rdma_cm_id *
+established_there(void)
+{
+	established_here();
+	return active;
+}
+
+static struct rdma_cm_id *
+disconnected(void)
+{
+	established_here();
+	ck_assert_int_eq(rdma_disconnect(passive), 0);
+	cm_expect(client, RDMA_CM_EVENT_DISCONNECTED, active);
+	cm_expect(server, RDMA_CM_EVENT_DISCONNECTED, passive);
+	return passive;
+}
+
+/* By its peer. */
+static struct rdma_cm_id *
+disconnected_there(void)
+{
+	disconnected();
+	return active;
+}
+
+static struct rdma_cm_id *
+rejecting(void)
+{
+	requested();
+	ck_assert_int_eq(rdma_reject(passive, NULL, 0), 0);
+	return passive;
+}
+
+static struct rdma_cm_id *
+rejected(void)
+{
+	rejecting();
+	cm_expect(client, RDMA_CM_EVENT_REJECTED, active);
+	return active;
+}
+
+/* The caller has gone. */
+static struct rdma_cm_id *
+abandoned(void)
+{
+	requested();
+	cm_forget(&active);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	return passive;
+}
+
+/* ---- the calls ---- */
+
+static int
+bind_it(struct rdma_cm_id *id)
+{
+	struct sockaddr_in here = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	return rdma_bind_addr(id, (struct sockaddr *)&here);
+}
+
+static int
+resolve_it(struct rdma_cm_id *id)
+{
+	struct sockaddr_in there = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&there, 1000);
+}
+
+static int
+route_it(struct rdma_cm_id *id)
+{
+	return rdma_resolve_route(id, 1000);
+}
+
+static int
+listen_it(struct rdma_cm_id *id)
+{
+	return rdma_listen(id, 1);
+}
+
+static int
+connect_it(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param p = usual();
+
+	return rdma_connect(id, &p);
+}
+
+static int
+accept_it(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param p = usual();
+
+	return rdma_accept(id, &p);
+}
+
+static int
+reject_it(struct rdma_cm_id *id)
+{
+	return rdma_reject(id, NULL, 0);
+}
+
+static int
+notify_it(struct rdma_cm_id *id)
+{
+	return rdma_notify(id, IBV_EVENT_COMM_EST);
+}
+
+static int
+establish_it(struct rdma_cm_id *id)
+{
+	return rdma_establish(id);
+}
+
+static int
+disconnect_it(struct rdma_cm_id *id)
+{
+	return rdma_disconnect(id);
+}
+
+static int (*const calls[])(struct rdma_cm_id *id) = { bind_it, resolve_it, route_it, listen_it,
+	connect_it, accept_it, reject_it, notify_it, establish_it, disconnect_it };
+#define CALLS (sizeof calls / sizeof *calls)
+
+static const struct {
+	const char *name;
+	struct rdma_cm_id *(*enter)(void);
+	/* Of the calls: "." succeeds, I EINVAL, C EISCONN, R ECONNRESET. */
+	const char *results;
+} states[] = {
+	{ "idle", idle, "..I.IIIIII" },
+	{ "bound", bound, "I.I.IIIIII" },
+	{ "listening", listening, "IIIIIIIIII" },
+	{ "address resolved", address_resolved, "II.IIIIIII" },
+	{ "route resolved", route_resolved, "IIII.IIIII" },
+	{ "requesting", requesting, "IIIIIIIII." },
+	{ "requested", requested, "IIIII..II." },
+	{ "answered", answered, "IIIIIII.I." },
+	{ "established here", established_here, "IIIIIIICI." },
+	{ "established there", established_there, "IIIIIIICI." },
+	{ "disconnected", disconnected, "IIIIIR.II." },
+	{ "disconnected there", disconnected_there, "IIIIIR.II." },
+	{ "rejecting", rejecting, "IIIIIRIII." },
+	{ "rejected", rejected, "IIIIIR.II." },
+	{ "abandoned", abandoned, "IIIIIR.II." },
+};
+#define STATES ((int)(sizeof states / sizeof *states))
+
+static char
+letter(int r)
+{
+	if (!r)
+		return '.';
+	ck_assert_int_eq(r, -1);
+	switch (errno) {
+	case EINVAL:
+		return 'I';
+	case EISCONN:
+		return 'C';
+	case ECONNRESET:
+		return 'R';
+	default:
+		return '?';
+	}
+}
+
+CASE("soft-id-state:calls");
+
+/* origin: out33.U4 */
+TEST_LOOP(id__each_call_in_each_state__is_taken_or_has_its_errno, STATES)
+{
+	char found[CALLS + 1] = "";
+
+	for (size_t i = 0; i < CALLS; i++) {
+		setup();
+		errno = 0;
+		found[i] = letter(calls[i](states[_i].enter()));
+		drop();
+	}
+	ck_assert_msg(!strcmp(found, states[_i].results), "%s: %s, expected %s", states[_i].name,
+	    found, states[_i].results);
+}
