@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fired -- how the faults that have fired are recorded; rules that last no time */
+/* record -- how the faults that have fired are recorded; rules that last no time */
 #include "story.h"
 
 #include "softverbs/fault/fault.h"
@@ -18,7 +18,7 @@ is_read(const char *text, const char *reason)
 	return read;
 }
 
-CASE("soft-fired:fired");
+CASE("soft-record:record");
 
 /* origin: out33.W9 */
 TEST(rule__that_lasts_no_time__is_refused)

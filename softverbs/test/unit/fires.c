@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fires -- which calls fail by rules of faults, and what incidents do to a connection
+ *
+ * The rules are read when the library is loaded: each line of the table is played by this program,
+ * started anew.
+ */
+#include "story.h"
+
+#include <endian.h>
+#include <stdarg.h>
+#include <sys/wait.h>
+
+#define LINE "SOFT_FIRES_LINE" /* which one, in the environment of the program that plays it */
+
+/*
+ * The calls; the statuses of the completions and the asynchronous events of both sides; the state,
+ * the LID, that of the subnet manager, the partition key and a byte of the prefix of a port.
+ */
+#define NONE ".......... .......... ; "
+#define DONE "a 0 0 0 0 0 0 0; b 0 0 0, events, events"
+#define PORT "; port 4 1 1 ffff 80"
+
+static const struct {
+	const char *rules, *found;
+} lines[] = {
+	{ "none", NONE DONE PORT },
+	{ "ibv_query_gid",
+	    "EEEEEEEEEE EEEEEEEEEE ; a 0 0 0 0 0 0 0; b 0 0 0, events, events; no port" },
+	{ "ibv_query_gid:nth=3", "..E....... .......... ; " DONE PORT },
+	{ "ibv_query_gid:each=4", "...E...E.. .E...E...E ; " DONE PORT },
+	{ "ibv_query_gid:each=4:device=soft1:errno=EINVAL", ".......... ...I...I.. ; " DONE PORT },
+	{ "ibv_query_gid:nth=2,ibv_query_gid:nth=4:errno=EINVAL,ibv_query_gid:nth=4",
+	    ".E.I...... .......... ; " DONE PORT },
+	{ "ibv_query_gid:p=0", NONE DONE PORT },
+	{ "ibv_query_gid:p=1",
+	    "EEEEEEEEEE EEEEEEEEEE ; a 0 0 0 0 0 0 0; b 0 0 0, events, events; no port" },
+	{ "ibv_query_gid:p=0.5",
+	    ".EE...EE.. EEE..EE.E. ; a 0 0 0 0 0 0 0; b 0 0 0, events, events; no port" },
+	{ "ibv_query_gid:from=1000", NONE DONE PORT },
+	{ "ibv_query_gid:from=0.000000001",
+	    "EEEEEEEEEE EEEEEEEEEE ; a 0 0 0 0 0 0 0; b 0 0 0, events, events; no port" },
+	{ "ibv_query_gid:process=1:nth=1", "E......... .......... ; " DONE PORT },
+	{ "ibv_query_gid:process=2", NONE DONE PORT },
+	{ "ibv_query_gid:device=soft2", NONE DONE PORT },
+	{ "event.cq_err:call=ibv_query_gid:nth=5", NONE "a dead; b, events 0 1 16, events" PORT },
+	{ "event.cq_err:call=ibv_query_gid:nth=5:of=2",
+	    NONE "a 0 0 0 0 12 5 5; b dead, events 16, events 0 1 16" PORT },
+	{ "event.cq_err:call=ibv_query_gid:nth=5:of=3", NONE DONE PORT },
+	{ "event.qp_fatal:call=ibv_query_gid:nth=5",
+	    NONE "a 5 5 5 5 5 5 5; b, events 1 16, events" PORT },
+	{ "event.qp_fatal:call=ibv_query_gid:nth=5:of=2",
+	    NONE "a 12 5 5 5 5 5 5; b, events 16, events 1 16" PORT },
+	{ "event.qp_req_err:call=ibv_query_gid:nth=5",
+	    NONE "a 5 5 5 5 5 5 5; b, events 2 16, events" PORT },
+	{ "event.qp_access_err:call=ibv_query_gid:nth=5",
+	    NONE "a 5 5 5 5 5 5 5; b, events 3 16, events" PORT },
+	{ "event.path_mig:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 6, events" PORT },
+	{ "event.path_mig:call=ibv_query_gid:each=5:device=soft1",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 6, events" PORT },
+	{ "event.path_mig_err:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 7, events" PORT },
+	{ "event.srq_err:call=ibv_query_gid:nth=5",
+	    NONE "a 5 5 5 5 5 5 5; b, events 14 16, events" PORT },
+	{ "event.port_err:call=ibv_query_gid:nth=5",
+	    NONE "a 12 5 5 5 5 5 5; b, events 10 16, events 10; port 1 1 1 ffff 80" },
+	{ "event.port_active:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 9, events 9" PORT },
+	{ "event.lid_change:call=ibv_query_gid:nth=5",
+	    NONE "a 12 5 5 5 5 5 5; b, events 11 16, events 11; port 4 2 1 ffff 80" },
+	{ "event.gid_change:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 18, events 18; port 4 1 1 ffff c0" },
+	{ "event.pkey_change:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 12, events 12; port 4 1 1 8001 80" },
+	{ "event.sm_change:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 13, events 13; port 4 1 2 ffff 80" },
+	{ "event.client_reregister:call=ibv_query_gid:nth=5",
+	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 17, events 17" PORT },
+	{ "event.device_fatal:call=ibv_query_gid:nth=20",
+	    ".......... .........E ; a 5 5 5 5 5 5 5; b, events 8 16, events 8 16; no port" },
+	{ "completion.rdma_write:nth=2", NONE "a 0 12 5 5 5 5 5; b, events 16, events" PORT },
+	{ "completion.rdma_write:nth=2:status=REM_ACCESS_ERR",
+	    NONE "a 0 10 5 5 5 5 5; b, events 16, events 3 16" PORT },
+	{ "completion.send:nth=3:status=LOC_PROT_ERR",
+	    NONE "a 0 0 0 0 0 4 5; b 0 0, events 16, events" PORT },
+	{ "completion.send:nth=2:status=REM_INV_REQ_ERR",
+	    NONE "a 0 0 0 0 9 5 5; b 0 1, events 16, events 16" PORT },
+	{ "completion.rdma_read:status=FATAL_ERR",
+	    NONE "a 0 0 0 0 0 0 19; b 0 0 0, events 16, events" PORT },
+	{ "completion.recv:nth=2", NONE "a 0 0 0 0 11 5 5; b 0 4, events 16, events 16" PORT },
+	{ "completion.recv:nth=2:status=LOC_LEN_ERR",
+	    NONE "a 0 0 0 0 9 5 5; b 0 1, events 16, events 16" PORT },
+};
+#define LINES ((int)(sizeof lines / sizeof *lines))
+
+static char said[4096];
+
+static __attribute__((format(printf, 1, 2))) void
+say(const char *format, ...)
+{
+	const size_t length = strlen(said);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(said + length, sizeof said - length, format, arguments);
+	va_end(arguments);
+}
+
+/* Ten calls: "." succeeds, E fails with EIO, I with EINVAL. */
+static void
+ask(struct ibv_context *context)
+{
+	union ibv_gid gid;
+
+	for (int i = 0; i < 10; i++)
+		say("%s", !ibv_query_gid(context, 1, 0, &gid) ? "." :
+			  errno == EIO			      ? "E" :
+			  errno == EINVAL		      ? "I" :
+								"?");
+	say(" ");
+}
+
+static void
+say_completions(const char *whose, struct ibv_cq *cq, int most, bool wait)
+{
+	struct ibv_wc wc;
+	int n = 0;
+
+	say("; %s", whose);
+	for (int i = 0; i < most && n >= 0; i++) {
+		do /* retries take time */
+			n = ibv_poll_cq(cq, 1, &wc);
+		while (!n && wait && !usleep(100));
+		if (n > 0)
+			say(" %d", wc.status);
+	}
+	if (n < 0)
+		say(" dead");
+}
+
+static void
+say_events(struct side *side)
+{
+	struct ibv_async_event event;
+
+	say(", events");
+	while (async_ready(side->context)) {
+		ck_assert_int_eq(ibv_get_async_event(side->context, &event), 0);
+		say(" %d", event.event_type);
+		ibv_ack_async_event(&event);
+	}
+}
+
+static void
+say_port(struct ibv_context *context)
+{
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	__be16 pkey = 0;
+
+	if (verbs_get_ctx(context)->query_port(context, 1, &port, sizeof port) ||
+	    ibv_query_pkey(context, 1, 0, &pkey) || ibv_query_gid(context, 1, 0, &gid)) {
+		say("; no port");
+		return;
+	}
+	say("; port %d %u %u %x %x", port.state, port.lid, port.sm_lid, be16toh(pkey), gid.raw[1]);
+}
+
+/* Asks two devices, and sends three writes, three sends and a read. */
+static void
+play(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *second = ibv_open_device(list[1]);
+	struct side a, b;
+
+	ibv_free_device_list(list);
+	pair_make(&a, &b, &(struct side_options){ .srq = 8 });
+	for (uint64_t i = 0; i < 3; i++) {
+		struct ibv_sge sge = { (uintptr_t)b.bytes, 64, b.mr->lkey };
+		struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+		ck_assert_int_eq(ibv_post_srq_recv(b.srq, &wr, &bad), 0);
+	}
+	ask(a.context);
+	ask(second);
+	for (uint64_t i = 0; i < 3; i++)
+		side_rdma(&a, &b, IBV_WR_RDMA_WRITE, i, 0, 4096, 8);
+	for (uint64_t i = 0; i < 3; i++)
+		side_post(&a, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 8);
+	side_rdma(&a, &b, IBV_WR_RDMA_READ, 4, 0, 4096, 8);
+	say_completions("a", a.cq, 7, true);
+	say_completions("b", b.cq, 3, false);
+	say_events(&a);
+	say_events(&b);
+	say_port(a.context);
+	ck_assert_int_eq(write(atoi(getenv("SOFT_FIRES_TO")), said, strlen(said)), strlen(said));
+	_exit(0);
+}
+
+static void
+start(int line, int to)
+{
+	char number[16];
+
+	sprintf(number, "%d", line);
+	setenv(LINE, number, 1);
+	sprintf(number, "%d", to);
+	setenv("SOFT_FIRES_TO", number, 1);
+	setenv("SOFTVERBS_TOPOLOGY", "2", 1);
+	setenv("SOFTVERBS_FAULTS", lines[line].rules, 1);
+	setenv("CK_FORK", "no", 1);
+	freopen("/dev/null", "w", stdout); /* its lines are no lines of this program */
+	freopen("/dev/null", "w", stderr);
+	execl("/proc/self/exe", "test-soft", "rules__of_each_kind__fire_so", (char *)NULL);
+	_exit(1);
+}
+
+CASE("soft-fires:rules");
+
+/* origin: out33.U8 */
+TEST(rules__of_each_kind__fire_so)
+{
+	int ends[LINES][2], status;
+	char found[4096];
+	size_t length;
+	pid_t pid[LINES];
+	ssize_t n;
+
+	if (getenv(LINE))
+		play();
+	for (int i = 0; i < LINES; i++) {
+		ck_assert_int_eq(pipe(ends[i]), 0);
+		pid[i] = fork();
+		ck_assert_int_ge(pid[i], 0);
+		if (!pid[i])
+			start(i, ends[i][1]);
+		close(ends[i][1]);
+	}
+	for (int i = 0; i < LINES; i++) {
+		length = 0;
+		while ((n = read(ends[i][0], found + length, sizeof found - 1 - length)) > 0)
+			length += (size_t)n;
+		found[length] = '\0';
+		close(ends[i][0]);
+		ck_assert_int_eq(waitpid(pid[i], &status, 0), pid[i]);
+		ck_assert_msg(!strcmp(found, lines[i].found), "%s:\n%s\n%s", lines[i].rules, found,
+		    lines[i].found);
+	}
+}
