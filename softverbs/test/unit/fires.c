@@ -9,9 +9,15 @@
 
 #include <endian.h>
 #include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
-#define LINE "SOFT_FIRES_LINE" /* which one, in the environment of the program that plays it */
+#include "softverbs/device/names.h"
+#include "softverbs/device/slot.h"
+
+/* In the environment of the program that plays: the descriptor it writes to. */
+#define TO "SOFT_FIRES_TO"
 
 /*
  * The calls; the statuses of the completions and the asynchronous events of both sides; the state,
@@ -167,6 +173,15 @@ say_port(struct ibv_context *context)
 	say("; port %d %u %u %x %x", port.state, port.lid, port.sm_lid, be16toh(pkey), gid.raw[1]);
 }
 
+static void
+finish(void)
+{
+	const ssize_t length = (ssize_t)strlen(said);
+
+	ck_assert_int_eq(write(atoi(getenv(TO)), said, (size_t)length), length);
+	_exit(0);
+}
+
 /* Asks two devices, and sends three writes, three sends and a read. */
 static void
 play(void)
@@ -195,26 +210,59 @@ play(void)
 	say_events(&a);
 	say_events(&b);
 	say_port(a.context);
-	ck_assert_int_eq(write(atoi(getenv("SOFT_FIRES_TO")), said, strlen(said)), strlen(said));
-	_exit(0);
+	finish();
+}
+
+/* The program anew, with the rules; it says what it found to a descriptor. */
+static void
+start(const char *test, const char *rules, int to)
+{
+	char number[16], self[4096];
+	const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (length < 0)
+		_exit(1);
+	self[length] = '\0';
+	sprintf(number, "%d", to);
+	setenv(TO, number, 1);
+	setenv("SOFTVERBS_TOPOLOGY", "2", 1);
+	setenv("SOFTVERBS_FAULTS", rules, 1);
+	setenv("CK_FORK", "no", 1);
+	if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
+		_exit(1);
+	execl(self, "test-soft", test, (char *)NULL);
+	_exit(1);
+}
+
+static pid_t
+begin(const char *test, const char *rules, int *from)
+{
+	int ends[2];
+	pid_t pid;
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (!pid)
+		start(test, rules, ends[1]);
+	close(ends[1]);
+	*from = ends[0];
+	return pid;
 }
 
 static void
-start(int line, int to)
+expect_found(pid_t pid, int from, const char *rules, const char *want)
 {
-	char number[16];
+	char found[sizeof said];
+	size_t length = 0;
+	ssize_t n;
 
-	sprintf(number, "%d", line);
-	setenv(LINE, number, 1);
-	sprintf(number, "%d", to);
-	setenv("SOFT_FIRES_TO", number, 1);
-	setenv("SOFTVERBS_TOPOLOGY", "2", 1);
-	setenv("SOFTVERBS_FAULTS", lines[line].rules, 1);
-	setenv("CK_FORK", "no", 1);
-	freopen("/dev/null", "w", stdout); /* its lines are no lines of this program */
-	freopen("/dev/null", "w", stderr);
-	execl("/proc/self/exe", "test-soft", "rules__of_each_kind__fire_so", (char *)NULL);
-	_exit(1);
+	while ((n = read(from, found + length, sizeof found - 1 - length)) > 0)
+		length += (size_t)n;
+	found[length] = '\0';
+	close(from);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_msg(!strcmp(found, want), "%s:\n%s\n%s", rules, found, want);
 }
 
 CASE("soft-fires:rules");
@@ -222,30 +270,80 @@ CASE("soft-fires:rules");
 /* origin: out33.U8 */
 TEST(rules__of_each_kind__fire_so)
 {
-	int ends[LINES][2], status;
-	char found[4096];
-	size_t length;
 	pid_t pid[LINES];
+	int from[LINES];
+
+	if (getenv(TO))
+		play();
+	for (int i = 0; i < LINES; i++)
+		pid[i] = begin("rules__of_each_kind__fire_so", lines[i].rules, &from[i]);
+	for (int i = 0; i < LINES; i++)
+		expect_found(pid[i], from[i], lines[i].rules, lines[i].found);
+}
+
+/* ---- requests of softverbs-ctl ---- */
+
+/* On a connection of its own; the answer, up to its end. */
+static void
+request(const char *words, size_t length)
+{
+	const int line = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	char answer[32768];
+	socklen_t size = soft_name_control_address(&address, soft_slot_number());
 	ssize_t n;
 
-	if (getenv(LINE))
-		play();
-	for (int i = 0; i < LINES; i++) {
-		ck_assert_int_eq(pipe(ends[i]), 0);
-		pid[i] = fork();
-		ck_assert_int_ge(pid[i], 0);
-		if (!pid[i])
-			start(i, ends[i][1]);
-		close(ends[i][1]);
-	}
-	for (int i = 0; i < LINES; i++) {
-		length = 0;
-		while ((n = read(ends[i][0], found + length, sizeof found - 1 - length)) > 0)
-			length += (size_t)n;
-		found[length] = '\0';
-		close(ends[i][0]);
-		ck_assert_int_eq(waitpid(pid[i], &status, 0), pid[i]);
-		ck_assert_msg(!strcmp(found, lines[i].found), "%s:\n%s\n%s", lines[i].rules, found,
-		    lines[i].found);
-	}
+	ck_assert_int_eq(connect(line, (struct sockaddr *)&address, size), 0);
+	ck_assert_int_eq(send(line, words, length, 0), (ssize_t)length);
+	n = recv(line, answer, sizeof answer - 1, 0);
+	ck_assert_int_ge(n, 0);
+	answer[n] = '\0';
+	if (strstr(words, "dump") && *answer == '+')
+		say("+%d;", (size_t)n == strcspn(answer, "\n") + 1 + strtoul(answer + 1, NULL, 10));
+	else
+		say("%s;", answer);
+	close(line);
+}
+
+static void
+play_requests(void)
+{
+	static const char *const words[] = { "no line", "\nfrob", "0\ndump", "\ndump",
+		"test-soft\ndump", "\ndo ibv_query_gid", "\ndo ibv_query_gid:nth=1",
+		"\ndo event.path_mig", "\ndo event.srq_limit_reached", "\ndo completion.send" };
+	static char long_words[4096];
+	struct side a, b;
+
+	pair_make(&a, &b, NULL);
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		request(words[i], strlen(words[i]));
+	memset(long_words, 'x', sizeof long_words - 1);
+	request(long_words, sizeof long_words - 1);
+	request(long_words, sizeof long_words);
+	ask(a.context);
+	side_receive(&b, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	say_completions("a", a.cq, 1, true);
+	say_events(&a);
+	finish();
+}
+
+/* origin: out33.U8 */
+TEST(requests_of_softverbs_ctl__have_these_answers)
+{
+	int from;
+	pid_t pid;
+
+	if (getenv(TO))
+		play_requests();
+	setenv("SOFTVERBS_CONTROL", "1", 1);
+	pid = begin("requests_of_softverbs_ctl__have_these_answers", "none", &from);
+	expect_found(pid, from, "requests",
+	    "-11\nno request\n;-39\nthe request is neither \"dump\" nor \"do\"\n;=0\n;+1;+1;+0\n;"
+	    "-116\nibv_query_gid:nth=1: it holds now, or for the next one, in this process: no "
+	    "at=, "
+	    "nth=, each=, p=, from= or process=\n;"
+	    "+0\n;-41\nthere is nothing that it could happen to\n;+0\n;"
+	    "-11\nno request\n;;" /* one that is too long has none */
+	    "E......... ; a 12, events 6");
 }
