@@ -287,7 +287,6 @@ adversary_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 
 const struct soft_personality soft_adversary = {
 	.name = "adversary",
-	.timed = true,
 	.on_entry = adversary_on_entry,
 	.on_arm = adversary_on_arm,
 	.on_timer = adversary_on_timer,

@@ -3,7 +3,6 @@
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/device.h"
 #include "softverbs/wire/input.h"
-#include "softverbs/device/runtime.h"
 #include "softverbs/fault/fault.h"
 #include "softverbs/soft_arm.h"
 
@@ -316,10 +315,6 @@ soft_cq_create(struct ibv_context *context, const struct ibv_cq_init_attr_ex *in
 		r = soft_context_get(ctx);
 	if (r)
 		goto fail;
-	if (ctx->personality->timed)
-		r = soft_runtime_start();
-	if (r)
-		goto put_context;
 	r = soft_context_count(&ctx->cqs, soft_limits(context)->max_cq);
 	if (r)
 		goto put_context;

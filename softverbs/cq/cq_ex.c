@@ -231,6 +231,7 @@ soft_cq_modify(struct ibv_cq *ibv, struct ibv_modify_cq_attr *attr)
 		return EINVAL;
 	if (attr->attr_mask & ~(uint32_t)IBV_CQ_ATTR_MODERATE)
 		return EOPNOTSUPP;
-	return -soft_personality_moderate(soft_cq_of(ibv), attr->moderate.cq_count,
+	soft_personality_moderate(soft_cq_of(ibv), attr->moderate.cq_count,
 	    (uint64_t)attr->moderate.cq_period * SOFT_MICROSECOND);
+	return 0;
 }

@@ -3,7 +3,6 @@
 #include "cq.h"
 #include "judge.h"
 #include "softverbs/device/complaint.h"
-#include "softverbs/device/runtime.h"
 #include "softverbs/soft_arm.h"
 
 #include <stdio.h>
@@ -205,7 +204,6 @@ personality_delayed_on_show(struct soft_cq *cq) REQUIRES(soft_locks.cq)
 /* Of the queues of a strict device that are moderated. */
 static const struct soft_personality moderated = {
 	.name = "moderated",
-	.timed = true,
 	.on_entry = personality_moderated_on_entry,
 	.on_timer = personality_post_held,
 };
@@ -219,11 +217,9 @@ static const struct soft_personality personalities[] = {
 	    .on_entry = personality_spurious_on_entry,
 	    .on_arm = personality_spurious_on_arm },
 	{ .name = "coalescing",
-	    .timed = true,
 	    .on_entry = personality_coalescing_on_entry,
 	    .on_timer = personality_post_held },
 	{ .name = "delayed",
-	    .timed = true,
 	    .on_entry = personality_delayed_on_entry,
 	    .on_timer = personality_delayed_on_timer,
 	    .on_show = personality_delayed_on_show },
@@ -273,14 +269,11 @@ soft_personality_init_cq(struct soft_cq *cq, const struct soft_personality *pers
 	cq->moderation = (struct soft_moderation){ COALESCE_COUNT, COALESCE_TIME };
 }
 
-int
+void
 soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period)
 {
 	const bool wanted = count > 1 && period;
-	const int r = wanted ? soft_runtime_start() : 0;
 
-	if (r)
-		return r;
 	soft_cq_lock(cq);
 	if (cq->personality == strict || cq->personality == &moderated) {
 		/* An event that was held back under the old rule is not held any longer. */
@@ -291,7 +284,6 @@ soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period)
 			cq->moderation = (struct soft_moderation){ count, period };
 	}
 	soft_cq_unlock(cq);
-	return 0;
 }
 
 int

@@ -14,7 +14,6 @@ struct soft_cq;
 
 struct soft_personality {
 	const char *name;
-	bool timed; /* uses the timer of the CQ, so the progress thread must run */
 
 	/* An entry was added at cq->tail: makes it visible, now or later, and posts what is due. */
 	void (*on_entry)(struct soft_cq *cq, bool solicited);
@@ -36,9 +35,9 @@ void soft_personality_init_cq(struct soft_cq *cq, const struct soft_personality 
  * From now on an event may be held back until `count` completions were added, or for `period`
  * nanoseconds, if the count is more than 1 and the period not 0.  A solicited or failed completion
  * ends this at once.  An event that is held back now is posted.  Personalities with times or events
- * of their own keep to these.  0 or -errno.
+ * of their own keep to these.
  */
-int soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period) SOFT_NO_CQ_LOCK;
+void soft_personality_moderate(struct soft_cq *cq, uint32_t count, uint64_t period) SOFT_NO_CQ_LOCK;
 
 /*
  * Gives a context the personality that the program chose or the environment asks for: 0, or -EINVAL
