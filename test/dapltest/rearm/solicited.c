@@ -133,3 +133,34 @@ TEST(wrong_arguments__refused)
 	ck_assert_int_eq(
 	    rearm_queue_adopt(qs.loop, rearm_queue_cq(qs.queue), &flags, &queue), -EINVAL);
 }
+
+QUEUE_CASE("rearm_solicited:refused");
+
+/*
+ * Inside the second callback of a series the device is armed for solicited completions, by a call
+ * that enables nothing, and what is there is taken.
+ */
+static void
+arm_inside(struct notes *notes)
+{
+	if (notes->calls > 2)
+		return;
+	if (notes->calls == 2) {
+		ck_assert_int_eq(rearm_queue_set_solicited(qs.queue, 1), 0);
+		queue_complete(10, 1);
+		ck_assert_int_eq(queue_enable_same(REARM_SINGLE, REARM_NEW), -EAGAIN);
+		queue_takes(10);
+	}
+	queue_complete(10 + (uint64_t)notes->calls, 1);
+}
+
+/* origin: out36.V4 */
+TEST(series__armed_for_solicited_ones_meanwhile__goes_on)
+{
+	qs.notes.then = arm_inside;
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 4, REARM_ANY), 0);
+	queue_complete(1, 1);
+	notes_await(3);
+	queue_complete(20, 1);
+	notes_await(4);
+}
