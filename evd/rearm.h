@@ -209,6 +209,9 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 		return -EIO;
 	}
 	evd->armed = wish;
+	/* A series of upcalls, which may be under way, takes for granted that it is not so. */
+	if (wish == EVD_ARMED_SOLICITED)
+		evd->changes++;
 	evd->counters.arms++;
 	REARM_PROBE_INT(arm, evd->cfg.handle, wish);
 	*exact = n == 0 && ops->exact_hint;
