@@ -89,11 +89,13 @@ bind_twice(void)
 	return bind_at(id, HERE, 0);
 }
 
-static int
-bind_elsewhere(void)
-{
-	return bind_at(id, ELSEWHERE, 0);
-}
+#define CALL(name, call) \
+	static int name(void) \
+	{ \
+		return call; \
+	}
+
+CALL(bind_elsewhere, bind_at(id, ELSEWHERE, 0))
 
 static int
 bind_any_and_any(void)
@@ -161,11 +163,7 @@ listen_shared(void)
 	return of_result(rdma_listen(id, 1));
 }
 
-static int
-resolve_nothing(void)
-{
-	return of_result(rdma_resolve_addr(id, NULL, NULL, 100));
-}
+CALL(resolve_nothing, of_result(rdma_resolve_addr(id, NULL, NULL, 100)))
 
 static int
 resolve_families(void)
@@ -195,11 +193,7 @@ resolve_listener(void)
 	return of_result(rdma_resolve_addr(id, NULL, (struct sockaddr *)&to, 100));
 }
 
-static int
-route_too_early(void)
-{
-	return of_result(rdma_resolve_route(id, 100));
-}
+CALL(route_too_early, of_result(rdma_resolve_route(id, 100)))
 
 static void
 id_resolve(void)
@@ -245,29 +239,10 @@ accept_no_request(void)
 	return of_result(rdma_accept(id, &param));
 }
 
-static int
-reject_no_request(void)
-{
-	return of_result(rdma_reject(id, NULL, 0));
-}
-
-static int
-disconnect_no_connection(void)
-{
-	return of_result(rdma_disconnect(id));
-}
-
-static int
-notify_no_connection(void)
-{
-	return of_result(rdma_notify(id, IBV_EVENT_COMM_EST));
-}
-
-static int
-establish_no_connection(void)
-{
-	return of_result(rdma_establish(id));
-}
+CALL(reject_no_request, of_result(rdma_reject(id, NULL, 0)))
+CALL(disconnect_no_connection, of_result(rdma_disconnect(id)))
+CALL(notify_no_connection, of_result(rdma_notify(id, IBV_EVENT_COMM_EST)))
+CALL(establish_no_connection, of_result(rdma_establish(id)))
 
 static int
 option_level(void)
@@ -327,11 +302,7 @@ migrate_synchronous(void)
 	return r;
 }
 
-static int
-get_event_no_place(void)
-{
-	return of_result(rdma_get_cm_event(channel, NULL));
-}
+CALL(get_event_no_place, of_result(rdma_get_cm_event(channel, NULL)))
 
 static int
 get_event_none(void)
@@ -342,11 +313,7 @@ get_event_none(void)
 	return of_result(rdma_get_cm_event(channel, &event));
 }
 
-static int
-ack_nothing(void)
-{
-	return of_result(rdma_ack_cm_event(NULL));
-}
+CALL(ack_nothing, of_result(rdma_ack_cm_event(NULL)))
 
 static int
 getaddrinfo_nothing(void)
@@ -358,11 +325,7 @@ getaddrinfo_nothing(void)
 
 /* ---- completion queues ---- */
 
-static int
-cq_of_nothing(void)
-{
-	return OF_OBJECT(ibv_create_cq(a.context, 0, NULL, NULL, 0));
-}
+CALL(cq_of_nothing, OF_OBJECT(ibv_create_cq(a.context, 0, NULL, NULL, 0)))
 
 static int
 cq_too_large(void)
@@ -373,29 +336,10 @@ cq_too_large(void)
 	return OF_OBJECT(ibv_create_cq(a.context, attr.max_cqe + 1, NULL, NULL, 0));
 }
 
-static int
-cq_vector(void)
-{
-	return OF_OBJECT(ibv_create_cq(a.context, 1, NULL, NULL, a.context->num_comp_vectors));
-}
-
-static int
-resize_cq_to_nothing(void)
-{
-	return ibv_resize_cq(a.cq, 0);
-}
-
-static int
-destroy_cq_in_use(void)
-{
-	return ibv_destroy_cq(a.cq);
-}
-
-static int
-destroy_channel_in_use(void)
-{
-	return ibv_destroy_comp_channel(a.channel);
-}
+CALL(cq_vector, OF_OBJECT(ibv_create_cq(a.context, 1, NULL, NULL, a.context->num_comp_vectors)))
+CALL(resize_cq_to_nothing, ibv_resize_cq(a.cq, 0))
+CALL(destroy_cq_in_use, ibv_destroy_cq(a.cq))
+CALL(destroy_channel_in_use, ibv_destroy_comp_channel(a.channel))
 
 static int
 get_cq_event_none(void)
@@ -418,23 +362,9 @@ get_async_event_none(void)
 
 /* ---- memory and domains ---- */
 
-static int
-reg_mr_rights(void)
-{
-	return OF_OBJECT(ibv_reg_mr(a.pd, a.bytes, 64, IBV_ACCESS_REMOTE_WRITE));
-}
-
-static int
-reg_mr_nothing_there(void)
-{
-	return OF_OBJECT(ibv_reg_mr(a.pd, (void *)4096, 64, IBV_ACCESS_LOCAL_WRITE));
-}
-
-static int
-reg_mr_wraps(void)
-{
-	return OF_OBJECT(ibv_reg_mr(a.pd, a.bytes, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE));
-}
+CALL(reg_mr_rights, OF_OBJECT(ibv_reg_mr(a.pd, a.bytes, 64, IBV_ACCESS_REMOTE_WRITE)))
+CALL(reg_mr_nothing_there, OF_OBJECT(ibv_reg_mr(a.pd, (void *)4096, 64, IBV_ACCESS_LOCAL_WRITE)))
+CALL(reg_mr_wraps, OF_OBJECT(ibv_reg_mr(a.pd, a.bytes, SIZE_MAX, IBV_ACCESS_LOCAL_WRITE)))
 
 static int
 rereg_mr_flags(void)
@@ -443,17 +373,8 @@ rereg_mr_flags(void)
 	return errno;
 }
 
-static int
-dealloc_pd_in_use(void)
-{
-	return ibv_dealloc_pd(a.pd);
-}
-
-static int
-alloc_mw_type(void)
-{
-	return OF_OBJECT(ibv_alloc_mw(a.pd, (enum ibv_mw_type)77));
-}
+CALL(dealloc_pd_in_use, ibv_dealloc_pd(a.pd))
+CALL(alloc_mw_type, OF_OBJECT(ibv_alloc_mw(a.pd, (enum ibv_mw_type)77)))
 
 static int
 create_ah_port(void)
@@ -475,23 +396,9 @@ create_qp_with(struct ibv_qp_cap cap, enum ibv_qp_type type)
 	return OF_OBJECT(ibv_create_qp(a.pd, &init));
 }
 
-static int
-create_qp_requests(void)
-{
-	return create_qp_with((struct ibv_qp_cap){ 1u << 30, 1, 1, 1, 0 }, IBV_QPT_RC);
-}
-
-static int
-create_qp_segments(void)
-{
-	return create_qp_with((struct ibv_qp_cap){ 1, 1, 1, 1u << 20, 0 }, IBV_QPT_RC);
-}
-
-static int
-create_qp_type(void)
-{
-	return create_qp_with((struct ibv_qp_cap){ 1, 1, 1, 1, 0 }, (enum ibv_qp_type)77);
-}
+CALL(create_qp_requests, create_qp_with((struct ibv_qp_cap){ 1u << 30, 1, 1, 1, 0 }, IBV_QPT_RC))
+CALL(create_qp_segments, create_qp_with((struct ibv_qp_cap){ 1, 1, 1, 1u << 20, 0 }, IBV_QPT_RC))
+CALL(create_qp_type, create_qp_with((struct ibv_qp_cap){ 1, 1, 1, 1, 0 }, (enum ibv_qp_type)77))
 
 static int
 modify_qp_transition(void)
@@ -533,11 +440,7 @@ post_send_of(struct ibv_qp *qp, int segments, unsigned int flags)
 	return r;
 }
 
-static int
-post_send_segments(void)
-{
-	return post_send_of(a.qp, 64, 0);
-}
+CALL(post_send_segments, post_send_of(a.qp, 64, 0))
 
 static int
 post_send_full(void)
@@ -549,11 +452,7 @@ post_send_full(void)
 	return r;
 }
 
-static int
-post_send_inline(void)
-{
-	return side_try_post(&a, IBV_WR_SEND, IBV_SEND_INLINE, 1, 0, SIDE_BYTES);
-}
+CALL(post_send_inline, side_try_post(&a, IBV_WR_SEND, IBV_SEND_INLINE, 1, 0, SIDE_BYTES))
 
 static int
 post_send_state(void)
@@ -573,11 +472,7 @@ post_recv_of(int segments)
 	return ibv_post_recv(a.qp, &wr, &bad);
 }
 
-static int
-post_recv_segments(void)
-{
-	return post_recv_of(64);
-}
+CALL(post_recv_segments, post_recv_of(64))
 
 static int
 post_recv_full(void)
@@ -608,17 +503,8 @@ create_srq_with(uint32_t max_wr, uint32_t max_sge)
 	return OF_OBJECT(ibv_create_srq(a.pd, &init));
 }
 
-static int
-create_srq_of_nothing(void)
-{
-	return create_srq_with(0, 1);
-}
-
-static int
-create_srq_too_large(void)
-{
-	return create_srq_with(1u << 30, 1);
-}
+CALL(create_srq_of_nothing, create_srq_with(0, 1))
+CALL(create_srq_too_large, create_srq_with(1u << 30, 1))
 
 static int
 modify_srq_limit(void)
@@ -656,11 +542,7 @@ query_pkey_index(void)
 	return of_result(ibv_query_pkey(a.context, 1, 1 << 20, &pkey));
 }
 
-static int
-pkey_index_unknown(void)
-{
-	return of_result(ibv_get_pkey_index(a.context, 1, 0x1234) < 0);
-}
+CALL(pkey_index_unknown, of_result(ibv_get_pkey_index(a.context, 1, 0x1234) < 0))
 
 /* Read by test/tree/check-errno. */
 /* clang-format off */

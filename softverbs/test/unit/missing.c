@@ -93,11 +93,13 @@ with_nothing(void)
 {
 }
 
-static void
-with_context(void)
-{
-	context = story_open();
-}
+#define DO(name, call) \
+	static void name(void) \
+	{ \
+		call; \
+	}
+
+DO(with_context, context = story_open())
 
 static void
 with_pd(void)
@@ -231,17 +233,15 @@ open_device(void)
 	return r;
 }
 
-static void
-close_device(void)
-{
-	ck_assert_int_eq(ibv_close_device(made), 0);
-}
+DO(close_device, ck_assert_int_eq(ibv_close_device(made), 0))
 
-static int
-alloc_pd(void)
-{
-	return outcome(ibv_alloc_pd(context));
-}
+#define MAKE(name, call) \
+	static int name(void) \
+	{ \
+		return call; \
+	}
+
+MAKE(alloc_pd, outcome(ibv_alloc_pd(context)))
 
 static int
 alloc_parent_domain(void)
@@ -251,11 +251,7 @@ alloc_parent_domain(void)
 	return outcome(ibv_alloc_parent_domain(context, &init));
 }
 
-static void
-dealloc_pd(void)
-{
-	ck_assert_int_eq(ibv_dealloc_pd(made), 0);
-}
+DO(dealloc_pd, ck_assert_int_eq(ibv_dealloc_pd(made), 0))
 
 static int
 alloc_td(void)
@@ -265,35 +261,13 @@ alloc_td(void)
 	return outcome(ibv_alloc_td(context, &none));
 }
 
-static void
-dealloc_td(void)
-{
-	ck_assert_int_eq(ibv_dealloc_td(made), 0);
-}
+DO(dealloc_td, ck_assert_int_eq(ibv_dealloc_td(made), 0))
 
-static int
-create_comp_channel(void)
-{
-	return outcome(ibv_create_comp_channel(context));
-}
+MAKE(create_comp_channel, outcome(ibv_create_comp_channel(context)))
+DO(destroy_comp_channel, ck_assert_int_eq(ibv_destroy_comp_channel(made), 0))
 
-static void
-destroy_comp_channel(void)
-{
-	ck_assert_int_eq(ibv_destroy_comp_channel(made), 0);
-}
-
-static int
-create_cq(void)
-{
-	return outcome(ibv_create_cq(context, 16, NULL, channel, 0));
-}
-
-static int
-create_large_cq(void)
-{
-	return outcome(ibv_create_cq(context, 65536, NULL, channel, 0));
-}
+MAKE(create_cq, outcome(ibv_create_cq(context, 16, NULL, channel, 0)))
+MAKE(create_large_cq, outcome(ibv_create_cq(context, 65536, NULL, channel, 0)))
 
 static int
 create_cq_ex(void)
@@ -306,11 +280,7 @@ create_cq_ex(void)
 	return outcome(ex ? ibv_cq_ex_to_cq(ex) : NULL);
 }
 
-static void
-destroy_cq(void)
-{
-	ck_assert_int_eq(ibv_destroy_cq(made), 0);
-}
+DO(destroy_cq, ck_assert_int_eq(ibv_destroy_cq(made), 0))
 
 static int
 resize_cq(void)
@@ -322,35 +292,13 @@ resize_cq(void)
 	return r;
 }
 
-static void
-resize_cq_back(void)
-{
-	ck_assert_int_eq(ibv_resize_cq(cq, 64), 0);
-}
+DO(resize_cq_back, ck_assert_int_eq(ibv_resize_cq(cq, 64), 0))
 
-static int
-reg_mr(void)
-{
-	return outcome(ibv_reg_mr(pd, bytes, sizeof bytes, SIDE_ACCESS));
-}
+MAKE(reg_mr, outcome(ibv_reg_mr(pd, bytes, sizeof bytes, SIDE_ACCESS)))
+DO(dereg_mr, ck_assert_int_eq(ibv_dereg_mr(made), 0))
 
-static void
-dereg_mr(void)
-{
-	ck_assert_int_eq(ibv_dereg_mr(made), 0);
-}
-
-static int
-alloc_mw(void)
-{
-	return outcome(ibv_alloc_mw(pd, IBV_MW_TYPE_2));
-}
-
-static void
-dealloc_mw(void)
-{
-	ck_assert_int_eq(ibv_dealloc_mw(made), 0);
-}
+MAKE(alloc_mw, outcome(ibv_alloc_mw(pd, IBV_MW_TYPE_2)))
+DO(dealloc_mw, ck_assert_int_eq(ibv_dealloc_mw(made), 0))
 
 static int
 create_ah(void)
@@ -360,11 +308,7 @@ create_ah(void)
 	return outcome(ibv_create_ah(pd, &attr));
 }
 
-static void
-destroy_ah(void)
-{
-	ck_assert_int_eq(ibv_destroy_ah(made), 0);
-}
+DO(destroy_ah, ck_assert_int_eq(ibv_destroy_ah(made), 0))
 
 static int
 create_srq(void)
@@ -374,11 +318,7 @@ create_srq(void)
 	return outcome(ibv_create_srq(pd, &init));
 }
 
-static void
-destroy_srq(void)
-{
-	ck_assert_int_eq(ibv_destroy_srq(made), 0);
-}
+DO(destroy_srq, ck_assert_int_eq(ibv_destroy_srq(made), 0))
 
 static int
 modify_srq(void)
@@ -400,17 +340,8 @@ modify_srq_back(void)
 	ck_assert_int_eq(ibv_modify_srq(srq, &attr, IBV_SRQ_MAX_WR), 0);
 }
 
-static int
-create_qp(void)
-{
-	return outcome(make_qp(IBV_QPT_RC, NULL));
-}
-
-static int
-create_qp_with_srq(void)
-{
-	return outcome(make_qp(IBV_QPT_RC, srq));
-}
+MAKE(create_qp, outcome(make_qp(IBV_QPT_RC, NULL)))
+MAKE(create_qp_with_srq, outcome(make_qp(IBV_QPT_RC, srq)))
 
 /* With room for the reads of another process. */
 static int
@@ -441,11 +372,7 @@ connect_elsewhere(void)
 	return r;
 }
 
-static int
-create_datagram_qp(void)
-{
-	return outcome(make_qp(IBV_QPT_UD, NULL));
-}
+MAKE(create_datagram_qp, outcome(make_qp(IBV_QPT_UD, NULL)))
 
 static int
 create_qp_ex(void)
@@ -462,11 +389,7 @@ create_qp_ex(void)
 	return outcome(ibv_create_qp_ex(context, &init));
 }
 
-static void
-destroy_qp(void)
-{
-	ck_assert_int_eq(ibv_destroy_qp(made), 0);
-}
+DO(destroy_qp, ck_assert_int_eq(ibv_destroy_qp(made), 0))
 
 /* The device starts with the first queue pair, and goes on when this cannot be made. */
 static void
@@ -494,17 +417,8 @@ destroy_first_qp(void)
 	end_device();
 }
 
-static int
-create_event_channel(void)
-{
-	return outcome(rdma_create_event_channel());
-}
-
-static void
-destroy_event_channel(void)
-{
-	rdma_destroy_event_channel(made);
-}
+MAKE(create_event_channel, outcome(rdma_create_event_channel()))
+DO(destroy_event_channel, rdma_destroy_event_channel(made))
 
 static struct sockaddr_in
 loopback(uint16_t at)
@@ -628,17 +542,8 @@ create_endpoint(int flags)
 	return r;
 }
 
-static int
-create_listening_endpoint(void)
-{
-	return create_endpoint(RAI_PASSIVE);
-}
-
-static int
-create_active_endpoint(void)
-{
-	return create_endpoint(0);
-}
+MAKE(create_listening_endpoint, create_endpoint(RAI_PASSIVE))
+MAKE(create_active_endpoint, create_endpoint(0))
 
 static void
 destroy_endpoint(void)

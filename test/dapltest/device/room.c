@@ -233,6 +233,17 @@ scene_close(void)
 
 /* ---- the calls ---- */
 
+#define MAKE(name, call) \
+	static DAT_RETURN name(void) \
+	{ \
+		return call; \
+	}
+#define UNDO(name, call) \
+	static void name(void) \
+	{ \
+		dt_ok(call); \
+	}
+
 static DAT_RETURN
 make_ep(void)
 {
@@ -281,17 +292,8 @@ make_merged_member(void)
 	    side.ia, side.pz, evds[MERGED], side.request, evds[MERGED], srq, &attr, &made);
 }
 
-static void
-undo_ep(void)
-{
-	dt_ok(dat_ep_free(made));
-}
-
-static DAT_RETURN
-reset_own(void)
-{
-	return dat_ep_reset(eps[0]);
-}
+UNDO(undo_ep, dat_ep_free(made))
+MAKE(reset_own, dat_ep_reset(eps[0]))
 
 static void
 undo_reset_own(void)
@@ -299,11 +301,7 @@ undo_reset_own(void)
 	end_by_rejection(eps[0], side.connect);
 }
 
-static DAT_RETURN
-reset_member(void)
-{
-	return dat_ep_reset(eps[1]);
-}
+MAKE(reset_member, dat_ep_reset(eps[1]))
 
 static void
 undo_reset_member(void)
@@ -311,11 +309,7 @@ undo_reset_member(void)
 	end_by_rejection(eps[1], side.connect);
 }
 
-static DAT_RETURN
-reset_merged_member(void)
-{
-	return dat_ep_reset(eps[2]);
-}
+MAKE(reset_merged_member, dat_ep_reset(eps[2]))
 
 static void
 undo_reset_merged_member(void)
@@ -337,41 +331,12 @@ modify_to(DAT_COUNT recvs, DAT_COUNT requests, DAT_EVD_HANDLE recv, DAT_EVD_HAND
 }
 
 /* An endpoint more, which is there before and after. */
-static void
-prepare_ep(void)
-{
-	dt_ok(make_ep());
-}
-
-static DAT_RETURN
-modify_ep(void)
-{
-	return modify_to(50, 40, evds[MERGED], evds[MERGED]);
-}
-
-static void
-undo_modify_ep(void)
-{
-	dt_ok(modify_to(30, 20, side.recv, side.connect));
-}
-
-static void
-prepare_member(void)
-{
-	dt_ok(make_member());
-}
-
-static DAT_RETURN
-modify_member(void)
-{
-	return modify_to(0, 40, evds[MERGED], evds[MERGED]);
-}
-
-static void
-undo_modify_member(void)
-{
-	dt_ok(modify_to(0, 20, side.recv, side.connect));
-}
+UNDO(prepare_ep, make_ep())
+MAKE(modify_ep, modify_to(50, 40, evds[MERGED], evds[MERGED]))
+UNDO(undo_modify_ep, modify_to(30, 20, side.recv, side.connect))
+UNDO(prepare_member, make_member())
+MAKE(modify_member, modify_to(0, 40, evds[MERGED], evds[MERGED]))
+UNDO(undo_modify_member, modify_to(0, 20, side.recv, side.connect))
 
 static DAT_RETURN
 make_srq(void)
@@ -381,95 +346,21 @@ make_srq(void)
 	return dat_srq_create(side.ia, side.pz, &attr, &made);
 }
 
-static void
-undo_srq(void)
-{
-	dt_ok(dat_srq_free(made));
-}
-
-static DAT_RETURN
-lengthen_srq(void)
-{
-	return dat_srq_resize(srq, SHARED + 33);
-}
-
-static void
-undo_lengthen_srq(void)
-{
-	dt_ok(dat_srq_resize(srq, SHARED));
-}
-
-static DAT_RETURN
-shorten_srq(void)
-{
-	return dat_srq_resize(srq, SHARED - 10);
-}
-
-static DAT_RETURN
-set_watermark(void)
-{
-	return dat_srq_set_lw(srq, 0);
-}
-
-static DAT_RETURN
-make_evd(void)
-{
-	return dat_evd_create(side.ia, 4, cno, DAT_EVD_DEFAULT_FLAG, &made);
-}
-
-static void
-undo_evd(void)
-{
-	dt_ok(dat_evd_free(made));
-}
-
-static DAT_RETURN
-lengthen_evd(void)
-{
-	return dat_evd_resize(evds[PLAIN], 500);
-}
-
-static void
-undo_lengthen_evd(void)
-{
-	dt_ok(dat_evd_resize(evds[PLAIN], QLEN));
-}
-
-static DAT_RETURN
-give_cno(void)
-{
-	return dat_evd_modify_cno(evds[MERGED], cno);
-}
-
-static void
-undo_give_cno(void)
-{
-	dt_ok(dat_evd_modify_cno(evds[MERGED], DAT_HANDLE_NULL));
-}
-
-static DAT_RETURN
-make_cno(void)
-{
-	return dat_cno_create(side.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &made);
-}
-
-static void
-undo_cno(void)
-{
-	dt_ok(dat_cno_free(made));
-}
-
-static DAT_RETURN
-make_pz(void)
-{
-	return dat_pz_create(side.ia, &made);
-}
-
-static void
-undo_pz(void)
-{
-	dt_ok(dat_pz_free(made));
-}
+UNDO(undo_srq, dat_srq_free(made))
+MAKE(lengthen_srq, dat_srq_resize(srq, SHARED + 33))
+UNDO(undo_lengthen_srq, dat_srq_resize(srq, SHARED))
+MAKE(shorten_srq, dat_srq_resize(srq, SHARED - 10))
+MAKE(set_watermark, dat_srq_set_lw(srq, 0))
+MAKE(make_evd, dat_evd_create(side.ia, 4, cno, DAT_EVD_DEFAULT_FLAG, &made))
+UNDO(undo_evd, dat_evd_free(made))
+MAKE(lengthen_evd, dat_evd_resize(evds[PLAIN], 500))
+UNDO(undo_lengthen_evd, dat_evd_resize(evds[PLAIN], QLEN))
+MAKE(give_cno, dat_evd_modify_cno(evds[MERGED], cno))
+UNDO(undo_give_cno, dat_evd_modify_cno(evds[MERGED], DAT_HANDLE_NULL))
+MAKE(make_cno, dat_cno_create(side.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &made))
+UNDO(undo_cno, dat_cno_free(made))
+MAKE(make_pz, dat_pz_create(side.ia, &made))
+UNDO(undo_pz, dat_pz_free(made))
 
 static DAT_RETURN
 make_lmr(void)
@@ -481,23 +372,9 @@ make_lmr(void)
 	    DAT_MEM_PRIV_ALL_FLAG, DAT_VA_TYPE_VA, &made, NULL, NULL, NULL, NULL);
 }
 
-static void
-undo_lmr(void)
-{
-	dt_ok(dat_lmr_free(made));
-}
-
-static DAT_RETURN
-make_rmr(void)
-{
-	return dat_rmr_create(side.pz, &made);
-}
-
-static void
-undo_rmr(void)
-{
-	dt_ok(dat_rmr_free(made));
-}
+UNDO(undo_lmr, dat_lmr_free(made))
+MAKE(make_rmr, dat_rmr_create(side.pz, &made))
+UNDO(undo_rmr, dat_rmr_free(made))
 
 static DAT_RETURN
 make_psp(void)
@@ -507,11 +384,7 @@ make_psp(void)
 	return dat_psp_create_any(side.ia, &any, side.cr, DAT_PSP_PROVIDER_FLAG, &made);
 }
 
-static void
-undo_psp(void)
-{
-	dt_ok(dat_psp_free(made));
-}
+UNDO(undo_psp, dat_psp_free(made))
 
 static DAT_RETURN
 make_ia(void)
@@ -536,11 +409,7 @@ prepare_reservable(void)
 	reservable = made;
 }
 
-static DAT_RETURN
-make_rsp(void)
-{
-	return dat_rsp_create(side.ia, port, reservable, side.cr, &made);
-}
+MAKE(make_rsp, dat_rsp_create(side.ia, port, reservable, side.cr, &made))
 
 static void
 undo_rsp(void)
@@ -550,12 +419,7 @@ undo_rsp(void)
 	ck_assert_int_eq(dt_state(reservable), DAT_EP_STATE_UNCONNECTED);
 }
 
-static void
-finish_reservable(void)
-{
-	dt_ok(dat_ep_free(reservable));
-}
-
+UNDO(finish_reservable, dat_ep_free(reservable))
 static DAT_RETURN
 connect_it(void)
 {
@@ -618,7 +482,8 @@ static const struct attempt {
 };
 #define ATTEMPTS (int)(sizeof attempts / sizeof attempts[0])
 
-static const char *const device_calls[] = {
+/* What a call is made without: calls to the device, and the two at the end. */
+static const char *const withheld[] = {
 	"ibv_alloc_mw",
 	"ibv_alloc_pd",
 	"ibv_create_comp_channel",
@@ -632,8 +497,12 @@ static const char *const device_calls[] = {
 	"rdma_bind_addr",
 	"rdma_create_id",
 	"rdma_listen",
+	"a handle",
+	"an adapter that is not closing",
 };
-#define DEVICE_CALLS (int)(sizeof device_calls / sizeof device_calls[0])
+#define WAYS (int)(sizeof withheld / sizeof withheld[0])
+#define NO_HANDLE (WAYS - 2)
+#define CLOSING (WAYS - 1)
 #define ALLOCATIONS_MAX 60
 #define MANY 70 /* more than are allocated at once */
 
@@ -733,31 +602,27 @@ TEST_LOOP(room__an_allocation_fails__is_what_it_was, ATTEMPTS)
 	finish(a);
 }
 
-/* origin: out33.D1 */
-TEST_LOOP(room__the_device_refuses__is_what_it_was, ATTEMPTS)
+/*
+ * The device refuses a call; no handle is left, which is the last thing that an object gets; the
+ * adapter begins to close while the call makes its object, whose handle must not stay.
+ */
+static DAT_RETURN
+make_refused(const struct attempt *a, int way)
 {
-	const struct attempt *a = &attempts[_i];
-	struct footprint was;
-	char after[120];
 	DAT_RETURN ret;
 
-	prepare(a, &was);
-	for (int i = 0; i < DEVICE_CALLS; i++) {
-		snprintf(after, sizeof after, "%s without %s", a->name, device_calls[i]);
-		fault_call_fail(device_calls[i], ENOMEM);
-		ret = a->make();
-		fault_call_fail(NULL, 0);
-		if (ret == DAT_SUCCESS && a->undo)
-			a->undo();
-		check(a, ret, &was, after);
-		make_and_undo(a, &was, after);
-	}
-	finish(a);
+	fault_call_fail(way < NO_HANDLE ? withheld[way] : NULL, ENOMEM);
+	fault_handles_refuse(way == NO_HANDLE);
+	fault_attach_refuse(way == CLOSING);
+	ret = a->make();
+	fault_call_fail(NULL, 0);
+	fault_handles_refuse(false);
+	fault_attach_refuse(false);
+	return ret;
 }
 
-/* The last thing that an object gets is its handle. */
-/* origin: out33.R3 */
-TEST_LOOP(room__no_handle_is_left__is_what_it_was, ATTEMPTS)
+/* origin: out33.D1, out33.R3 */
+TEST_LOOP(room__a_step_is_refused__is_what_it_was, ATTEMPTS)
 {
 	const struct attempt *a = &attempts[_i];
 	struct footprint was;
@@ -765,38 +630,17 @@ TEST_LOOP(room__no_handle_is_left__is_what_it_was, ATTEMPTS)
 	DAT_RETURN ret;
 
 	prepare(a, &was);
-	snprintf(after, sizeof after, "%s without a handle", a->name);
-	for (int n = 0; n < 3; n++) {
-		fault_handles_refuse(true);
-		ret = a->make();
-		fault_handles_refuse(false);
-		if (ret == DAT_SUCCESS && a->undo) /* it needs none */
-			a->undo();
-		ck_assert_msg(ret == DAT_SUCCESS || DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES,
-		    "%s: %#x", after, ret);
-		check(a, ret, &was, after);
-		make_and_undo(a, &was, after);
-	}
-	finish(a);
-}
+	for (int n = 0; n < WAYS + 4; n++) { /* the last two three times */
+		const int way = n < WAYS ? n : NO_HANDLE + n % 2;
 
-/* The adapter begins to close while the call makes its object, whose handle must not stay. */
-TEST_LOOP(room__the_adapter_begins_to_close__is_what_it_was, ATTEMPTS)
-{
-	const struct attempt *a = &attempts[_i];
-	struct footprint was;
-	char after[120];
-	DAT_RETURN ret;
-
-	prepare(a, &was);
-	snprintf(after, sizeof after, "%s beside a close", a->name);
-	for (int n = 0; n < 3; n++) {
-		fault_attach_refuse(true);
-		ret = a->make();
-		fault_attach_refuse(false);
-		if (ret == DAT_SUCCESS && a->undo) /* it makes none */
+		snprintf(after, sizeof after, "%s without %s", a->name, withheld[way]);
+		ret = make_refused(a, way);
+		if (ret == DAT_SUCCESS && a->undo) /* it does without */
 			a->undo();
-		else if (ret != DAT_SUCCESS)
+		if (ret != DAT_SUCCESS && way == NO_HANDLE)
+			ck_assert_msg(
+			    DAT_GET_TYPE(ret) == DAT_INSUFFICIENT_RESOURCES, "%s: %#x", after, ret);
+		if (ret != DAT_SUCCESS && way == CLOSING)
 			ck_assert_msg(!fault_handle_lives(), "%s", after);
 		check(a, ret, &was, after);
 		make_and_undo(a, &was, after);
