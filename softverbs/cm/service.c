@@ -14,9 +14,9 @@ struct soft_service {
 };
 
 /*
- * Ports for those that leave the choice to the device.  IANA keeps these for such use and Linux takes
- * them for it.  So the port at which a program listens, below or above, is not taken by chance:
- * dapltest listens from 62000 on, after its first connection.
+ * Ports for those that leave the choice to the device.  IANA keeps these for such use, and Linux
+ * takes them for it.  So the port at which a program listens, below or above, is not taken by
+ * chance: dapltest listens from 62000 on, after its first connection.
  */
 #define RANGE_FIRST 49152
 #define RANGE_COUNT (61000 - RANGE_FIRST)

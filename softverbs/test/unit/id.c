@@ -177,8 +177,9 @@ TEST(a_thousand_calling_ids__few_descriptors__unique_ports)
 
 /*
  * Of all ports that it can choose, none is one that Linux leaves to programs: these choose a port
- * there when others have bound theirs.  origin: out33.Y1
+ * there when others have bound theirs.
  */
+/* origin: out33.Y1 */
 TEST(any_port__each_choice__leaves_those_of_servers_alone)
 {
 	struct sockaddr_in any = { .sin_family = AF_INET,
