@@ -209,8 +209,8 @@ evd_arm(struct evd *evd, bool *exact) REQUIRES(core_locks.trigger)
 		return -EIO;
 	}
 	evd->armed = wish;
-	/* A series of upcalls, which may be under way, takes for granted that it is not so. */
-	if (wish == EVD_ARMED_SOLICITED)
+	/* A series of upcalls, one at a time, takes for granted that this does not happen. */
+	if (wish == EVD_ARMED_SOLICITED && evd->job_state == EVD_JOB_CALLING)
 		evd->changes++;
 	evd->counters.arms++;
 	REARM_PROBE_INT(arm, evd->cfg.handle, wish);

@@ -154,7 +154,7 @@ arm_inside(struct notes *notes)
 	queue_complete(10 + (uint64_t)notes->calls, 1);
 }
 
-/* Red in builds that check what evd_take_for_upcall() assumes, without evd->changes in evd_arm(). */
+/* Red in checked builds (evd_take_for_upcall()) if evd_arm() leaves evd->changes as it is. */
 TEST(series__armed_for_solicited_ones_meanwhile__goes_on)
 {
 	qs.notes.then = arm_inside;
