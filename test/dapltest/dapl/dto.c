@@ -503,7 +503,10 @@ tell(DAT_PVOID context, DAT_LOG_LEVEL level, const char *line)
 	told_count++;
 }
 
-/* The other end does not post what this one waits for: nothing else would say why. */
+/*
+ * The other end does not post what this one waits for: nothing else would say why.  The sender is
+ * the endpoint that was made last.
+ */
 /* origin: out33.R1 */
 TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
 {
@@ -517,19 +520,19 @@ TEST(send__no_receive_at_the_other_end__one_line_names_the_endpoint)
 	dt_connect_pair(&pair);
 	dt_ok(dat_rearm_set_log(tell, NULL));
 	for (int i = 0; i < 2; i++) {
-		dt_send(&pair.a, 0, 8, 1);
+		dt_send(&pair.b, 0, 8, 1);
 		dt_await_count(&told_count, 1);
 		if (i)
 			dt_nap_ms(2500);
-		dt_recv(&pair.b, 0, 8, 2);
-		dt_expect_dto(pair.a.request, pair.a.ep, 1, DAT_DTO_SUCCESS, &event);
-		dt_expect_dto(pair.b.recv, pair.b.ep, 2, DAT_DTO_SUCCESS, &event);
+		dt_recv(&pair.a, 0, 8, 2);
+		dt_expect_dto(pair.b.request, pair.b.ep, 1, DAT_DTO_SUCCESS, &event);
+		dt_expect_dto(pair.a.recv, pair.a.ep, 2, DAT_DTO_SUCCESS, &event);
 	}
 	dt_ok(dat_rearm_set_log(NULL, NULL));
 	snprintf(line, sizeof line,
 	    "a request of the endpoint %p has waited for 2 s: the other end has posted no receive "
 	    "for it (dat_ep_post_recv)",
-	    (void *)pair.a.ep);
+	    (void *)pair.b.ep);
 	ck_assert_int_eq(told_count, 1);
 	ck_assert_str_eq(told, line);
 	dt_pair_close(&pair);
