@@ -11,7 +11,7 @@ import sys
 import event_limits
 import event_plot
 
-ENGINES = ["raw16", "raw1", "dapl", "rearm"]
+ENGINES = ["raw16", "raw1", "dapl", "rearm", "librearm"]
 STREAMS = ["dequeue", "dequeue-merged", "dequeue-n-16", "dequeue-n-16-merged", "dequeue-bursts-16", "dequeue-bursts-1", "wait-backlog", "post-se", "post-recv",
            "post-send"]
 UPCALLS = ["upcall-single", "upcall-single-merged", "upcall-array-16", "upcall-array-16-merged", "upcall-many", "upcall-single-idle-1", "upcall-single-idle-16",
@@ -19,11 +19,14 @@ UPCALLS = ["upcall-single", "upcall-single-merged", "upcall-array-16", "upcall-a
            "switching-64", "switching-1000", "switching-private-1", "switching-8-merged"]
 SLEEPS = ["wait", "cno-1", "cno-16", "cno-256"]
 MANY = ["many-1", "many-100", "many-10000"]
+CALLBACKS = ["callback-1", "callback-16", "callback-idle-1"]
 PINGS = [("time-ping", "raw16"), ("time-ping", "dapl"), ("time-ping", "rearm"), ("time-ping", "rearm:spin=0"),
+         ("time-ping", "librearm"), ("time-ping", "librearm:spin=0"),
          ("time-ping-spin", "raw16"), ("time-ping-eventfd", "raw16")]
 RATES = [(workload, engine) for workload in ("time-dequeue", "time-wait-backlog", "time-post-recv") for engine in ENGINES]
 RATES += [("time-connections", "raw16"), ("time-connections", "dapl"), ("time-connections", "rearm"),
-         ("time-upcalls", "rearm"), ("time-upcalls", "rearm:loops=2")]
+         ("time-upcalls", "rearm"), ("time-upcalls", "rearm:loops=2"), ("time-stream", "raw16"),
+         ("time-stream", "librearm")]
 
 
 def print_head():
@@ -159,6 +162,7 @@ def write(page, folder, results, limits_file):
         "streams": streams(results),
         "sleeps": paths(results, SLEEPS, ENGINES),
         "upcalls": paths(results, UPCALLS, ["rearm"]),
+        "callbacks": paths(results, CALLBACKS, ["librearm"]),
         "many": paths(results, MANY, ["raw16", "rearm"]),
         "memory": memory(results),
         "times": times(results),

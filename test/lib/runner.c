@@ -28,7 +28,7 @@ static struct {
 	unsigned int n_selected; /* of all suites */
 } adding;
 
-/* How long a thread may take to end on a busy machine; who waits sees it at once. */
+/* How long a thread may take to end on a busy machine.  A wait ends as soon as it has ended. */
 #define THREAD_ENDS_MS 20000
 
 /* The tests that are skipped. */

@@ -86,7 +86,7 @@ count_entries(const char *path)
 	return n;
 }
 
-/* How long a thread may take to end on a busy machine; who waits sees it at once. */
+/* How long a thread may take to end on a busy machine.  A wait ends as soon as it has ended. */
 #define THREAD_ENDS_NAPS 20000
 
 static bool
