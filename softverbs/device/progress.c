@@ -11,6 +11,8 @@
 #include <sys/epoll.h>
 #include <time.h>
 
+#define SILENT_PAUSES 300 /* 3 s */
+
 static pthread_t thread;
 static int epoll_fd = -1;
 static atomic_int wake_fd = -1;
@@ -37,16 +39,18 @@ progress_watches_unlock(void) RELEASE(soft_locks.watches) UNCHECKED
 	pthread_mutex_unlock(&control);
 }
 
-/* A wait that fails at once would make the thread spin. */
+/*
+ * A wait that fails at once would make the thread spin.  A program that closes all descriptors and
+ * then the device does nothing wrong, so the thread complains only if it is needed for longer.
+ */
 static void
 progress_pause(int error)
 {
 	const struct timespec pause = { .tv_nsec = 10 * SOFT_MILLISECOND };
-	static bool said;
+	static int pauses;
 
-	if (!said)
+	if (pauses++ == SILENT_PAUSES)
 		soft_complain("epoll_wait() fails (%s), so the device is slow", strerror(error));
-	said = true;
 	(void)nanosleep(&pause, NULL);
 }
 
