@@ -127,11 +127,19 @@ find_provider(struct dl_phdr_info *info, size_t size, void *found)
 /* origin: out33.F2 */
 TEST(close__of_the_last_adapter__the_provider_stays_loaded)
 {
+	DAT_EVD_HANDLE async = DAT_HANDLE_NULL;
+	DAT_IA_HANDLE ia;
 	bool found = false;
 
 	if (!dt_on_soft("the name of the library is that of the software device"))
 		return;
+	/* No device is opened for the first, so no device keeps the library. */
+	dt_assert_ret(try_open("bad-spin-word", &async, &ia),
+	    DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1));
+	dl_iterate_phdr(find_provider, &found);
+	ck_assert(found);
 	dt_close(dt_open("soft", NULL));
+	found = false;
 	dl_iterate_phdr(find_provider, &found);
 	ck_assert(found);
 }

@@ -55,8 +55,9 @@ TEST(receive__posted_late_to_a_device_that_overlooks_it__is_flushed)
 }
 
 /*
- * Makes more rounds than the completion queue has room for.  In each one the receives of an
- * endpoint are flushed, and it is freed or reset.  The queue is not polled.
+ * Makes more rounds than the completion queue has room for.  In each one the receives of a
+ * connected endpoint are flushed, and it is freed or reset.  The queue is not polled: before a
+ * reset the provider would poll it to report the end of the connection, so that fails.
  */
 static void
 go_round(struct dt_pair *pair, bool reset)
@@ -67,14 +68,19 @@ go_round(struct dt_pair *pair, bool reset)
 	for (int round = 0; round < 60; round++) {
 		for (DAT_UINT64 i = 0; i < 8; i++)
 			dt_recv(&pair->a, 0, 64, i);
-		dt_connect(&pair->a, &pair->b, NULL, 0);
-		dt_ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+		dt_connect_pair(pair);
 		if (reset) {
+			fault_cq_refuse_poll(true);
+			dt_ok(dat_ep_disconnect(pair->a.ep, DAT_CLOSE_ABRUPT_FLAG));
+			fault_cq_refuse_poll(false);
 			dt_ok(dat_ep_reset(pair->a.ep));
+			dt_expect_disconnected(&pair->a);
 		} else {
 			dt_ok(dat_ep_free(pair->a.ep));
 			pair->a.ep = dt_ep(&pair->a, &param.ep_attr);
 		}
+		dt_expect_disconnected(&pair->b);
+		dt_ok(dat_ep_reset(pair->b.ep));
 	}
 }
 
@@ -178,8 +184,11 @@ TEST(completions__of_endpoints_that_were_freed__are_polled_behind_those_of_one_t
 	deep = pair.a.ep = dt_ep(&pair.a, &param.ep_attr);
 	for (DAT_UINT64 i = 0; i < DEEP; i++)
 		dt_recv(&pair.a, 0, 64, i);
-	dt_connect(&pair.a, &pair.b, NULL, 0);
+	dt_connect_pair(&pair);
 	dt_ok(dat_ep_disconnect(deep, DAT_CLOSE_ABRUPT_FLAG));
+	dt_expect_disconnected(&pair.a);
+	dt_expect_disconnected(&pair.b);
+	dt_ok(dat_ep_reset(pair.b.ep));
 	pair.a.ep = dt_ep(&pair.a, NULL);
 	go_round(&pair, false);
 	for (DAT_UINT64 i = 0; i < DEEP; i++)
