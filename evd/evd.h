@@ -450,6 +450,7 @@ struct evd {
 	 */
 	evd_poll_function *poll BY_TRIGGER;
 	evd_poll_into_function *poll_into BY_TRIGGER;
+	unsigned int batch BY_TRIGGER; /* completions of a poll, at most */
 
 	bool waiting BY_TRIGGER;
 	struct park *waiter BY_TRIGGER; /* of the thread in evd_wait(), while `waiting` */

@@ -96,7 +96,7 @@ evd_poll_by(struct evd *evd, evd_poll_function *poll) REQUIRES(core_locks.trigge
 	struct evd_batch batch;
 	int n;
 
-	evd_queue_begin_batch(&evd->queue, EVD_BATCH, &batch);
+	evd_queue_begin_batch(&evd->queue, evd->batch, &batch);
 	if (batch.room == 0) {
 		evd_attend(evd, EVD_IS_FULL);
 		return 0;

@@ -108,7 +108,7 @@ evd_poll_at_most(struct evd *evd, void *events, unsigned int most, struct evd_ba
 	 * What is taken at once need not be queued: so several are polled only as far as they are
 	 * taken.
 	 */
-	const unsigned int max = most == 1 || most > EVD_BATCH ? EVD_BATCH : most;
+	const unsigned int max = most == 1 || most > EVD_BATCH ? evd->batch : most;
 
 	ASSUME(evd_queue_load(&evd->queue) == 0);
 	*made = most;

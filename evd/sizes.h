@@ -9,6 +9,11 @@
 
 /* Completions per poll of the device: enough to amortise its lock, few enough for the cache. */
 #define EVD_BATCH 32
+/*
+ * The same for a consumer that takes one at a time, where posted events are rare: the completions
+ * before one cost more.
+ */
+#define EVD_BATCH_PLAIN 64
 /* Notifications per acknowledgement: the device takes a lock for each. */
 #define EVD_ACK_BATCH 64
 /*

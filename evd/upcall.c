@@ -215,18 +215,34 @@ evd_call_array(
 	REARM_PROBE(upcall_end, evd->cfg.handle);
 }
 
-/* The same for the next of a series: if one is wanted, of several that are queued, it is inline. */
-static inline __attribute__((always_inline)) unsigned int
-evd_claim_next_array(struct evd *evd, void *events, unsigned int room, struct evd_effect *effect,
-    int *found) REQUIRES(core_locks.trigger)
+/*
+ * Goes on with a series while each upcall gets the first of several completions that are queued.
+ * As the next, but under MANY, too.  False: the series ends.
+ */
+static __attribute__((noinline)) bool
+evd_call_queued(struct evd *evd, const struct evd_upcall *upcall, void *event,
+    struct upcall_frame *frame, unsigned int changes, uint64_t stop) REQUIRES(core_locks.trigger)
 {
-	struct evd_queue *q = &evd->queue;
+	evd_convert *const convert = evd->cfg.ops->convert;
+	struct evd_queue *const q = &evd->queue;
+	uint64_t left = stop - evd_taken(evd);
+	struct evd_effect effect;
 
-	if (room > 1 || q->ring_count < 2 || !evd_queue_has_only_signalled(q))
-		return evd_claim_next(evd, events, room, effect, found);
-	evd_build_event(evd, &q->ring_first->record, events, effect);
-	evd_queue_remove_one_of_several(q);
-	return 1;
+	effect.code = 0;
+	while (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
+		convert(evd->cfg.source, &q->ring_first->record, event, &effect);
+		evd->taken++;
+		evd_queue_remove_one_of_several(q);
+		evd->counters.upcalls++;
+		evd_unlock(evd);
+		if (effect.code)
+			evd_run_effect_before(evd, &effect, frame);
+		evd_call_array(evd, upcall, event, 1, 1);
+		evd_lock(evd);
+		if (evd->changes != changes || --left == 0)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -311,7 +327,9 @@ evd_make_array_upcalls(struct evd *evd, uint64_t stop)
 			if (found <= 0 || evd->changes != changes || evd_taken(evd) >= stop)
 				break;
 		}
-		n = evd_claim_next_array(evd, events, room, &effect, &found);
+		if (room == 1 && !evd_call_queued(evd, &upcall, events, &frame, changes, stop))
+			break;
+		n = evd_claim_next(evd, events, room, &effect, &found);
 		if (n == 0)
 			break;
 		more = evd_queue_count(&evd->queue) > 0;

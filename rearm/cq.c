@@ -10,16 +10,24 @@
  */
 struct record {
 	uint64_t wr_id;
-	uint8_t last[8]; /* pkey_index and what follows it, with these two in the padding: */
-	uint32_t flags;	 /* wc_flags, and src_qp; of a failed one: vendor_err */
-	uint32_t qp_num;
-	uint32_t byte_len, imm_data;
+	uint32_t flags; /* wc_flags, and src_qp; of a failed one: vendor_err */
+	uint32_t byte_len, imm_data, qp_num;
+	uint8_t last[6];  /* pkey_index and what follows it */
+	uint16_t outcome; /* in the padding after that: opcode; of a failed one, status above it */
 };
-enum { OPCODE = 6, STATUS = 7 };
 
+/* What both have in common is moved at once: from vendor_err, or flags, and from pkey_index. */
+#define MIDDLE offsetof(struct ibv_wc, vendor_err)
+#define MIDDLE_SIZE (offsetof(struct ibv_wc, src_qp) - MIDDLE)
 #define LAST offsetof(struct ibv_wc, pkey_index)
-_Static_assert(offsetof(struct ibv_wc, dlid_path_bits) + 1 == LAST + OPCODE, "the padding");
-_Static_assert(sizeof(struct ibv_wc) == LAST + STATUS + 1, "and nothing after it");
+#define LAST_SIZE (sizeof(struct ibv_wc) - LAST)
+#define OF_RECORD(member) offsetof(struct record, member)
+_Static_assert(
+    OF_RECORD(flags) + MIDDLE_SIZE == OF_RECORD(last) &&
+	OF_RECORD(last) + LAST_SIZE == sizeof(struct record) &&
+	offsetof(struct ibv_wc, qp_num) - MIDDLE == OF_RECORD(qp_num) - OF_RECORD(flags) &&
+	offsetof(struct ibv_wc, dlid_path_bits) - LAST < OF_RECORD(outcome) - OF_RECORD(last),
+    "the same members");
 _Static_assert(sizeof(struct record) <= sizeof(struct evd_record), "fits into a record");
 _Static_assert(sizeof(struct ibv_wc) <= EVD_EVENT_MOST && sizeof(struct ibv_wc) % 8 == 0,
     "the dispatcher has room for a completion");
@@ -28,46 +36,45 @@ static inline void
 record_write(struct evd_record *place, const struct ibv_wc *wc)
 {
 	struct record *r = (struct record *)(void *)place;
+	const uint8_t opcode = (uint8_t)wc->opcode;
 
 	if (wc->status != IBV_WC_SUCCESS) {
 		*r = (struct record){ .wr_id = wc->wr_id,
-			.last = { [OPCODE] = (uint8_t)wc->opcode, [STATUS] = (uint8_t)wc->status },
 			.flags = wc->vendor_err,
-			.qp_num = wc->qp_num };
+			.qp_num = wc->qp_num,
+			.outcome = (uint16_t)(wc->status << 8 | opcode) };
 		return;
 	}
 	r->wr_id = wc->wr_id;
-	memcpy(r->last, (const char *)wc + LAST, sizeof r->last);
-	r->last[OPCODE] = (uint8_t)wc->opcode;
-	r->last[STATUS] = IBV_WC_SUCCESS;
+	memcpy((char *)r + OF_RECORD(flags), (const char *)wc + MIDDLE, MIDDLE_SIZE);
 	r->flags = wc->src_qp << 8 | (wc->wc_flags & 0xff);
-	r->qp_num = wc->qp_num;
-	r->byte_len = wc->byte_len;
-	r->imm_data = wc->imm_data;
+	memcpy((char *)r + OF_RECORD(last), (const char *)wc + LAST, LAST_SIZE);
+	r->outcome = opcode;
 }
 
 static void
 record_read(void *source, const struct evd_record *place, void *event, struct evd_effect *effect)
 {
 	const struct record *r = (const struct record *)(const void *)place;
+	const unsigned int outcome = r->outcome;
 	struct ibv_wc *wc = event;
 
 	(void)source;
 	(void)effect;
 	wc->wr_id = r->wr_id;
-	wc->status = (enum ibv_wc_status)r->last[STATUS];
-	wc->opcode = (enum ibv_wc_opcode)r->last[OPCODE];
-	wc->vendor_err = 0;
-	wc->byte_len = r->byte_len;
-	wc->imm_data = r->imm_data;
-	wc->qp_num = r->qp_num;
-	wc->src_qp = r->flags >> 8;
-	wc->wc_flags = r->flags & 0xff;
-	memcpy((char *)wc + LAST, r->last, sizeof r->last);
-	if (wc->status == IBV_WC_SUCCESS)
-		return;
-	wc->vendor_err = r->flags;
-	wc->src_qp = wc->wc_flags = 0;
+	memcpy((char *)wc + MIDDLE, (const char *)r + OF_RECORD(flags), MIDDLE_SIZE);
+	memcpy((char *)wc + LAST, (const char *)r + OF_RECORD(last), LAST_SIZE);
+	if (outcome <= 0xff) {
+		wc->status = IBV_WC_SUCCESS;
+		wc->opcode = (enum ibv_wc_opcode)outcome;
+		wc->vendor_err = 0;
+		wc->src_qp = r->flags >> 8;
+		wc->wc_flags = r->flags & 0xff;
+	} else {
+		wc->status = (enum ibv_wc_status)(outcome >> 8);
+		wc->opcode = (enum ibv_wc_opcode)(outcome & 0xff);
+		wc->src_qp = wc->wc_flags = 0;
+	}
 }
 
 /* ---- the source ---- */
@@ -79,13 +86,17 @@ cq_result(int n)
 	return (struct evd_device_result){ n < 0 ? -EIO : n };
 }
 
+/* A copy of the batch stays in registers. */
 static void
 cq_queue(struct evd_batch *batch, const struct ibv_wc *wc, const struct ibv_wc *end)
 {
+	struct evd_batch now = *batch;
+
 	for (; wc < end; wc++) {
-		record_write(evd_batch_record(batch), wc);
-		evd_batch_queue(batch);
+		record_write(evd_batch_record(&now), wc);
+		evd_batch_queue(&now);
 	}
+	*batch = now;
 }
 
 /* More are polled than are taken at once. */
@@ -93,7 +104,7 @@ static inline struct evd_device_result
 cq_poll_more(
     const struct rearm_queue *queue, struct evd_batch *batch, void *events, unsigned int *made)
 {
-	struct ibv_wc own[EVD_BATCH];
+	struct ibv_wc own[EVD_BATCH_PLAIN];
 	const unsigned int most = *made;
 	const int n = ibv_poll_cq(queue->cq, (int)batch->room, own);
 	const unsigned int polled = n > 0 ? (unsigned int)n : 0;

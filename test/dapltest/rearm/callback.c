@@ -182,6 +182,17 @@ TEST(inside__disabled_between_two_batches__no_further_one)
 	queue_takes(40);
 }
 
+/* A poll has found all; each callback gets the next. */
+TEST(inside__disabled_between_two_of_one_poll__no_further_one)
+{
+	queue_complete(0, 60);
+	qs.notes.then = disable_in_fifth;
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), 0);
+	notes_await(5);
+	notes_expect(5, 5);
+	queue_takes(5);
+}
+
 /* The common loop: disable, take until nothing is left, enable for what is new. */
 static void
 drain(struct notes *notes)

@@ -206,6 +206,31 @@ TEST(stepped__asked_twice__answers_twice)
 	ck_assert_int_eq(qs.notes.n, 1);
 }
 
+static int completed, to_complete;
+
+/* There are always as many as before. */
+static void
+complete_as_many(struct notes *notes)
+{
+	for (; completed < notes->n + 48 && completed < to_complete; completed++)
+		queue_complete((uint64_t)completed, 1);
+}
+
+/* If a callback gets one a turn serves so many. */
+TEST(stepped__more_than_a_turn__the_rest_in_the_next)
+{
+	const int limit = 64;
+
+	to_complete = limit + 16;
+	qs.notes.then = complete_as_many;
+	complete_as_many(&qs.notes);
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), 0);
+	ck_assert_int_gt(rearm_loop_dispatch(qs.loop, 1, 0), 0);
+	ck_assert_int_eq(qs.notes.n, limit);
+	ck_assert_int_gt(rearm_loop_dispatch(qs.loop, 1, 0), 0);
+	ck_assert_int_eq(qs.notes.n, to_complete);
+}
+
 TEST(stepped__dispatch_waits__returns_for_a_completion)
 {
 	ck_assert_int_eq(queue_enable(REARM_SINGLE, 4, REARM_NEW), 0);

@@ -31,6 +31,7 @@ struct os_site {
 
 /* So little that a few events reach every bound. */
 #define EVD_BATCH 2
+#define EVD_BATCH_PLAIN 3
 #define EVD_ACK_BATCH 2
 #define EVD_BUDGET 3
 #define EVD_BUDGET_ARRAY EVD_BUDGET
