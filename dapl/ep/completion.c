@@ -244,7 +244,7 @@ completion_find_kind(_Atomic(void *) *slots, uint64_t id, enum dapl_wr_kind kind
 {
 	struct dapl_ep *ep = dapl_slab_in(slots, dapl_wr_id_slot(id));
 
-	return ep && dapl_wr_id_is_of(id, dapl_ep_generation(ep), kind) ? ep : NULL;
+	return ep && dapl_ep_has_completed(ep, id, kind) ? ep : NULL;
 }
 
 /* Into a receive that is not held. */
@@ -324,7 +324,7 @@ static struct evd_device_result
 completion_poll(void *source, struct evd_batch *batch) REQUIRES(core_locks.trigger)
 {
 	const struct dapl_evd *evd = source;
-	struct ibv_wc wcs[EVD_BATCH];
+	struct ibv_wc wcs[EVD_BATCH_PLAIN];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 
 	/* Verbs do not report the reason.  IBV_EVENT_CQ_ERR reports that completions are lost. */
@@ -341,7 +341,7 @@ completion_poll_into(void *source, struct evd_batch *batch, void *events, unsign
 {
 	const struct dapl_evd *evd = source;
 	struct taken taken = { events, evd->core.cfg.handle };
-	struct ibv_wc wcs[EVD_BATCH];
+	struct ibv_wc wcs[EVD_BATCH_PLAIN];
 	const int n = ibv_poll_cq(evd->cq, (int)batch->room, wcs);
 	const unsigned int polled = (unsigned int)n, most = polled < *made ? polled : *made;
 	_Atomic(void *) *const slots = dapl_slab_slots(&dapl_ep_slab);

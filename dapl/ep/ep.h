@@ -75,7 +75,8 @@ struct dapl_ep {
 	DAT_EP_HANDLE self; /* the handle that events name; valid after the handle was freed */
 	DAT_EP_STATE state; /* (L) */
 	_Atomic(uint32_t) generation; /* of the queue pair; changes under (L) */
-	uint64_t wr_base;	      /* (L) what the wr_ids of that generation have in common */
+	/* what the wr_ids of that generation have in common; changes under (L), after it */
+	_Atomic(uint64_t) wr_base;
 
 	struct park_list unpinned; /* (L) of the slot: kept when the slot is reused */
 
@@ -149,8 +150,9 @@ dapl_ep_generation(struct dapl_ep *ep)
 static inline void
 dapl_ep_number_requests(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 {
-	ep->wr_base =
-	    dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), (enum dapl_wr_kind)0, 0);
+	atomic_store_explicit(&ep->wr_base,
+	    dapl_wr_id(ep->obj.slot.index, dapl_ep_generation(ep), (enum dapl_wr_kind)0, 0),
+	    memory_order_release);
 }
 
 /* The queue pair goes: what it completes from now on is of no request. */
@@ -163,10 +165,19 @@ dapl_ep_end_generation(struct dapl_ep *ep) REQUIRES(dapl_locks.object)
 
 /* For a request of the endpoint. */
 static inline uint64_t
-dapl_ep_wr_id(const struct dapl_ep *ep, enum dapl_wr_kind kind, uint32_t place)
+dapl_ep_wr_id(struct dapl_ep *ep, enum dapl_wr_kind kind, uint32_t place)
     REQUIRES(dapl_locks.object)
 {
-	return ep->wr_base | dapl_wr_id(0, 0, kind, place);
+	return atomic_load_explicit(&ep->wr_base, memory_order_relaxed) |
+	       dapl_wr_id(0, 0, kind, place);
+}
+
+/* Whether a completion is of a request of that kind, of the queue pair that the endpoint has. */
+static inline bool
+dapl_ep_has_completed(struct dapl_ep *ep, uint64_t wr_id, enum dapl_wr_kind kind)
+{
+	return dapl_wr_id_is_of(
+	    wr_id, atomic_load_explicit(&ep->wr_base, memory_order_acquire), kind);
 }
 
 /*

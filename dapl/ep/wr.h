@@ -45,7 +45,7 @@ struct dapl_wr_entry {
 		    region;
 	};
 	uint32_t end;	      /* its place in the order of the posts, plus one; the ring sets it */
-	uint8_t operation;    /* DAT_DTOS */
+	uint32_t operation;   /* DAT_DTOS; as wide as in the event */
 	bool plain;	      /* no bind, of no extension, and neither of the next two */
 	uint8_t suppressed;   /* enum dapl_wr_suppressed */
 	bool unsignalled;     /* on success the event wakes no sink */

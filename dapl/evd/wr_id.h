@@ -72,18 +72,11 @@ dapl_wr_id_may_be_recv(uint64_t id)
 	return id >> DAPL_WR_PLACE_BITS & DAPL_WR_RECV;
 }
 
-/* Whether it is of that generation and kind. */
+/* Whether it differs from `base`, a wr_id of a request at place 0, by a place and this kind. */
 static inline bool
-dapl_wr_id_is_of(uint64_t id, uint32_t generation, enum dapl_wr_kind kind)
+dapl_wr_id_is_of(uint64_t id, uint64_t base, enum dapl_wr_kind kind)
 {
-	const uint32_t wish = generation << DAPL_WR_KIND_BITS | kind;
-
-	/*
-	 * The difference, without the bits above the generation, which a wr_id does not have there.
-	 */
-	return ((uint32_t)(id >> DAPL_WR_PLACE_BITS) ^ wish)
-		   << (32 - DAPL_WR_GENERATION_BITS - DAPL_WR_KIND_BITS) ==
-	       0;
+	return (id ^ base) >> DAPL_WR_PLACE_BITS == kind;
 }
 
 static inline uint32_t
