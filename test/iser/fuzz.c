@@ -183,10 +183,10 @@ request_completes(DAT_DTO_COMPLETION_STATUS status)
 		found_unless(work->remote.virtual_address == ADDRESS);
 		found_unless(work->local.segment_length <= MOST);
 		found_unless(work->remote.segment_length == work->local.segment_length);
-		found_unless(local >= target.pool.region.base &&
-			     work->local.segment_length <=
-				 target.pool.region.bytes -
-				     (size_t)(local - target.pool.region.base));
+		found_unless(
+		    local >= target.pool.region.base &&
+		    work->local.segment_length <=
+			target.pool.region.bytes - (size_t)(local - target.pool.region.base));
 		if (reads && status == DAT_DTO_SUCCESS)
 			memset(local, 'r', work->local.segment_length);
 	}
