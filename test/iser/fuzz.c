@@ -351,7 +351,7 @@ end(void)
 	while (first && (disk_ends(true), true));
 	found_unless(mover_state(&session->mover) == MOVER_CLOSED);
 	found_unless(mover_is_finished(&session->mover));
-	/* Nobody guesses the answer to a challenge. */
+	/* No input has the answer to a challenge. */
 	found_unless(!options.secrets || !session->is_full);
 	found_unless(session_free(session) == 0);
 	found_unless(target.pool.used == 0 && !target.pool.first);
