@@ -11,8 +11,7 @@
 #include <stdlib.h>
 
 #define FUA 0x08
-#define AT_ONCE \
-	(64 << 10) /* bytes that the calling thread copies itself, if the page cache has them */
+#define AT_ONCE (1 << 20) /* bytes that the calling thread copies, if the page cache has them */
 #define PIECE (256 << 10) /* of what a worker reads to compare */
 
 static unsigned int

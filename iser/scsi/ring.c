@@ -12,7 +12,6 @@
 
 #define ENTRIES 256
 #define BATCH 32
-#define LARGE (64 << 10) /* bytes that the kernel's threads copy, and not the thread that submits */
 
 struct ring {
 	struct io_uring uring;
@@ -163,11 +162,8 @@ bool
 ring_submit(struct ring *ring, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
-	size_t bytes = 0;
 	bool taken = false;
 
-	for (unsigned int i = 0; i < request->iov_count; i++)
-		bytes += request->iov[i].iov_len;
 	pthread_mutex_lock(&ring->lock);
 	sqe = io_uring_get_sqe(&ring->uring);
 	if (!sqe) /* full of what the kernel refused before */
@@ -189,8 +185,6 @@ ring_submit(struct ring *ring, struct io_request *request)
 		io_uring_prep_fsync(sqe, request->fd, IORING_FSYNC_DATASYNC);
 		break;
 	}
-	if (bytes >= LARGE)
-		io_uring_sqe_set_flags(sqe, IOSQE_ASYNC);
 	io_uring_sqe_set_data(sqe, request);
 	taken = ring_push(ring, sqe);
 unlock:

@@ -16,6 +16,7 @@
 struct fake_work {
 	DAT_DTOS kind;
 	DAT_UINT64 cookie;
+	DAT_COMPLETION_FLAGS flags;
 	DAT_LMR_TRIPLET local;
 	DAT_RMR_TRIPLET remote;
 };
@@ -54,7 +55,7 @@ int fake_posted(DAT_DTOS kind);
 /* The oldest posted work of the kind; fails the test when there is none. */
 const struct fake_work *fake_oldest(DAT_DTOS kind);
 
-/* Completes the oldest work of the kind, and runs. */
+/* Completes the oldest work of the kind, and runs.  A success that is suppressed is no event. */
 void fake_complete(DAT_DTOS kind, DAT_DTO_COMPLETION_STATUS status);
 
 /* Puts bytes into the oldest posted receive, completes it, and runs. */

@@ -252,35 +252,6 @@ TEST(chap__only_who_knows_the_secret__is_let_in)
 	chap_free(secrets);
 }
 
-TEST(login__any_bytes__are_answered_within_bounds_and_let_none_in)
-{
-	struct chap_secrets *secrets = load_secrets();
-	unsigned char pdu[ISCSI_BHS_BYTES + 2048], answer[ISCSI_BHS_BYTES];
-	char *data = malloc(LOGIN_ANSWER_BYTES); /* of this size, for a sanitizer */
-
-	srandom(1);
-	for (int round = 0; round < 20000; round++) {
-		const struct dialogue *dialogue = &dialogues[random() % DIALOGUES];
-		struct login login;
-		size_t bytes;
-
-		begin(&login, secrets);
-		for (const struct step *step = dialogue->steps; step->text; step++) {
-			size_t length = encode(pdu, step);
-
-			for (long n = random() % 8; n > 0; n--)
-				pdu[(size_t)random() % length] = (unsigned char)random();
-			bytes = 0;
-			(void)login_take(&login, pdu, length, answer, data, &bytes);
-			ck_assert_uint_le(bytes, LOGIN_ANSWER_BYTES);
-			ck_assert_int_ne(login.stage == LOGIN_FULL_FEATURE, 1);
-		}
-		login_fini(&login);
-	}
-	free(data);
-	chap_free(secrets);
-}
-
 /* clang-format off */
 static const struct {
 	const char *text;
