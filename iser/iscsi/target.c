@@ -211,6 +211,7 @@ stop(struct target *target)
 			say_dat("dat_psp_free", ret, "the listener was not freed");
 			target->failures++;
 		}
+		target->portals[i].psp = DAT_HANDLE_NULL;
 	}
 	/* Before the list is walked: a request's upcall may be adding to it. */
 	target->failures += watch_close(&target->listener, &target->adapter.tally);
