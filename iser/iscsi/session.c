@@ -153,7 +153,7 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 	wire_put16(bhs + 14, session->tsih);
 	if (status != LOGIN_OK) {
 		atomic_fetch_add(&session->target->counts.logins_refused, 1);
-		say("connection %u: login of \"%s\" is refused, status 0x%04x",
+		say_of_peer("connection %u: login of \"%s\" is refused, status 0x%04x",
 		    session->mover.index, login->keys.initiator, (unsigned int)status);
 		session->state = SESSION_LOGOUT;
 	} else if (login->stage == LOGIN_FULL_FEATURE) {

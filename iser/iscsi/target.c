@@ -16,7 +16,7 @@ refuse(DAT_CR_HANDLE cr, const char *why)
 {
 	DAT_RETURN ret = dat_cr_reject(cr, 0, NULL);
 
-	say("a connection is refused: %s", why);
+	say_of_peer("a connection is refused: %s", why);
 	if (ret != DAT_SUCCESS)
 		say_dat("dat_cr_reject", ret, "a connection cannot be refused");
 }
@@ -157,7 +157,7 @@ free_ended(struct target *target, struct session *ended)
 		target->ended++;
 		if (!mover->clean) {
 			target->lost++;
-			say("connection %u: %s", mover->index,
+			say_of_peer("connection %u: %s", mover->index,
 			    mover->reason[0] ? mover->reason : "ended without a logout");
 		}
 		target->failures += session_free(session);
