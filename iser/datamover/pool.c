@@ -122,8 +122,7 @@ source_of(const struct pool *pool, const struct pool_share *share, uint8_t order
 }
 
 static bool
-piece_take(
-    struct pool *pool, struct pool_share *share, uint32_t bytes, struct pool_piece *piece)
+piece_take(struct pool *pool, struct pool_share *share, uint32_t bytes, struct pool_piece *piece)
 {
 	const uint8_t order = order_of(bytes);
 	uint8_t from = source_of(pool, share, order);

@@ -35,8 +35,8 @@ struct pool_share {
 struct pool_piece {
 	unsigned char *base; /* NULL: none */
 	struct pool_share *share;
-	size_t offset;	     /* in the region */
-	uint32_t bytes;	     /* as asked for */
+	size_t offset;	/* in the region */
+	uint32_t bytes; /* as asked for */
 	uint8_t order;
 };
 
@@ -54,7 +54,7 @@ struct pool {
 	pthread_mutex_t lock; /* of all below */
 	struct pool_page *pages;
 	uint32_t page_count;
-	uint32_t free[POOL_ORDERS]; /* first page of a free piece, or POOL_NONE */
+	uint32_t free[POOL_ORDERS];	  /* first page of a free piece, or POOL_NONE */
 	struct pool_share *first, **last; /* that wait: who has got a piece goes to the end */
 	bool starves;			  /* one that waits has nothing */
 	uint32_t whole;			  /* free pieces of the largest size */

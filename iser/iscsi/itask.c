@@ -588,8 +588,7 @@ itask_abort(struct itask *task)
 	switch (task->state) {
 	case ITASK_WAITING:
 		/* If an order is on its way, it ends there. */
-		if (pool_forget(
-			task->session->mover.pool, &task->session->share, &task->waiter))
+		if (pool_forget(task->session->mover.pool, &task->session->share, &task->waiter))
 			give_up(task);
 		break;
 	case ITASK_GATHERING:
