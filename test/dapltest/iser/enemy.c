@@ -336,8 +336,9 @@ on_ordered(struct mover *mover, struct mover_order *order)
 		return;
 	}
 	if (enemy->kind != PATIENT) {
-		if (mover_state(mover) == MOVER_UP)
+		if (mover_state(mover) == MOVER_UP && mover->free_count > 0)
 			say_something(enemy);
+		atomic_store(&enemy->answered, true);
 		return;
 	}
 	enemy->kind = TAME;

@@ -325,7 +325,9 @@ TEST_LOOP(target__what_it_waits_for_does_not_come__ends_the_session, 2)
 	enemy_open(&enemies[0], &adapter, 0, _i ? HALF : DEAF);
 	await(atomic_load(&enemies[0].answered));
 	while (!mover_is_finished(&enemies[0].mover)) {
-		if (mover_state(&enemies[0].mover) == MOVER_UP)
+		/* The order is posted again only after it was taken. */
+		if (mover_state(&enemies[0].mover) == MOVER_UP &&
+		    atomic_exchange(&enemies[0].answered, false))
 			mover_post(&enemies[0].mover, &order);
 		(void)itarget_reap(&target);
 		bell_wait(&bell, bell_now() + BELL_SECOND / 10);
