@@ -3,12 +3,23 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <syslog.h>
+#include <unistd.h>
 
 #include "dat/debug.h"
+
+#define DEBUG_PATIENCE_MS 100 /* for a reader that is slow */
+#define DEBUG_TURNS 1000
+
+static atomic_flag debug_busy = ATOMIC_FLAG_INIT;
+static atomic_ulong debug_unsaid; /* lines, since the last one that was written */
 
 const struct debug_word debug_type_words[] = {
 	{ "none", 0 },
@@ -141,6 +152,48 @@ debug_escape(char *to, size_t size, const char *line)
 	*to = '\0';
 }
 
+/* One at a time, or another line takes the room.  A forked child may find it taken for ever. */
+static bool
+debug_begin(void)
+{
+	for (int i = 0; i < DEBUG_TURNS; i++) {
+		if (!atomic_flag_test_and_set(&debug_busy))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+/*
+ * The thread may be the one that makes all upcalls: it does not wait for one who reads nothing.
+ * What finds no room is counted.
+ */
+static void
+debug_write_stderr(const char *line)
+{
+	struct pollfd room = { .fd = fileno(stderr), .events = POLLOUT };
+	char text[PIPE_BUF]; /* for which a pipe that has room has room */
+	const bool mine = debug_begin();
+	int n = 0;
+
+	if (poll(&room, 1, debug_unsaid ? 0 : DEBUG_PATIENCE_MS) == 0) {
+		debug_unsaid++;
+	} else {
+		if (debug_unsaid)
+			n = snprintf(text, sizeof text, "dat: %lu lines are left out here\n",
+			    atomic_exchange(&debug_unsaid, 0));
+		n += snprintf(text + n, sizeof text - (size_t)n, "%s\n", line);
+		if ((size_t)n >= sizeof text) {
+			n = sizeof text;
+			text[n - 1] = '\n';
+		}
+		if (write(room.fd, text, (size_t)n) < 0)
+			debug_unsaid++;
+	}
+	if (mine)
+		atomic_flag_clear(&debug_busy);
+}
+
 /* One call for each line, so that lines of several threads do not mix. */
 void
 debug_write(unsigned long destinations, bool is_error, const char *text)
@@ -153,5 +206,5 @@ debug_write(unsigned long destinations, bool is_error, const char *text)
 	if (destinations & DEBUG_STDOUT)
 		fprintf(stdout, "%s\n", line);
 	if ((destinations & (DEBUG_STDOUT | DEBUG_SYSLOG)) == 0)
-		fprintf(stderr, "%s\n", line);
+		debug_write_stderr(line);
 }

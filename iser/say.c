@@ -2,13 +2,27 @@
 #include "iser/say.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#define PEER_LINES 10 /* a second */
+#define NOTICE 128    /* bytes of the line about other lines */
+
 static const char *program = "iser";
+
+/* Guards what follows, and no other line takes the room that poll() has found. */
+static pthread_mutex_t say_lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned long say_unsaid; /* lines, since the last one that was written */
+static unsigned int say_of_peers;
+static time_t say_second; /* in which so many lines about peers were written */
 
 static void
 say_what_is_not_written(void)
@@ -45,9 +59,52 @@ say_escape(char *to, size_t size, const char *text, size_t length)
 	return used;
 }
 
-/* One write() a line, so that lines of several threads and processes do not mix. */
+/* With the lock. */
+static bool
+say_is_too_much(bool of_peer)
+{
+	const time_t now = time(NULL);
+
+	if (!of_peer)
+		return false;
+	if (say_second != now)
+		say_of_peers = 0;
+	say_second = now;
+	return say_of_peers++ >= PEER_LINES;
+}
+
+/*
+ * Serving does not wait for the reader of standard error, which may be a pipe or a terminal that no
+ * one reads: what finds no room is counted.  One write(), so that lines of several threads and
+ * processes do not mix.
+ */
 static void
-say_line(const char *format, va_list args, const char *tail)
+say_write(const char *shown, size_t used, bool of_peer)
+{
+	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char text[PIPE_BUF];
+	int n = 0;
+
+	pthread_mutex_lock(&say_lock);
+	if (say_is_too_much(of_peer) || poll(&room, 1, 0) == 0) {
+		say_unsaid++;
+	} else {
+		if (say_unsaid)
+			n = snprintf(text, NOTICE, "%s: %lu messages are left out here\n", program,
+			    say_unsaid);
+		if (used > sizeof text - (size_t)n - 1)
+			used = sizeof text - (size_t)n - 1;
+		memcpy(text + n, shown, used);
+		used += (size_t)n;
+		text[used++] = '\n';
+		/* Where a write fails, no output is left to report it on. */
+		say_unsaid = write(STDERR_FILENO, text, used) < 0;
+	}
+	pthread_mutex_unlock(&say_lock);
+}
+
+static void
+say_line(bool of_peer, const char *format, va_list args, const char *tail)
 {
 	char line[1024], shown[4 * sizeof line];
 	size_t size = sizeof line;
@@ -66,10 +123,7 @@ say_line(const char *format, va_list args, const char *tail)
 	}
 	if (used >= size)
 		used = size - 1;
-	used = say_escape(shown, sizeof shown - 1, line, used);
-	shown[used++] = '\n';
-	if (write(STDERR_FILENO, shown, used) < 0)
-		return; /* no output is left to report it on */
+	say_write(shown, say_escape(shown, sizeof shown, line, used), of_peer);
 }
 
 void
@@ -78,7 +132,17 @@ say(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line(format, args, "");
+	say_line(false, format, args, "");
+	va_end(args);
+}
+
+void
+say_of_peer(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say_line(true, format, args, "");
 	va_end(args);
 }
 
@@ -91,7 +155,7 @@ say_dat(const char *call, DAT_RETURN ret, const char *format, ...)
 	snprintf(
 	    tail, sizeof tail, ": %s() says: %s", call, say_dat_error(ret, error, sizeof error));
 	va_start(args, format);
-	say_line(format, args, tail);
+	say_line(false, format, args, tail);
 	va_end(args);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * say -- messages to the user: one line each, on stderr, after the program's name
+ *
+ * Any thread; none waits for the reader of stderr.  A line for which there is no room is counted.
  */
 #ifndef ISER_SAY_H
 #define ISER_SAY_H
@@ -15,6 +17,9 @@
 void say_init(const char *name);
 
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for what a peer can cause at will: a few in a second are printed, and all counted. */
+void say_of_peer(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Tells that a DAT call failed: the call, what it was for, and the error by name. */
 void say_dat(const char *call, DAT_RETURN ret, const char *format, ...)

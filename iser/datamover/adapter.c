@@ -30,7 +30,7 @@ adapter_async_event(void *context, const DAT_EVENT *event)
 	struct adapter *adapter = context;
 
 	if (adapter_only_refused(event)) {
-		say("too many connection requests at once: some were refused");
+		say_of_peer("too many connection requests at once: some were refused");
 		return;
 	}
 	say("asynchronous error: %s (reason %d)", say_event_name(event->event_number),

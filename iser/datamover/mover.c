@@ -110,10 +110,12 @@ disconnect(struct mover *mover, DAT_CLOSE_FLAGS how)
 	enum mover_state before = mover_state(mover);
 	DAT_RETURN ret;
 
-	if (!step(mover, MOVER_CLOSE))
+	if (!step(mover, MOVER_CLOSE) || mover_state(mover) != MOVER_CLOSING)
 		return;
-	if (before == MOVER_CLOSING || mover_state(mover) != MOVER_CLOSING)
+	/* What is graceful may last as long as the peer likes: an abrupt one may follow. */
+	if (before == MOVER_CLOSING && (mover->abrupt || how != DAT_CLOSE_ABRUPT_FLAG))
 		return;
+	mover->abrupt = how == DAT_CLOSE_ABRUPT_FLAG;
 	ret = dat_ep_disconnect(mover->ep, how);
 	if (ret != DAT_SUCCESS)
 		say_dat("dat_ep_disconnect", ret, "connection %u cannot be ended", mover->index);
@@ -339,8 +341,10 @@ completed(struct mover *mover, const DAT_DTO_COMPLETION_EVENT_DATA *dto)
 	static const char *const kinds[] = { "receive", "send", "RDMA operation", "RDMA write" };
 	struct mover_work *work = dto->user_cookie.as_ptr;
 
-	if (work->kind == MOVER_SEND)
+	if (work->kind == MOVER_SEND) {
 		send_put_back(mover, work->slot);
+		mover->sent++;
+	}
 	if (dto->status != DAT_DTO_SUCCESS) {
 		/* Flushed is how work ends with its connection; anything else is the reason. */
 		if (dto->status != DAT_DTO_ERR_FLUSHED)
@@ -594,6 +598,13 @@ mover_free(struct mover *mover)
 	free(mover->works);
 	free(mover->free_sends);
 	return failures;
+}
+
+bool
+mover_is_sending(const struct mover *mover)
+{
+	return mover->free_count < mover->shape.sends ||
+	       mover->free_long_count < mover->shape.long_sends;
 }
 
 DAT_RETURN

@@ -94,6 +94,8 @@ struct mover {
 	struct mover_work *works;
 	unsigned int *free_sends, free_count, *free_long, free_long_count;
 	bool was_established;
+	uint64_t sent;	      /* sends that have completed */
+	bool abrupt;	      /* a disconnect that waits for nothing was issued */
 	bool clean;	      /* ended the way it should */
 	char reason[192];     /* why not, once CLOSED */
 	pthread_mutex_t lock; /* of the orders */
@@ -144,10 +146,16 @@ bool mover_put(struct mover *mover, struct mover_work *work, const struct pool_p
 bool mover_get(struct mover *mover, struct mover_work *work, const struct pool_piece *piece,
     uint32_t at, uint32_t bytes, uint32_t stag, uint64_t address);
 
-/* In the upcall: disconnects, after what was posted is done. */
+/*
+ * In the upcall: disconnects, after what was posted is done.  A peer that posts no receive delays
+ * that without limit: the caller sets one, and uses mover_fail() then.
+ */
 void mover_close(struct mover *mover);
 
-/* In the upcall: disconnects at once.  The first reason is kept. */
+/* In the upcall: sends are posted that have not completed. */
+bool mover_is_sending(const struct mover *mover);
+
+/* In the upcall: disconnects at once, also after mover_close().  The first reason is kept. */
 void mover_fail(struct mover *mover, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* [any] Has ops->ordered() called in the upcall.  The mover must not be freed before that. */

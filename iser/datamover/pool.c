@@ -23,6 +23,7 @@ free_add(struct pool *pool, uint32_t at, uint8_t order)
 	if (page->next != POOL_NONE)
 		pool->pages[page->next].prev = at;
 	pool->free[order] = at;
+	pool->whole += order == pool->top;
 }
 
 static void
@@ -37,6 +38,7 @@ free_remove(struct pool *pool, uint32_t at)
 	if (page->next != POOL_NONE)
 		pool->pages[page->next].prev = page->prev;
 	page->free = false;
+	pool->whole -= page->order == pool->top;
 }
 
 static uint8_t
@@ -50,7 +52,8 @@ order_of(uint64_t bytes)
 }
 
 DAT_RETURN
-pool_create(struct pool *pool, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint64_t bytes, uint32_t largest)
+pool_create(struct pool *pool, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint64_t bytes, uint32_t largest,
+    uint32_t shares)
 {
 	const uint8_t top = order_of(largest);
 	const uint64_t piece = (uint64_t)1 << POOL_PAGE_SHIFT << top;
@@ -73,8 +76,11 @@ pool_create(struct pool *pool, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint64_t byte
 	pthread_mutex_init(&pool->lock, NULL);
 	for (unsigned int i = 0; i < POOL_ORDERS; i++)
 		pool->free[i] = POOL_NONE;
+	pool->last = &pool->first;
+	pool->top = top;
 	for (uint32_t at = pool->page_count; at > 0; at -= 1u << top)
 		free_add(pool, at - (1u << top), top);
+	pool->spare = shares < pool->whole / 2 ? shares : pool->whole / 2;
 	return DAT_SUCCESS;
 }
 
@@ -90,16 +96,38 @@ pool_free(struct pool *pool)
 	return ret;
 }
 
-/* With the lock. */
-static bool
-piece_take(struct pool *pool, uint32_t bytes, struct pool_piece *piece)
+static uint64_t
+size_of(uint8_t order)
 {
-	const uint8_t order = order_of(bytes);
+	return (uint64_t)1 << POOL_PAGE_SHIFT << order;
+}
+
+/* With the lock, as all that follows.  The order of the piece to cut it from, or POOL_ORDERS. */
+static uint8_t
+source_of(const struct pool *pool, const struct pool_share *share, uint8_t order)
+{
+	const uint64_t free_bytes = size_of(0) * pool->page_count - pool->used;
+	const uint64_t wanted = share->used + size_of(order) + size_of(order);
 	uint8_t from = order;
-	uint32_t at;
 
 	while (from < POOL_ORDERS && pool->free[from] == POOL_NONE)
 		from++;
+	if (share->used == 0 || from >= POOL_ORDERS)
+		return from;
+	if (pool->starves || wanted > free_bytes)
+		return POOL_ORDERS;
+	if (from == pool->top && pool->whole + pool->holders <= pool->spare)
+		return POOL_ORDERS;
+	return from;
+}
+
+static bool
+piece_take(struct pool *pool, struct pool_share *share, uint32_t bytes, struct pool_piece *piece)
+{
+	const uint8_t order = order_of(bytes);
+	uint8_t from = source_of(pool, share, order);
+	uint32_t at;
+
 	if (from >= POOL_ORDERS)
 		return false;
 	at = pool->free[from];
@@ -111,62 +139,101 @@ piece_take(struct pool *pool, uint32_t bytes, struct pool_piece *piece)
 	*piece = (struct pool_piece){
 		.offset = (size_t)at << POOL_PAGE_SHIFT,
 		.base = pool->region.base + ((size_t)at << POOL_PAGE_SHIFT),
+		.share = share,
 		.bytes = bytes,
 		.order = order,
 	};
-	pool->used += (uint64_t)1 << POOL_PAGE_SHIFT << order;
+	pool->holders += share->used == 0;
+	share->used += size_of(order);
+	pool->used += size_of(order);
 	if (pool->used > pool->most)
 		pool->most = pool->used;
 	return true;
 }
 
-static void
-tell_first(struct pool *pool)
-{
-	struct pool_waiter *first = pool->first;
+/* ---- those that wait ---- */
 
-	if (!first || first->told)
-		return;
-	first->told = true;
-	first->ready(first);
+static void
+share_append(struct pool *pool, struct pool_share *share)
+{
+	share->next = NULL;
+	*pool->last = share;
+	pool->last = &share->next;
 }
 
 static void
-waiter_remove(struct pool *pool, struct pool_waiter *waiter)
+share_unlink(struct pool *pool, struct pool_share **link)
 {
-	struct pool_waiter **link = &pool->first, *before = NULL;
+	struct pool_share *share = *link;
 
-	if (!waiter->queued)
-		return;
-	while (*link != waiter) {
-		before = *link;
-		link = &before->next;
-	}
-	*link = waiter->next;
-	if (pool->last == waiter)
-		pool->last = before;
+	*link = share->next;
+	if (pool->last == &share->next)
+		pool->last = link;
+}
+
+/* The first in the queue has left it. */
+static void
+share_advance(struct pool *pool, struct pool_share **link, struct pool_waiter *waiter)
+{
+	struct pool_share *share = *link;
+
+	share->first = waiter->next;
 	waiter->queued = false;
+	share_unlink(pool, link);
+	if (share->first)
+		share_append(pool, share);
+}
+
+/* Of the shares that wait, one of those that have nothing, or of the others.  False: none can. */
+static bool
+serve_one(struct pool *pool, bool have_nothing)
+{
+	for (struct pool_share **link = &pool->first; *link; link = &(*link)->next) {
+		struct pool_waiter *waiter = (*link)->first;
+
+		if (((*link)->used == 0) != have_nothing ||
+		    !piece_take(pool, *link, waiter->bytes, waiter->piece))
+			continue;
+		share_advance(pool, link, waiter);
+		waiter->ready(waiter);
+		return true;
+	}
+	return false;
+}
+
+static void
+serve(struct pool *pool)
+{
+	while (serve_one(pool, true))
+		;
+	pool->starves = false;
+	for (const struct pool_share *share = pool->first; share; share = share->next)
+		pool->starves |= share->used == 0;
+	while (!pool->starves && serve_one(pool, false))
+		;
 }
 
 bool
-pool_take(struct pool *pool, uint32_t bytes, struct pool_waiter *waiter, struct pool_piece *piece)
+pool_take(struct pool *pool, struct pool_share *share, uint32_t bytes, struct pool_waiter *waiter,
+    struct pool_piece *piece)
 {
 	bool taken;
 
 	pthread_mutex_lock(&pool->lock);
-	waiter->told = false;
-	taken = (!pool->first || pool->first == waiter) && piece_take(pool, bytes, piece);
-	if (taken && waiter->queued) {
-		waiter_remove(pool, waiter);
-		tell_first(pool); /* there may be room for it, too */
-	} else if (!taken && !waiter->queued) {
+	taken = !share->first && piece_take(pool, share, bytes, piece);
+	if (!taken && waiter) {
 		waiter->queued = true;
 		waiter->next = NULL;
-		if (pool->first)
-			pool->last->next = waiter;
-		else
-			pool->first = waiter;
-		pool->last = waiter;
+		waiter->piece = piece;
+		waiter->bytes = bytes;
+		if (share->first) {
+			share->last->next = waiter;
+		} else {
+			share->first = waiter;
+			share_append(pool, share);
+			pool->starves |= share->used == 0;
+		}
+		share->last = waiter;
 		pool->waits++;
 	}
 	pthread_mutex_unlock(&pool->lock);
@@ -182,7 +249,9 @@ pool_put(struct pool *pool, struct pool_piece *piece)
 	if (!piece->base)
 		return;
 	pthread_mutex_lock(&pool->lock);
-	pool->used -= (uint64_t)1 << POOL_PAGE_SHIFT << order;
+	pool->used -= size_of(order);
+	piece->share->used -= size_of(order);
+	pool->holders -= piece->share->used == 0;
 	while (order + 1 < POOL_ORDERS) {
 		const uint32_t buddy = at ^ 1u << order;
 
@@ -194,22 +263,35 @@ pool_put(struct pool *pool, struct pool_piece *piece)
 		order++;
 	}
 	free_add(pool, at, order);
-	tell_first(pool);
-	pthread_mutex_unlock(&pool->lock);
 	piece->base = NULL;
+	serve(pool);
+	pthread_mutex_unlock(&pool->lock);
 }
 
 bool
-pool_forget(struct pool *pool, struct pool_waiter *waiter)
+pool_forget(struct pool *pool, struct pool_share *share, struct pool_waiter *waiter)
 {
-	bool told;
+	bool queued;
 
 	pthread_mutex_lock(&pool->lock);
-	told = waiter->told;
-	if (waiter->queued) {
-		waiter_remove(pool, waiter);
-		tell_first(pool);
+	queued = waiter->queued;
+	if (queued && share->first == waiter) {
+		struct pool_share **link = &pool->first;
+
+		while (*link != share)
+			link = &(*link)->next;
+		share_advance(pool, link, waiter);
+		serve(pool); /* there may be room for the next one */
+	} else if (queued) {
+		struct pool_waiter *before = share->first;
+
+		while (before->next != waiter)
+			before = before->next;
+		before->next = waiter->next;
+		if (share->last == waiter)
+			share->last = before;
+		waiter->queued = false;
 	}
 	pthread_mutex_unlock(&pool->lock);
-	return told;
+	return queued;
 }

@@ -2,9 +2,14 @@
 /*
  * pool -- registered memory of a fixed size, from which the commands of all connections take theirs
  *
- * Pieces are powers of two, halved and joined again.  Who finds no room waits in a queue: no task
- * takes before the first in it, so that a large piece is not kept waiting by small ones.  What
- * holds a piece must not wait for another.
+ * Pieces are powers of two, halved and joined again.  Who finds no room waits in the queue of its
+ * share, in which no task takes before the first: a large piece is not kept waiting by small ones.
+ *
+ * What holds a piece may keep it as long as its peer likes.  So no share takes all:
+ *
+ *	- One that has nothing takes whatever is free, and before all others.
+ *	- One that has something takes no more than it leaves, and for each other of the shares that
+ *	  were announced a piece of the largest size stays, as far as half of the pool goes.
  */
 #ifndef ISER_DATAMOVER_POOL_H
 #define ISER_DATAMOVER_POOL_H
@@ -20,10 +25,18 @@
 
 struct pool_page;
 
+/* What a connection has of the pool, and its queue; zeroed at first. */
+struct pool_share {
+	uint64_t used;
+	struct pool_waiter *first, *last;
+	struct pool_share *next; /* that waits, too */
+};
+
 struct pool_piece {
 	unsigned char *base; /* NULL: none */
-	size_t offset;	     /* in the region */
-	uint32_t bytes;	     /* as asked for */
+	struct pool_share *share;
+	size_t offset;	/* in the region */
+	uint32_t bytes; /* as asked for */
 	uint8_t order;
 };
 
@@ -31,8 +44,9 @@ struct pool_piece {
 struct pool_waiter {
 	void (*ready)(struct pool_waiter *waiter); /* any thread, with the pool's lock: only post */
 	struct pool_waiter *next;
+	struct pool_piece *piece;
+	uint32_t bytes;
 	bool queued;
-	bool told; /* ready() was called, and no try has followed */
 };
 
 struct pool {
@@ -40,32 +54,37 @@ struct pool {
 	pthread_mutex_t lock; /* of all below */
 	struct pool_page *pages;
 	uint32_t page_count;
-	uint32_t free[POOL_ORDERS]; /* first page of a free piece, or POOL_NONE */
-	struct pool_waiter *first, *last;
+	uint32_t free[POOL_ORDERS];	  /* first page of a free piece, or POOL_NONE */
+	struct pool_share *first, **last; /* that wait: who has got a piece goes to the end */
+	bool starves;			  /* one that waits has nothing */
+	uint32_t whole;			  /* free pieces of the largest size */
+	uint32_t spare;			  /* so many of them are for shares that have nothing */
+	uint32_t holders;		  /* shares that have something */
+	uint8_t top;			  /* order of the largest size */
 	uint64_t used, most, waits;
 };
 
 /*
- * `bytes` is rounded up to a multiple of `largest`, which is rounded up to a power of two.
- * DAT_SUCCESS, or nothing is allocated.
+ * `bytes` is rounded up to a multiple of `largest`, which is rounded up to a power of two; `shares`
+ * is how many there will be at most.  DAT_SUCCESS, or nothing is allocated.
  */
-DAT_RETURN pool_create(
-    struct pool *pool, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint64_t bytes, uint32_t largest);
+DAT_RETURN pool_create(struct pool *pool, DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, uint64_t bytes,
+    uint32_t largest, uint32_t shares);
 
 /* No piece is taken.  Safe on a zeroed pool. */
 DAT_RETURN pool_free(struct pool *pool);
 
 /*
- * False if there is no room, or others wait: `waiter` is in the queue then, and its ready() is
- * called when another try makes sense.
+ * False if there is no room: `waiter`, unless it is NULL, is in the queue then, and its ready() is
+ * called when *piece is there.
  */
-bool pool_take(
-    struct pool *pool, uint32_t bytes, struct pool_waiter *waiter, struct pool_piece *piece);
+bool pool_take(struct pool *pool, struct pool_share *share, uint32_t bytes,
+    struct pool_waiter *waiter, struct pool_piece *piece);
 
 /* A piece that is none is fine. */
 void pool_put(struct pool *pool, struct pool_piece *piece);
 
-/* Leaves the queue.  True if ready() was called and no try has followed. */
-bool pool_forget(struct pool *pool, struct pool_waiter *waiter);
+/* Leaves the queue.  False if it was not in it: ready() has been called. */
+bool pool_forget(struct pool *pool, struct pool_share *share, struct pool_waiter *waiter);
 
 #endif

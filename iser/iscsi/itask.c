@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "iser/iscsi/itask.h"
 
-#include "iser/say.h"
+#include "iser/datamover/bell.h"
 #include "iser/iscsi/manage.h"
 #include "iser/iscsi/response.h"
 #include "iser/iscsi/target.h"
@@ -304,6 +304,13 @@ data_of(const unsigned char *pdu)
 	return pdu + ISCSI_BHS_BYTES + 4u * pdu[PDU_AHS];
 }
 
+static void
+gather(struct itask *task)
+{
+	task->gathers_since = bell_now();
+	step(task, ITASK_GATHER);
+}
+
 /* There is memory: takes the data that came with the command, and goes on. */
 static void
 begin(struct itask *task, const unsigned char *pdu)
@@ -314,7 +321,7 @@ begin(struct itask *task, const unsigned char *pdu)
 	if (!mover_post_recv(&session->mover, task->slot))
 		give_up(task);
 	else if (comes_in_pieces(task))
-		step(task, ITASK_GATHER);
+		gather(task);
 	else if (task->scsi.direction == SCSI_DATA_OUT)
 		fetch_rest(task);
 	else
@@ -341,14 +348,15 @@ pdu_of(struct itask *task)
 static void
 take_memory(struct itask *task)
 {
-	struct pool *pool = task->session->mover.pool;
+	struct session *session = task->session;
 	const uint32_t bytes = task->scsi.bytes;
+	/* The next pieces of data have nowhere to wait. */
+	struct pool_waiter *waiter = comes_in_pieces(task) ? NULL : &task->waiter;
 
-	if (bytes == 0 || pool_take(pool, bytes, &task->waiter, &task->piece)) {
+	if (bytes == 0 ||
+	    pool_take(session->mover.pool, &session->share, bytes, waiter, &task->piece)) {
 		begin(task, pdu_of(task));
-	} else if (comes_in_pieces(task)) {
-		/* The next pieces have nowhere to wait. */
-		pool_forget(pool, &task->waiter);
+	} else if (!waiter) {
 		scsi_task_drop(&task->scsi);
 		task->scsi.status = SCSI_TASK_SET_FULL;
 		task->has_slot = false;
@@ -356,7 +364,7 @@ take_memory(struct itask *task)
 			respond(task);
 		else
 			end_silently(task);
-	} else if (task->state != ITASK_WAITING) {
+	} else {
 		step(task, ITASK_WAIT);
 	}
 }
@@ -567,10 +575,9 @@ itask_ordered(struct session *session, struct mover_order *order)
 		mover_release(&session->mover); /* of execute() */
 		respond(task);
 	} else if (task->aborted) {
-		pool_forget(session->mover.pool, &task->waiter);
 		give_up(task);
 	} else {
-		take_memory(task);
+		begin(task, pdu_of(task));
 	}
 }
 
@@ -581,7 +588,7 @@ itask_abort(struct itask *task)
 	switch (task->state) {
 	case ITASK_WAITING:
 		/* If an order is on its way, it ends there. */
-		if (!pool_forget(task->session->mover.pool, &task->waiter))
+		if (pool_forget(task->session->mover.pool, &task->session->share, &task->waiter))
 			give_up(task);
 		break;
 	case ITASK_GATHERING:
@@ -599,6 +606,18 @@ static bool
 is_of_lun(const struct itask *task, const uint8_t *lun)
 {
 	return !lun || memcmp(task->scsi.lun, lun, sizeof task->scsi.lun) == 0;
+}
+
+bool
+itask_is_late(const struct session *session, uint64_t now, uint64_t patience)
+{
+	for (unsigned int i = 0; i < session->task_count; i++) {
+		const struct itask *task = &session->tasks[i];
+
+		if (task->state == ITASK_GATHERING && now - task->gathers_since >= patience)
+			return true;
+	}
+	return false;
 }
 
 void

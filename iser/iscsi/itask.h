@@ -51,6 +51,7 @@ struct itask {
 	struct iser_header header;
 	struct pool_piece piece;
 	struct iovec iov;
+	uint64_t gathers_since; /* GATHERING */
 	struct itask *hash_next;
 	struct manage *manage; /* an ABORT TASK that waits for its end */
 };
@@ -74,6 +75,9 @@ void itask_abort(struct itask *task);
 
 /* The connection is closed: those that the device server does not have yet are dropped. */
 void itask_drop_all(struct session *session);
+
+/* Whether the data PDUs of one have been awaited for `patience`. */
+bool itask_is_late(const struct session *session, uint64_t now, uint64_t patience);
 
 /* Ends those that wait for data PDUs or for memory, of a LUN, or of all if it is NULL. */
 void itask_abort_idle(struct session *session, const uint8_t *lun);

@@ -15,6 +15,7 @@
 #define SEND_BYTES 256 /* of data: sense, a rejected header, a short ping */
 #define LONG_SENDS 8
 #define SPARE_TASKS 64
+#define CLOSE_PATIENCE (2 * BELL_SECOND) /* for the peer to take what is posted */
 
 /* ---- answers ---- */
 
@@ -74,6 +75,14 @@ expect_at(struct session *session, uint64_t at)
 {
 	atomic_store(&session->deadline, at);
 	bell_ring(session->target->bell);
+}
+
+/* Ends the connection when what was sent has been taken, but soon. */
+static void
+leave(struct session *session)
+{
+	mover_close(&session->mover);
+	expect_at(session, bell_now() + CLOSE_PATIENCE);
 }
 
 void
@@ -144,7 +153,7 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 	wire_put16(bhs + 14, session->tsih);
 	if (status != LOGIN_OK) {
 		atomic_fetch_add(&session->target->counts.logins_refused, 1);
-		say("connection %u: login of \"%s\" is refused, status 0x%04x",
+		say_of_peer("connection %u: login of \"%s\" is refused, status 0x%04x",
 		    session->mover.index, login->keys.initiator, (unsigned int)status);
 		session->state = SESSION_LOGOUT;
 	} else if (login->stage == LOGIN_FULL_FEATURE) {
@@ -155,7 +164,7 @@ take_login(struct session *session, const unsigned char *pdu, size_t length)
 	}
 	session_send(session, bhs, slot, bytes, true, NULL);
 	if (session->state == SESSION_LOGOUT)
-		mover_close(&session->mover);
+		leave(session);
 	if (session->state == SESSION_FULL) {
 		login_fini(login);
 		free(login);
@@ -222,7 +231,7 @@ take_logout(struct session *session, const unsigned char *pdu)
 	 * At once: libiscsi frees what its thread for connection events uses, soon after it has the
 	 * answer.
 	 */
-	mover_close(&session->mover);
+	leave(session);
 }
 
 /* ---- the order of requests ---- */
@@ -403,6 +412,19 @@ on_moved(struct mover *mover, void *owner)
 	itask_fetched(owner);
 }
 
+/* Whether what is sent has waited for `patience` with none of it taken. */
+static bool
+is_stalled(struct session *session, uint64_t now, uint64_t patience)
+{
+	const struct mover *mover = &session->mover;
+
+	if (!mover_is_sending(mover) || mover->sent != session->sent) {
+		session->sent = mover->sent;
+		session->sent_at = now;
+	}
+	return now - session->sent_at >= patience;
+}
+
 static void
 tick(struct session *session)
 {
@@ -410,8 +432,18 @@ tick(struct session *session)
 	const uint64_t now = bell_now();
 
 	atomic_store(&session->tick.posted, false);
-	if (session->state == SESSION_LOGIN) {
+	if (atomic_load(&session->deadline) > now)
+		return; /* set since this tick was ordered: another one follows */
+	if (mover_state(&session->mover) == MOVER_CLOSING) {
+		mover_fail(&session->mover, "the initiator does not take what it is sent");
+	} else if (session->state == SESSION_LOGIN) {
 		mover_fail(&session->mover, "the login takes too long");
+	} else if (patience == 0) {
+		/* The login came when this tick was ordered already. */
+	} else if (is_stalled(session, now, patience)) {
+		mover_fail(&session->mover, "the initiator does not take what it is sent");
+	} else if (itask_is_late(session, now, patience)) {
+		mover_fail(&session->mover, "the data of a command do not come");
 	} else if (session->pinged) {
 		mover_fail(&session->mover, "the initiator does not answer");
 	} else if (now - session->heard_at < patience) {
@@ -441,12 +473,12 @@ on_ordered(struct mover *mover, struct mover_order *order)
 		mover_release(mover); /* of on_closed() */
 		break;
 	case ORDER_TICK:
-		if (!ended)
+		if (mover_state(mover) != MOVER_CLOSED)
 			tick(session);
 		break;
 	case ORDER_STOP:
 		if (!ended)
-			mover_close(mover);
+			leave(session);
 		break;
 	case ORDER_REPLACE:
 		if (!ended)

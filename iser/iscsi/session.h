@@ -78,12 +78,15 @@ struct session {
 	char *text; /* of a text request that goes on */
 	size_t text_bytes;
 
+	struct pool_share share; /* [any] what the tasks have of the pool */
+
 	struct session_call tick, stop, replace;
 	struct mover_order nexus_order;
 	struct scsi_drain nexus_drain;
 	atomic_ullong deadline; /* [any] bell_now() time of the next tick; 0: none */
 	uint64_t heard_at;	/* when the last PDU came */
 	bool pinged;		/* since then */
+	uint64_t sent, sent_at; /* mover.sent, and when it last was seen to grow, or to have to */
 	atomic_bool is_full;	/* [any] has been in FULL; what is above is set then */
 };
 

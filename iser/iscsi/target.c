@@ -16,7 +16,7 @@ refuse(DAT_CR_HANDLE cr, const char *why)
 {
 	DAT_RETURN ret = dat_cr_reject(cr, 0, NULL);
 
-	say("a connection is refused: %s", why);
+	say_of_peer("a connection is refused: %s", why);
 	if (ret != DAT_SUCCESS)
 		say_dat("dat_cr_reject", ret, "a connection cannot be refused");
 }
@@ -103,7 +103,7 @@ itarget_open(struct target *target, const struct target_options *options, struct
 	if (adapter_open(&target->adapter, options->ia, bell))
 		return -1;
 	ret = pool_create(&target->pool, target->adapter.ia, target->adapter.pz,
-	    options->pool_bytes, scsi_target_max_transfer(scsi));
+	    options->pool_bytes, scsi_target_max_transfer(scsi), options->max_sessions);
 	if (ret != DAT_SUCCESS) {
 		say_dat("dat_lmr_create", ret, "no memory for a pool of %llu MiB",
 		    (unsigned long long)(options->pool_bytes >> 20));
@@ -157,7 +157,7 @@ free_ended(struct target *target, struct session *ended)
 		target->ended++;
 		if (!mover->clean) {
 			target->lost++;
-			say("connection %u: %s", mover->index,
+			say_of_peer("connection %u: %s", mover->index,
 			    mover->reason[0] ? mover->reason : "ended without a logout");
 		}
 		target->failures += session_free(session);
@@ -211,6 +211,7 @@ stop(struct target *target)
 			say_dat("dat_psp_free", ret, "the listener was not freed");
 			target->failures++;
 		}
+		target->portals[i].psp = DAT_HANDLE_NULL;
 	}
 	/* Before the list is walked: a request's upcall may be adding to it. */
 	target->failures += watch_close(&target->listener, &target->adapter.tally);
@@ -232,15 +233,19 @@ itarget_close(struct target *target)
 		     itarget_reap(target))
 			bell_wait(target->bell, bell_now() + BELL_SECOND / 10);
 	}
-	while ((session = target->sessions)) {
-		target->sessions = session->next;
-		watch_stop(&session->mover.watch);
+	for (session = target->sessions; session; session = session->next) {
 		say("connection %u did not end: state %s, %ld completions are missing",
 		    session->mover.index,
 		    machine_state(&mover_machine, mover_state(&session->mover)),
 		    atomic_load(&session->mover.outstanding));
-		target->failures += 1 + session_free(session);
+		target->failures++;
 	}
+	/*
+	 * The device, the device server or the pool may still have a part of such a session: it
+	 * stays, and what it uses, to the end of the process.
+	 */
+	if (target->sessions)
+		return target->failures;
 	ret = pool_free(&target->pool);
 	if (ret != DAT_SUCCESS) {
 		say_dat("dat_lmr_free", ret, "the pool was not freed");

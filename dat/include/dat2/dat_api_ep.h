@@ -62,7 +62,7 @@ extern "C" {
  *	DAT_INVALID_HANDLE/IA, PZ		ia or pz is not valid
  *	DAT_INVALID_HANDLE/EVD_RECV		recv_evd is not an EVD, or lacks the stream
  *	DAT_INVALID_HANDLE/EVD_REQUEST		the same for request_evd
- *	DAT_INVALID_HANDLE/EVD_CONN		the same for connect_evd
+ *	DAT_INVALID_HANDLE/EVD_CONN		the same for connect_evd, which may be of another IA
  *	DAT_INVALID_PARAMETER/ARG6		an attribute is out of range, more than the device
  *						has, or a type or quality of service that the
  *						provider does not have
@@ -89,7 +89,7 @@ DAT_RETURN DAT_API dat_ep_create(DAT_IA_HANDLE ia, DAT_PZ_HANDLE pz, DAT_EVD_HAN
  *	DAT_INVALID_HANDLE/EVD_RECV		recv_evd is not valid, or DAT_HANDLE_NULL: messages
  *						would take buffers, and no event would return them
  *	DAT_INVALID_HANDLE/EVD_REQUEST		request_evd is not an EVD, or lacks the stream
- *	DAT_INVALID_HANDLE/EVD_CONN		the same for connect_evd
+ *	DAT_INVALID_HANDLE/EVD_CONN		the same for connect_evd, which may be of another IA
  *	DAT_INVALID_PARAMETER/ARG7		an attribute is out of range, as with
  *						dat_ep_create(); or the endpoint is one for
  *						datagrams

@@ -104,7 +104,8 @@ TEST(handle__of_another_provider_library__is_refused)
 	dt_side_close(&a);
 }
 
-/* Debian's dapltest uses the connection EVD of its first adapter for the endpoints of all. */
+/* Debian's dapltest (limit_ep -w 2) has one connection EVD for the endpoints of all adapters. */
+/* origin: out33.Z6 */
 TEST(connection_evd__of_another_adapter__serves_until_that_closes)
 {
 	struct dt_pair pair;

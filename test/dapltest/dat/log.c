@@ -5,6 +5,8 @@
 #include "story.h"
 
 #include <dat2/dat_log.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -51,6 +53,31 @@ TEST(function__installed__gets_the_line_instead_of_standard_error)
 	ck_assert_int_eq(logged.count, 1);
 	ck_assert_int_eq(logged.level, DAT_LOG_ERROR);
 	ck_assert_int_eq(strncmp(logged.text, "dat: dat_ia_open(\"x\"): ", 23), 0);
+}
+
+/* origin: out33.Z5 */
+TEST(stderr__is_full__lines_are_counted_and_no_call_waits)
+{
+	char text[PIPE_BUF + 1] = { 0 };
+	int saved = dup(STDERR_FILENO), ends[2];
+
+	story_conf("# nothing\n");
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(fcntl(ends[1], F_SETPIPE_SZ, PIPE_BUF), PIPE_BUF);
+	memset(text, 'x', PIPE_BUF);
+	ck_assert_int_eq(write(ends[1], text, PIPE_BUF), PIPE_BUF);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	for (int i = 0; i < 3; i++)
+		fail_once();
+	ck_assert_int_eq(read(ends[0], text, PIPE_BUF), PIPE_BUF);
+	fail_once();
+	memset(text, 0, sizeof text);
+	ck_assert_int_gt(read(ends[0], text, PIPE_BUF), 0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+	ck_assert_ptr_nonnull(strstr(text, "dat: 3 lines are left out here\ndat: dat_ia_open"));
 }
 
 TEST(function__removed__lines_go_to_standard_error)

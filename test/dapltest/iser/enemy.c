@@ -184,6 +184,44 @@ tame_next(struct enemy *enemy, const unsigned char *pdu)
 
 #define READ_BLOCKS 8
 
+#define DEAF_READS 16 /* the window of the target */
+#define DEAF_BLOCKS 128
+
+/* As a DEAF or a HALF one does: an answer to a ping that was none keeps it from being silent. */
+static void
+say_something(struct enemy *enemy)
+{
+	unsigned int slot;
+	unsigned char *bhs = tame_pdu(enemy, PDU_NOP_OUT | PDU_IMMEDIATE, 0, &slot);
+
+	wire_put32(bhs + PDU_ITT, PDU_NO_TAG);
+	mover_send(&enemy->mover, slot, 0, NULL, NULL);
+}
+
+/* With `half`, a write of which all data are to come unasked. */
+static void
+hoard(struct enemy *enemy, bool half, uint32_t tag)
+{
+	const struct iser_header header = {
+		.read_valid = !half,
+		.write_valid = half,
+		.read_stag = enemy->data.rmr_context,
+		.write_stag = enemy->data.rmr_context,
+		.read_address = (uintptr_t)enemy->data.base,
+		.write_address = (uintptr_t)enemy->data.base,
+	};
+	unsigned int slot;
+	unsigned char *bhs = tame_pdu(enemy, PDU_COMMAND, 0, &slot);
+
+	bhs[PDU_FLAGS] = half ? PDU_WRITE : PDU_FINAL | PDU_READ;
+	wire_put32(bhs + PDU_ITT, tag);
+	wire_put32(bhs + PDU_EXPECTED, DEAF_BLOCKS * ENEMY_PIECE);
+	bhs[PDU_CDB] = half ? 0x2a : 0x28;
+	bhs[PDU_CDB + 8] = DEAF_BLOCKS;
+	enemy->cmdsn++;
+	mover_send(&enemy->mover, slot, 0, &header, NULL);
+}
+
 /* Of the blocks READ_BLOCKS * `tag` and the next ones. */
 static void
 move(struct enemy *enemy, bool writes, uint32_t tag, uint32_t spoilt)
@@ -221,6 +259,13 @@ begin(struct enemy *enemy)
 	case BAD_WRITE: /* the first one is answered that the power is on */
 		for (uint32_t i = 0; i < 2; i++)
 			move(enemy, enemy->kind == BAD_WRITE, i, 0x5a5a5a5a);
+		break;
+	case DEAF:
+	case HALF: /* the first one is answered that the power is on */
+		for (uint32_t i = 0; i < (enemy->kind == DEAF ? DEAF_READS : 2); i++)
+			hoard(enemy, enemy->kind == HALF, i);
+		atomic_store(&enemy->answered, true);
+		bell_ring(enemy->mover.adapter->bell);
 		break;
 	case BUSY:
 		for (uint32_t i = 0; i < 4; i++)
@@ -265,7 +310,8 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 		atomic_store(&enemy->answered, true);
 		move(enemy, false, wire_get32(pdu + PDU_ITT), 0);
 	}
-	mover_post_recv(mover, slot);
+	if (enemy->kind != DEAF)
+		mover_post_recv(mover, slot);
 }
 
 static void
@@ -285,7 +331,16 @@ on_ordered(struct mover *mover, struct mover_order *order)
 	static const unsigned char login[ISCSI_BHS_BYTES] = { PDU_LOGIN_ANSWER };
 	struct enemy *enemy = (struct enemy *)mover;
 
-	(void)order;
+	if (order->what == ENEMY_ENOUGH) {
+		mover_fail(mover, "enough");
+		return;
+	}
+	if (enemy->kind != PATIENT) {
+		if (mover_state(mover) == MOVER_UP && mover->free_count > 0)
+			say_something(enemy);
+		atomic_store(&enemy->answered, true);
+		return;
+	}
 	enemy->kind = TAME;
 	tame_next(enemy, login);
 }
@@ -309,9 +364,9 @@ void
 enemy_open(struct enemy *enemy, struct adapter *adapter, unsigned int index, enum enemy_kind kind)
 {
 	const struct mover_shape shape = {
-		.recvs = 64,
+		.recvs = kind == DEAF ? 1 : 64,
 		.recv_bytes = ENEMY_BYTES,
-		.sends = 8,
+		.sends = 24,
 		.send_bytes = ENEMY_BYTES,
 		.moves = 1,
 		.move_bytes = 65536,

@@ -22,7 +22,11 @@ enum enemy_kind {
 	BAD_READ, /* a command with an STag that is none */
 	BAD_WRITE,
 	BUSY, /* reads without an end */
+	DEAF, /* reads as much as it may, and posts no receive for the answers */
+	HALF, /* begins a write, and sends no data */
 };
+
+#define ENEMY_ENOUGH 1 /* the order to end its connection */
 
 struct enemy {
 	struct mover mover; /* first: the upcall gets its address */

@@ -49,7 +49,9 @@ static struct scsi_target *scsi;
 static struct adapter adapter;
 static char path[] = "/tmp/test-iser-hostile-XXXXXX";
 
-static struct enemy enemies[2];
+static struct enemy enemies[2], deaf[2];
+static struct mover_order enough[3] = { { .what = ENEMY_ENOUGH }, { .what = ENEMY_ENOUGH },
+	{ .what = ENEMY_ENOUGH } };
 
 /* Serves, until no session is left. */
 static void
@@ -281,6 +283,88 @@ TEST(target__silent_initiator__ends_after_two_periods)
 	ck_assert_uint_eq(deadlines, 2);
 	(void)enemy_close(&enemies[0]);
 	await(target.lost > 0);
+}
+
+/* A DEAF one has begun, and its commands have taken what they get of the pool. */
+static void
+deafen(struct enemy *enemy, unsigned int index)
+{
+	const unsigned long long before = atomic_load(&target.counts.commands);
+
+	enemy_open(enemy, &adapter, index, DEAF);
+	await(atomic_load(&enemy->answered));
+	await(atomic_load(&target.counts.commands) >= before + options.window);
+}
+
+/* origin: out33.Z4 */
+TEST(target__two_take_all_that_they_get_of_the_pool__serves_others)
+{
+	unsigned long long before;
+
+	for (unsigned int i = 0; i < 2; i++)
+		deafen(&deaf[i], i);
+	before = atomic_load(&target.counts.bytes_out);
+	enemy_open(&enemies[0], &adapter, 2, BUSY);
+	await(atomic_load(&target.counts.bytes_out) > before + 2 * options.pool_bytes);
+	ck_assert_uint_gt(target.pool.waits, 0);
+	mover_post(&enemies[0].mover, &enough[2]);
+	(void)enemy_close(&enemies[0]);
+	for (unsigned int i = 0; i < 2; i++) {
+		mover_post(&deaf[i].mover, &enough[i]);
+		(void)enemy_close(&deaf[i]);
+	}
+}
+
+/* They send, so that they are not silent; the first takes nothing, the second owes data. */
+/* origin: out33.Z4 */
+TEST_LOOP(target__what_it_waits_for_does_not_come__ends_the_session, 2)
+{
+	struct mover_order order = { .what = 0 };
+
+	options.ping = 1;
+	enemy_open(&enemies[0], &adapter, 0, _i ? HALF : DEAF);
+	await(atomic_load(&enemies[0].answered));
+	while (!mover_is_finished(&enemies[0].mover)) {
+		/* The order is posted again only after it was taken. */
+		if (mover_state(&enemies[0].mover) == MOVER_UP &&
+		    atomic_exchange(&enemies[0].answered, false))
+			mover_post(&enemies[0].mover, &order);
+		(void)itarget_reap(&target);
+		bell_wait(&bell, bell_now() + BELL_SECOND / 10);
+	}
+	options.ping = 0;
+	(void)enemy_close(&enemies[0]);
+	await(target.lost > 0);
+}
+
+/* origin: out33.Z1, out33.Z2 */
+TEST_LOOP(target__stopped_while_none_takes_what_it_is_sent__ends_every_session, 2)
+{
+	for (int i = 0; i <= _i; i++)
+		deafen(&deaf[i], (unsigned int)i);
+	ck_assert_int_eq(itarget_close(&target), 0);
+	ck_assert_uint_eq(target.lost, (unsigned int)_i + 1);
+	ck_assert_int_eq(itarget_open(&target, &options, &bell, scsi), 0);
+	for (int i = 0; i <= _i; i++)
+		(void)enemy_close(&deaf[i]);
+}
+
+/* Something that does not end has a part of it, and may come back. */
+/* origin: out33.Z1 */
+TEST(target__stopped_while_a_session_does_not_end__leaves_it)
+{
+	struct session *session;
+
+	enemy_open(&enemies[0], &adapter, 0, PATIENT);
+	await(atomic_load(&enemies[0].answered));
+	session = target.sessions;
+	mover_hold(&session->mover);
+	ck_assert_int_eq(itarget_close(&target), 1);
+	ck_assert_ptr_eq(target.sessions, session);
+	mover_release(&session->mover);
+	ck_assert_int_eq(itarget_close(&target), 1);
+	ck_assert_int_eq(itarget_open(&target, &options, &bell, scsi), 0);
+	(void)enemy_close(&enemies[0]);
 }
 
 TEST(target__stopped_under_load__ends_every_session)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/runner.h"
 
+#include "iser/say.h"
 #include "iser/streams.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -80,4 +83,77 @@ TEST_LOOP(streams__some_are_closed__these_are_dev_null, 8)
 TEST(streams__no_descriptor_is_left__the_program_ends)
 {
 	ck_assert_int_eq(after(none_left, 0), EXIT_FAILURE);
+}
+
+/* ---- messages ---- */
+
+#define LINES 1000
+
+/* In a child. */
+static int
+pipe_as_stderr(void)
+{
+	int ends[2];
+
+	if (pipe(ends) || dup2(ends[1], STDERR_FILENO) < 0)
+		_exit(99);
+	close(ends[1]);
+	(void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+	return ends[0];
+}
+
+static int
+none_reads(int set)
+{
+	static char text[1 << 17];
+	const char *notice;
+	unsigned int left_out = 0;
+	int fd = pipe_as_stderr();
+	ssize_t n;
+
+	(void)set;
+	for (int i = 0; i < LINES; i++)
+		say("%0200d", i);
+	n = read(fd, text, sizeof text - 1);
+	if (n < 1000)
+		return 1;
+	say("there is room");
+	n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	notice = strchr(text, ' ');
+	if (!notice || sscanf(notice, "%u messages are left out here", &left_out) != 1)
+		return 2;
+	return left_out > 0 && left_out < LINES && strstr(text, "there is room\n") ? 0 : 3;
+}
+
+static int
+peers_ask_for_many(int set)
+{
+	static char text[1 << 17];
+	unsigned int lines = 0;
+	int fd = pipe_as_stderr();
+	ssize_t n;
+
+	(void)set;
+	for (int i = 0; i < LINES / 10; i++)
+		say_of_peer("is refused");
+	say("of itself");
+	n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	for (const char *at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	/* Perhaps a second has ended meanwhile. */
+	return strstr(text, "of itself\n") && strstr(text, "left out here") && lines < 40 ? 0 : 1;
+}
+
+/* origin: out33.Z3 */
+TEST(message__no_one_reads__is_counted_and_no_thread_waits)
+{
+	ck_assert_int_eq(after(none_reads, 0), 0);
+}
+
+/* origin: out33.Z3 */
+TEST(message__of_a_peer__is_left_out_when_there_are_many)
+{
+	ck_assert_int_eq(after(peers_ask_for_many, 0), 0);
 }

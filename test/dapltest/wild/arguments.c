@@ -127,6 +127,52 @@ ia_open_async(const struct dt_side *s, DAT_HANDLE h)
 	return dat_ia_open((char *)(uintptr_t) "soft", 8, &async, &ia);
 }
 
+/* The endpoint is one without receives. */
+static DAT_RETURN
+ep_modify(const struct dt_side *s, DAT_EP_PARAM_MASK mask, const DAT_EP_PARAM *param)
+{
+	DAT_EP_HANDLE ep;
+	DAT_RETURN ret;
+
+	dt_ok(dat_ep_create(s->ia, s->pz, s->recv, s->request, s->connect, NULL, &ep));
+	ret = dat_ep_modify(ep, mask, param);
+	dt_ok(dat_ep_free(ep));
+	return ret;
+}
+
+static DAT_RETURN
+ep_modify_pz(const struct dt_side *s, DAT_HANDLE h)
+{
+	const DAT_EP_PARAM param = { .pz_handle = h };
+
+	return ep_modify(s, DAT_EP_FIELD_PZ_HANDLE, &param);
+}
+
+static DAT_RETURN
+ep_modify_recv(const struct dt_side *s, DAT_HANDLE h)
+{
+	const DAT_EP_PARAM param = { .recv_evd_handle = h };
+
+	return ep_modify(s, DAT_EP_FIELD_RECV_EVD_HANDLE, &param);
+}
+
+static DAT_RETURN
+ep_modify_request(const struct dt_side *s, DAT_HANDLE h)
+{
+	const DAT_EP_PARAM param = { .request_evd_handle = h };
+
+	return ep_modify(s, DAT_EP_FIELD_REQUEST_EVD_HANDLE, &param);
+}
+
+static DAT_RETURN
+srq_create_pz(const struct dt_side *s, DAT_HANDLE h)
+{
+	DAT_SRQ_ATTR attr = { .max_recv_dtos = 8, .max_recv_iov = 1 };
+	DAT_SRQ_HANDLE srq;
+
+	return dat_srq_create(s->ia, h, &attr, &srq);
+}
+
 /* NULL and DAT_EVD_ASYNC_EXISTS are answers, not mistakes, where `null_is_good`. */
 static const struct {
 	const char *name;
@@ -149,6 +195,10 @@ static const struct {
 	{ "lmr_create(pz)", lmr_create_pz, DAT_INVALID_HANDLE_PZ, WILD_PZ, false },
 	{ "lmr_create(lmr)", lmr_create_lmr, DAT_INVALID_HANDLE_LMR, WILD_LMR, false },
 	{ "ep_dup_connect(ep)", ep_dup_connect_other, DAT_INVALID_HANDLE_EP, WILD_EP, false },
+	{ "ep_modify(pz)", ep_modify_pz, DAT_INVALID_HANDLE_PZ, WILD_PZ, false },
+	{ "ep_modify(recv)", ep_modify_recv, DAT_INVALID_HANDLE_EVD_RECV, WILD_EVD, true },
+	{ "ep_modify(request)", ep_modify_request, DAT_INVALID_HANDLE_EVD_REQUEST, WILD_EVD, true },
+	{ "srq_create(pz)", srq_create_pz, DAT_INVALID_HANDLE_PZ, WILD_PZ, false },
 	{ "ia_open(async)", ia_open_async, DAT_INVALID_HANDLE_EVD_ASYNC, WILD_NONE, true },
 };
 #define ARGUMENTS ((int)(sizeof arguments / sizeof arguments[0]))
@@ -189,6 +239,7 @@ TEST_LOOP(argument__that_is_no_handle_of_its_kind__is_refused, ARGUMENTS)
 }
 
 /* clause: b.4.7 */
+/* origin: out33.Z6 */
 TEST_LOOP(argument__of_another_adapter__is_refused, ARGUMENTS)
 {
 	DAT_HANDLE foreign = DAT_HANDLE_NULL;
@@ -209,8 +260,10 @@ TEST_LOOP(argument__of_another_adapter__is_refused, ARGUMENTS)
 		dt_ok(dat_cno_create(
 		    wild.pair.a.ia, (DAT_OS_WAIT_PROXY_AGENT){ NULL, NULL }, &foreign));
 		break;
-	default:
-		break; /* of no kind, or an endpoint: those may be another adapter's */
+	default: /* an endpoint, or the connection EVD: those may be another adapter's */
+		if (arguments[_i].subtype == DAT_INVALID_HANDLE_EVD_CR)
+			foreign = wild.pair.a.cr;
+		break;
 	}
 	if (foreign)
 		refused(_i, &wild.pair.b, foreign, "another adapter's");
