@@ -77,11 +77,11 @@ enum soft_incident_kind {
 	X(SRQ_LIMIT, "event.srq_limit_reached", OCCURS, OF, (0), SOFT_AFFILIATED_EVENT "; only of a queue whose limit is armed") \
 	X(PORT_ERR, "event.port_err", OCCURS, PORTS_FOR, (0), SOFT_UNAFFILIATED) \
 	X(PORT_ACTIVE, "event.port_active", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
-	X(LID_CHANGE, "event.lid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
-	X(GID_CHANGE, "event.gid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
-	X(PKEY_CHANGE, "event.pkey_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
-	X(SM_CHANGE, "event.sm_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
-	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(LID_CHANGE, "event.lid_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
+	X(GID_CHANGE, "event.gid_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
+	X(PKEY_CHANGE, "event.pkey_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
+	X(SM_CHANGE, "event.sm_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
+	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
 	X(DEVICE_FATAL, "event.device_fatal", OCCURS, DEVICE_FOR, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
 	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, the fabric may lose packets") \
 	X(LINK_DELAY, "link.delay", OCCURS, DELAY, (0), "IBA 9.7.6.1.3, the timeout bounds no delay below it") \
