@@ -86,7 +86,7 @@ queue_look_at_entries(struct soft_cq *cq, struct soft_check_state *state) REQUIR
 			state->flushed = false;
 		if (wc->status == IBV_WC_SUCCESS && wc->opcode & IBV_WC_RECV)
 			state->received = true;
-		if (wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
+		if (soft_check_is_not_ready(wc))
 			state->not_ready = wc->qp_num;
 	}
 }

@@ -9,7 +9,6 @@
 #include "view.h"
 #include "softverbs/device/last.h"
 #include "softverbs/device/runtime.h"
-#include "softverbs/fault/record.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -177,8 +176,7 @@ soft_sentry_look_at(struct soft_check_queue *queue)
 		if (state.overrun)
 			soft_report(SOFT_OVERRUN, queue, &state,
 			    "A completion came when the queue was full, and was lost.");
-		/* After a fault of a run a peer may have none, or the device says that it has none. */
-		if (state.not_ready && !soft_record_fired(soft_record))
+		if (state.not_ready)
 			soft_report(SOFT_RECEIVER_NOT_READY, queue, &state,
 			    "The connection of queue pair %u failed: the peer had no receive for a "
 			    "message.",

@@ -46,8 +46,8 @@ event_process_response(struct soft_event *event) SOFT_NO_CM_LOCK
 	soft_cm_lock();
 	if (r) {
 		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;
-		event->public.status =
-		    -1; /* as a call of librdmacm returns; the error is in errno */
+		/* As a call of librdmacm returns; the error is in errno. */
+		event->public.status = -1;
 		soft_cm_disconnect(id);
 	} else {
 		event->public.event = RDMA_CM_EVENT_ESTABLISHED;
