@@ -107,7 +107,7 @@ soft_check_queue_is_bounded(const struct soft_check_queue *queue) REQUIRES(soft_
 
 /*
  * Whether its connection has died since the peer posted no receive.  After a fault of the run the
- * peer may have had a reason, or the device says so though there is one.
+ * peer may have had a reason, or the device claims it though there is one.
  */
 static inline bool
 soft_check_is_not_ready(const struct ibv_wc *wc)
