@@ -120,6 +120,7 @@ bool
 soft_occur(enum soft_incident incident, const struct soft_rule *rule, bool begins)
 {
 	const soft_ports ports = soft_ports_of(rule->device, rule->port);
+	const soft_ports managed = soft_ports_managed(ports);
 
 	switch (incident) {
 	case SOFT_INCIDENT_PORT_ERR:
@@ -127,21 +128,21 @@ soft_occur(enum soft_incident incident, const struct soft_rule *rule, bool begin
 	case SOFT_INCIDENT_PORT_ACTIVE:
 		return ports && occur_to_ports(ports, false);
 	case SOFT_INCIDENT_LID_CHANGE:
-		soft_port_change_lid();
+		soft_ports_change_lid(managed);
 		soft_trouble_begin(SOFT_TROUBLE_MOVED);
-		return occur_raise(IBV_EVENT_LID_CHANGE, ports);
+		return occur_raise(IBV_EVENT_LID_CHANGE, managed);
 	case SOFT_INCIDENT_GID_CHANGE:
-		soft_port_change_gid();
+		soft_ports_change_gid(ports);
 		soft_trouble_begin(SOFT_TROUBLE_MOVED);
 		return occur_raise(IBV_EVENT_GID_CHANGE, ports);
 	case SOFT_INCIDENT_PKEY_CHANGE:
-		soft_port_change_pkey();
-		return occur_raise(IBV_EVENT_PKEY_CHANGE, ports);
+		soft_ports_change_pkey(managed);
+		return occur_raise(IBV_EVENT_PKEY_CHANGE, managed);
 	case SOFT_INCIDENT_SM_CHANGE:
-		soft_port_change_sm();
-		return occur_raise(IBV_EVENT_SM_CHANGE, ports);
+		soft_ports_change_sm(managed);
+		return occur_raise(IBV_EVENT_SM_CHANGE, managed);
 	case SOFT_INCIDENT_CLIENT_REREGISTER:
-		return occur_raise(IBV_EVENT_CLIENT_REREGISTER, ports);
+		return occur_raise(IBV_EVENT_CLIENT_REREGISTER, managed);
 	case SOFT_INCIDENT_UNREACHABLE_LATER:
 		return soft_cm_occur_unreachable(rule->of);
 	case SOFT_INCIDENT_DISCONNECTED:

@@ -62,7 +62,7 @@ check_polled(struct soft_check_queue *queue, int wanted, int found, const struct
 	queue->found = found;
 	soft_site_mark(&queue->polled, caller);
 	for (int i = 0; i < found; i++) {
-		if (wc[i].status != IBV_WC_RNR_RETRY_EXC_ERR || queue->destroyed)
+		if (!soft_check_is_not_ready(&wc[i]) || queue->destroyed)
 			continue;
 		state = soft_check_queue_look(queue);
 		soft_report(SOFT_RECEIVER_NOT_READY, queue, &state,

@@ -86,7 +86,7 @@ queue_look_at_entries(struct soft_cq *cq, struct soft_check_state *state) REQUIR
 			state->flushed = false;
 		if (wc->status == IBV_WC_SUCCESS && wc->opcode & IBV_WC_RECV)
 			state->received = true;
-		if (wc->status == IBV_WC_RNR_RETRY_EXC_ERR)
+		if (soft_check_is_not_ready(wc))
 			state->not_ready = wc->qp_num;
 	}
 }
@@ -104,7 +104,7 @@ soft_check_queue_look(struct soft_check_queue *queue)
 	state.held = cq->tail - soft_counter_load(&cq->shown);
 	state.due = cq->due;
 	state.armed = cq->armed;
-	state.overrun = cq->overrun;
+	state.overrun = cq->overrun && !cq->failed;
 	state.moves = queue->adversary.made | queue->adversary.made_before;
 	state.solicited = state.visible && (int32_t)(cq->solicited - head) > 0;
 	queue_look_at_entries(cq, &state);

@@ -11,6 +11,7 @@
 
 #include "adversary.h"
 #include "site.h"
+#include "softverbs/fault/record.h"
 
 extern struct soft_check_locks {
 	struct soft_lock_class queue;  /* of a record */
@@ -102,6 +103,16 @@ static inline bool
 soft_check_queue_is_bounded(const struct soft_check_queue *queue) REQUIRES(soft_check_locks.queue)
 {
 	return queue->polled.when > queue->armed.when && queue->found == queue->wanted;
+}
+
+/*
+ * Whether its connection has died since the peer posted no receive.  After a fault of the run the
+ * peer may have had a reason, or the device claims it though there is one.
+ */
+static inline bool
+soft_check_is_not_ready(const struct ibv_wc *wc)
+{
+	return wc->status == IBV_WC_RNR_RETRY_EXC_ERR && !soft_record_fired(soft_record);
 }
 
 /* Creates the record of the CQ: 0 or -errno. */

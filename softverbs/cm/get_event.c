@@ -42,17 +42,20 @@ event_process_response(struct soft_event *event) SOFT_NO_CM_LOCK
 		return; /* the consumer's queue pair: it calls rdma_establish() */
 	r = soft_cm_qp_ready(id);
 	if (!r)
-		r = -soft_fault_now(SOFT_INCIDENT_CONNECT_ERROR, soft_id_context(id));
+		r = soft_fault_now(SOFT_INCIDENT_CONNECT_ERROR, soft_id_context(id));
 	soft_cm_lock();
 	if (r) {
 		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;
-		event->public.status = -r;
+		/* As a call of librdmacm returns; the error is in errno. */
+		event->public.status = -1;
 		soft_cm_disconnect(id);
 	} else {
 		event->public.event = RDMA_CM_EVENT_ESTABLISHED;
 		soft_cm_established(id);
 	}
 	soft_cm_unlock();
+	if (r)
+		errno = r;
 }
 
 /*

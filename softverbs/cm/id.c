@@ -68,7 +68,7 @@ id_set_device(struct soft_id *id) REQUIRES(soft_locks.cm)
 	id->public.pd = soft_cm_pd(port->device);
 	id->public.route.addr.addr.ibaddr.sgid =
 	    soft_path_gid(port, &id->public.route.addr.src_addr);
-	id->public.route.addr.addr.ibaddr.pkey = htobe16(soft_pkey_now());
+	id->public.route.addr.addr.ibaddr.pkey = htobe16(soft_pkey_now(port));
 }
 
 struct soft_id *

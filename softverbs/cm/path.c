@@ -71,11 +71,11 @@ soft_path_create(const struct soft_id *id)
 		return NULL;
 	path->sgid = soft_path_gid(id->port, &addr->src_addr);
 	path->dgid = soft_path_gid(id->peer_port, &addr->dst_addr);
-	path->slid = htobe16(soft_lid_now(id->port->attr.lid));
-	path->dlid = htobe16(soft_lid_now(id->peer_port->attr.lid));
+	path->slid = htobe16(soft_lid_now(id->port));
+	path->dlid = htobe16(soft_lid_now(id->peer_port));
 	path->reversible = 1;
 	path->numb_path = 1;
-	path->pkey = htobe16(soft_pkey_now());
+	path->pkey = htobe16(soft_pkey_now(id->port));
 	path->mtu_selector = SELECTOR_EXACTLY;
 	path->mtu = (uint8_t)soft_path_mtu(id);
 	path->rate_selector = SELECTOR_EXACTLY;

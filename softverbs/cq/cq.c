@@ -144,6 +144,7 @@ soft_cq_fail(struct soft_cq *cq)
 
 	soft_cq_lock(cq);
 	failed = cq->overrun;
+	cq->failed = cq->failed || !failed;
 	cq->overrun = true;
 	soft_cq_unlock(cq);
 	if (!failed)

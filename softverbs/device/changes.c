@@ -24,8 +24,10 @@ static _Atomic soft_ports down;
 static _Atomic uint64_t delay, rate;
 /* When what was sent at the rate has arrived. */
 static _Atomic uint64_t busy_until;
-atomic_uint soft_port_lid_moves;
-static atomic_uint gid_moves, sm_moves, pkey_moves;
+/* Of each port: how often it changed, and its LID once that did. */
+static atomic_uint lid_moves[SOFT_PORT_NUMBERS], gid_moves[SOFT_PORT_NUMBERS];
+static atomic_uint sm_moves[SOFT_PORT_NUMBERS], pkey_moves[SOFT_PORT_NUMBERS];
+static _Atomic uint16_t lids[SOFT_PORT_NUMBERS];
 
 static void
 changes_lock(void) ACQUIRE(soft_locks.changes) SOFT_NO_LEAF_LOCK UNCHECKED
@@ -196,20 +198,45 @@ soft_port_is_down(const struct soft_device_port *port)
 	return soft_ports_have(down, port);
 }
 
-union ibv_gid
-soft_gid_now(const union ibv_gid *gid, uint32_t index)
+soft_ports
+soft_ports_managed(soft_ports ports)
 {
-	union ibv_gid now = *gid;
+	soft_ports managed = 0;
 
-	if (gid_moves && index == 0)
-		now.global.subnet_prefix = htobe64(PREFIX_OTHER + gid_moves);
+	for (unsigned int number = 1; number <= SOFT_PORT_NUMBERS; number++) {
+		const struct soft_device_port *port = soft_topology_port(number);
+
+		if (port && soft_ports_have(ports, port) && !soft_device_port_is_ethernet(port))
+			managed |= 1ull << (number - 1);
+	}
+	return managed;
+}
+
+uint16_t
+soft_lid_moved(const struct soft_device_port *port)
+{
+	const uint16_t lid = lids[port->number - 1];
+
+	return lid ? lid : port->attr.lid;
+}
+
+union ibv_gid
+soft_device_port_gid(const struct soft_device_port *port, unsigned int index)
+{
+	const unsigned int moves = gid_moves[port->number - 1];
+	union ibv_gid now = port->gids[index].gid;
+
+	if (moves && index == 0)
+		now.global.subnet_prefix = htobe64(PREFIX_OTHER + moves);
 	return now;
 }
 
 uint16_t
-soft_pkey_now(void)
+soft_pkey_now(const struct soft_device_port *port)
 {
-	return pkey_moves ? (uint16_t)(0x8000 | (pkey_moves & 0x3fff)) : SOFT_PKEY;
+	const unsigned int moves = pkey_moves[port->number - 1];
+
+	return moves ? (uint16_t)(0x8000 | (moves & 0x3fff)) : SOFT_PKEY;
 }
 
 struct ibv_port_attr
@@ -221,40 +248,80 @@ soft_port_now(const struct soft_device_port *port)
 		attr.state = IBV_PORT_DOWN;
 		attr.phys_state = 2; /* polling */
 	}
-	attr.lid = soft_lid_now(attr.lid);
+	attr.lid = soft_lid_now(port);
 	if (attr.sm_lid)
-		attr.sm_lid = (uint16_t)(attr.sm_lid + (sm_moves & 0x3fff));
+		attr.sm_lid = (uint16_t)(attr.sm_lid + (sm_moves[port->number - 1] & 0x3fff));
 	return attr;
 }
 
-void
-soft_port_change_lid(void)
+static void
+changes_move(soft_ports ports, atomic_uint moves[SOFT_PORT_NUMBERS])
 {
-	soft_port_lid_moves++;
+	for (unsigned int i = 0; i < SOFT_PORT_NUMBERS; i++)
+		if (ports >> i & 1)
+			moves[i]++;
+}
+
+static bool
+changes_has_lid(uint16_t lid)
+{
+	for (unsigned int number = 1; number <= SOFT_PORT_NUMBERS; number++) {
+		const struct soft_device_port *port = soft_topology_port(number);
+
+		if (port && soft_lid_moved(port) == lid)
+			return true;
+	}
+	return false;
 }
 
 void
-soft_port_change_sm(void)
+soft_ports_change_lid(soft_ports ports)
 {
-	sm_moves++;
+	ports = soft_ports_managed(ports);
+	changes_lock();
+	for (unsigned int i = 0; i < SOFT_PORT_NUMBERS; i++) {
+		if (!(ports >> i & 1))
+			continue;
+		uint16_t lid = soft_lid_moved(soft_topology_port(i + 1));
+
+		do
+			lid = (uint16_t)(lid % SOFT_LID_MAX + 1);
+		while (changes_has_lid(lid));
+		lids[i] = lid;
+	}
+	changes_move(ports, lid_moves);
+	changes_unlock();
 }
 
 void
-soft_port_change_pkey(void)
+soft_ports_change_sm(soft_ports ports)
 {
-	pkey_moves++;
+	changes_move(ports, sm_moves);
 }
 
 void
-soft_port_change_gid(void)
+soft_ports_change_pkey(soft_ports ports)
 {
-	gid_moves++;
+	changes_move(ports, pkey_moves);
+}
+
+void
+soft_ports_change_gid(soft_ports ports)
+{
+	changes_move(ports, gid_moves);
 }
 
 uint32_t
-soft_port_moves(bool global)
+soft_ports_moved(const struct soft_device_port *from, unsigned int to, bool global)
 {
-	return soft_port_lid_moves + (global ? gid_moves : 0);
+	const unsigned int numbers[] = { from ? from->number : 0, to };
+	uint32_t moved = 0;
+
+	for (unsigned int i = 0; i < 2; i++)
+		if (numbers[i] && numbers[i] <= SOFT_PORT_NUMBERS)
+			moved +=
+			    lid_moves[numbers[i] - 1] + (global ? gid_moves[numbers[i] - 1] : 0);
+	return moved;
 }
 
 /* ---- devices ---- */
@@ -299,7 +366,10 @@ soft_changes_reset(void) UNCHECKED
 	for (unsigned int i = 0; i < SOFT_DEVICES_MAX; i++)
 		soft_device_lives[i] = 0;
 	all_cut = soft_troubles_now = 0;
-	soft_port_lid_moves = gid_moves = sm_moves = pkey_moves = 0;
+	for (unsigned int i = 0; i < SOFT_PORT_NUMBERS; i++) {
+		lid_moves[i] = gid_moves[i] = sm_moves[i] = pkey_moves[i] = 0;
+		lids[i] = 0;
+	}
 	delay = rate = busy_until = 0;
 	down = 0;
 }

@@ -51,32 +51,33 @@ soft_ports_have(soft_ports ports, const struct soft_device_port *port)
 void soft_ports_set_down(soft_ports ports, bool down) SOFT_NO_LEAF_LOCK;
 bool soft_port_is_down(const struct soft_device_port *port);
 
-extern atomic_uint soft_port_lid_moves SOFT_HIDDEN;
+/* Those of InfiniBand: a subnet manager gives them LIDs and P_Keys. */
+soft_ports soft_ports_managed(soft_ports ports);
 
-/*
- * What became of a LID, of a GID with that index, of the P_Key, and of what else a port has.  The
- * addresses of all ports change together.
- */
+uint16_t soft_lid_moved(const struct soft_device_port *port);
+
+/* What became of the LID of a port, of its P_Key, and of what else it has. */
 static inline uint16_t
-soft_lid_now(uint16_t lid)
+soft_lid_now(const struct soft_device_port *port)
 {
-	const unsigned int moves = atomic_load_explicit(&soft_port_lid_moves, memory_order_relaxed);
-
-	return lid ? (uint16_t)(lid + (moves & 0x3fff)) : 0; /* Ethernet has none */
+	return __builtin_expect(soft_troubles(SOFT_TROUBLE_MOVED), 0) ? soft_lid_moved(port) :
+									port->attr.lid;
 }
 
-union ibv_gid soft_gid_now(const union ibv_gid *gid, uint32_t index);
-uint16_t soft_pkey_now(void);
+uint16_t soft_pkey_now(const struct soft_device_port *port);
 struct ibv_port_attr soft_port_now(const struct soft_device_port *port);
 
-/* What else is at its port; each call is another value. */
-void soft_port_change_lid(void);
-void soft_port_change_sm(void);
-void soft_port_change_pkey(void);
-void soft_port_change_gid(void);
+/* Each call is another value; a LID is one that no other port has. */
+void soft_ports_change_lid(soft_ports ports) SOFT_NO_LEAF_LOCK;
+void soft_ports_change_sm(soft_ports ports);
+void soft_ports_change_pkey(soft_ports ports);
+void soft_ports_change_gid(soft_ports ports);
 
-/* How often the LID has changed, or the LID or the GID: a connection knows when it was made. */
-uint32_t soft_port_moves(bool global);
+/*
+ * How often the LIDs of a port and of the one with the number `to` have changed, or the LIDs or the
+ * GIDs: a connection knows when it was made.
+ */
+uint32_t soft_ports_moved(const struct soft_device_port *from, unsigned int to, bool global);
 
 /* ---- links ---- */
 

@@ -79,26 +79,27 @@ soft_device_port(const struct ibv_context *context, uint32_t port)
 	return port && port <= device->attr.phys_port_cnt ? &device->ports[port - 1] : NULL;
 }
 
-static const struct soft_gid *
-device_gid(const struct ibv_context *context, uint32_t port, uint32_t index)
+/* The port, if it has a GID with that index. */
+static const struct soft_device_port *
+device_port_of_gid(const struct ibv_context *context, uint32_t port, uint32_t index)
 {
 	const struct soft_device_port *own = soft_device_port(context, port);
 
-	return own && index < (uint32_t)own->attr.gid_tbl_len ? &own->gids[index] : NULL;
+	return own && index < (uint32_t)own->attr.gid_tbl_len ? own : NULL;
 }
 
 static int
 device_gid_entry(const struct ibv_context *context, uint32_t port, uint32_t index,
     struct ibv_gid_entry *out, size_t size)
 {
-	const struct soft_gid *gid = device_gid(context, port, index);
+	const struct soft_device_port *own = device_port_of_gid(context, port, index);
 	struct ibv_gid_entry entry = { .gid_index = index, .port_num = port };
 
-	if (!gid)
+	if (!own)
 		return EINVAL;
-	entry.gid = soft_gid_now(&gid->gid, index);
-	entry.gid_type = gid->type;
-	entry.ndev_ifindex = gid->interface;
+	entry.gid = soft_device_port_gid(own, index);
+	entry.gid_type = own->gids[index].type;
+	entry.ndev_ifindex = own->gids[index].interface;
 	memcpy(out, &entry, size < sizeof entry ? size : sizeof entry);
 	return 0;
 }
@@ -206,13 +207,13 @@ soft_ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ib
 int
 soft_ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-	const struct soft_gid *own = device_gid(context, port, (uint32_t)index);
+	const struct soft_device_port *own = device_port_of_gid(context, port, (uint32_t)index);
 
 	if (!own) {
 		errno = EINVAL;
 		return -1;
 	}
-	*gid = soft_gid_now(&own->gid, (uint32_t)index);
+	*gid = soft_device_port_gid(own, (unsigned int)index);
 	return 0;
 }
 
@@ -251,18 +252,22 @@ soft__ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *ent
 int
 soft_ibv_query_pkey(struct ibv_context *context, uint8_t port, int index, __be16 *pkey)
 {
-	if (!soft_device_port(context, port) || index) {
+	const struct soft_device_port *own = soft_device_port(context, port);
+
+	if (!own || index) {
 		errno = EINVAL;
 		return -1;
 	}
-	*pkey = htobe16(soft_pkey_now());
+	*pkey = htobe16(soft_pkey_now(own));
 	return 0;
 }
 
 int
 soft_ibv_get_pkey_index(struct ibv_context *context, uint8_t port, __be16 pkey)
 {
-	if (soft_device_port(context, port) && pkey == htobe16(soft_pkey_now()))
+	const struct soft_device_port *own = soft_device_port(context, port);
+
+	if (own && pkey == htobe16(soft_pkey_now(own)))
 		return 0;
 	errno = EINVAL;
 	return -1;

@@ -44,7 +44,8 @@
 #define SOFT_MAX_MSG (1u << 30)
 #define SOFT_MAX_MR_SIZE (1ull << 46)
 #define SOFT_LID 1
-#define SOFT_MTU 4096 /* IBV_MTU_4096: bytes of a datagram */
+#define SOFT_LID_MAX 0xbfff /* those after it are of multicast groups */
+#define SOFT_MTU 4096	    /* IBV_MTU_4096: bytes of a datagram */
 #define SOFT_PORT 1
 #define SOFT_GID_TABLE 2
 #define SOFT_PKEY 0xffff

@@ -89,17 +89,11 @@ soft_device_port_gid_index(const struct soft_device_port *port, const struct soc
 	return 0;
 }
 
-union ibv_gid
-soft_device_port_gid(const struct soft_device_port *port, unsigned int index)
-{
-	return soft_gid_now(&port->gids[index].gid, index);
-}
-
 struct ibv_ah_attr
 soft_topology_address(const struct soft_device_port *from, const struct soft_device_port *to,
     const struct sockaddr *source, const struct sockaddr *target)
 {
-	struct ibv_ah_attr address = { .dlid = soft_lid_now(to->attr.lid), .port_num = from->port };
+	struct ibv_ah_attr address = { .dlid = soft_lid_now(to), .port_num = from->port };
 
 	if (!soft_device_port_is_ethernet(from))
 		return address;
@@ -125,7 +119,7 @@ own_is_target(const struct soft_device_port *port, const void *arg)
 	if (port->attr.link_layer != route->from->attr.link_layer)
 		return false;
 	if (!route->address->is_global)
-		return port->attr.lid && soft_lid_now(port->attr.lid) == route->address->dlid;
+		return port->attr.lid && soft_lid_now(port) == route->address->dlid;
 	for (int i = 0; i < port->attr.gid_tbl_len; i++) {
 		const union ibv_gid gid = soft_device_port_gid(port, (unsigned int)i);
 

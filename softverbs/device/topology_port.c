@@ -8,8 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LID_LAST 0xbfff /* of one port */
-
 const struct ibv_port_attr soft_device_port_most = {
 	.state = IBV_PORT_ACTIVE,
 	.max_mtu = IBV_MTU_4096,
@@ -196,7 +194,7 @@ soft_topology_port_value(
 	} else if (!strcmp(key, "link")) {
 		port->attr.link_layer = (uint8_t)choice;
 	} else if (!strcmp(key, "lid") || !strcmp(key, "sm_lid")) {
-		if (!soft_topology_number(reading, key, value, 1, LID_LAST, &number))
+		if (!soft_topology_number(reading, key, value, 1, SOFT_LID_MAX, &number))
 			return false;
 		*(strcmp(key, "lid") ? &port->attr.sm_lid : &port->attr.lid) = (uint16_t)number;
 	} else if (!strcmp(key, "addr")) {

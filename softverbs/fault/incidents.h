@@ -77,23 +77,23 @@ enum soft_incident_kind {
 	X(SRQ_LIMIT, "event.srq_limit_reached", OCCURS, OF, (0), SOFT_AFFILIATED_EVENT "; only of a queue whose limit is armed") \
 	X(PORT_ERR, "event.port_err", OCCURS, PORTS_FOR, (0), SOFT_UNAFFILIATED) \
 	X(PORT_ACTIVE, "event.port_active", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
-	X(LID_CHANGE, "event.lid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
-	X(GID_CHANGE, "event.gid_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
-	X(PKEY_CHANGE, "event.pkey_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
-	X(SM_CHANGE, "event.sm_change", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
-	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, NOTHING, (0), SOFT_UNAFFILIATED) \
+	X(LID_CHANGE, "event.lid_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets PortInfo") \
+	X(GID_CHANGE, "event.gid_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.6, the subnet manager sets the prefix") \
+	X(PKEY_CHANGE, "event.pkey_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED "; IBA 14.2.5.7, the subnet manager sets the table") \
+	X(SM_CHANGE, "event.sm_change", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
+	X(CLIENT_REREGISTER, "event.client_reregister", OCCURS, PORTS, (0), SOFT_UNAFFILIATED) \
 	X(DEVICE_FATAL, "event.device_fatal", OCCURS, DEVICE_FOR, (0), SOFT_UNAFFILIATED "; EIO afterwards: uverbs_main.c, a removed device") \
-	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, the fabric may lose packets") \
+	X(LINK_CUT, "link.cut", OCCURS, CUT, (0), "IBA 9.7.6.1.3, transport timer and retries; IBA 7.2, states of a link; 7.4, packets that are discarded") \
 	X(LINK_DELAY, "link.delay", OCCURS, DELAY, (0), "IBA 9.7.6.1.3, the timeout bounds no delay below it") \
 	X(LINK_RATE, "link.rate", OCCURS, SPEED, (0), "IBA 9.11, static rate control, and 7.9, flow control: the slowest part of a path sets its rate") \
 	X(LINK_HEAL, "link.heal", OCCURS, NOTHING, (0), "IBA 9.7.6.1.3, a retry that arrives is answered as the first try") \
 	X(LINK_RNR, "link.rnr", OCCURS, FOR, (0), "IBA 9.7.5.2.8, RNR NAK: a responder that cannot accept a request now") \
 	X(MEMORY_LIMIT, "memory.limit", OCCURS, LIMIT, (0), "umem.c, ib_umem_get, and RLIMIT_MEMLOCK of setrlimit(2); prlimit(2) changes it at any time") \
 	X(ADDR_ERROR, "cm.addr_error", ANSWERS, NOTHING, (ETIMEDOUT, ENETUNREACH, ENODEV), "rdma_get_cm_event(3); addr.c, process_one_req") \
-	X(ROUTE_ERROR, "cm.route_error", ANSWERS, NOTHING, (ETIMEDOUT, EINVAL, ENODEV), "rdma_get_cm_event(3); cma.c, cma_query_handler") \
+	X(ROUTE_ERROR, "cm.route_error", ANSWERS, NOTHING, (ETIMEDOUT, EINVAL, EIO), "rdma_get_cm_event(3); cma.c, cma_query_handler, and sa_query.c, send_handler") \
 	X(REJECTED, "cm.rejected", REJECTS, DATA, (28, 1, 3, 4, 5, 8, 10, 12), "IBA 12.6.7.2, rejection reasons; rdma_get_cm_event(3)") \
 	X(UNREACHABLE, "cm.unreachable", ANSWERS, NOTHING, (ETIMEDOUT), "IBA 12.9.8, retries of the REQ; cma.c, cma_ib_handler") \
-	X(CONNECT_ERROR, "cm.connect_error", ANSWERS, NOTHING, (EINVAL, ENOMEM, EIO), "rdma_get_cm_event(3); librdmacm, ucma_process_conn_resp: the queue pair cannot be modified") \
+	X(CONNECT_ERROR, "cm.connect_error", ANSWERS, NOTHING, (EINVAL, ENOMEM, EIO), "rdma_get_cm_event(3); librdmacm, ucma_process_conn_resp: the queue pair cannot be modified; the status is -1, the error in errno") \
 	X(LOST_REQ, "cm.lost_req", HAPPENS, NOTHING, (0), SOFT_LOST) \
 	X(LOST_REP, "cm.lost_rep", HAPPENS, NOTHING, (0), SOFT_LOST) \
 	X(LOST_RTU, "cm.lost_rtu", HAPPENS, NOTHING, (0), SOFT_LOST) \

@@ -34,10 +34,12 @@ ah_set_route(
 	ah->global = attr->is_global;
 	ah->sl = attr->sl & SOFT_SL_MASK;
 	ah->here = route != SOFT_PORT_NOWHERE;
-	ah->moves = soft_port_moves(ah->global);
-	if (!ah->here || soft_topology()->plain)
+	ah->from = port;
+	if (ah->here && !soft_topology()->plain)
+		ah->route = (uint16_t)route;
+	ah->moves = soft_ports_moved(port, ah->route, ah->global);
+	if (!ah->route)
 		return;
-	ah->route = (uint16_t)route;
 	ah->from_gid = attr->is_global ? attr->grh.sgid_index : 0;
 	ah->to_gid = attr->is_global ? ah_gid_index(soft_topology_port(route), &attr->grh.dgid) : 0;
 }

@@ -18,7 +18,8 @@ struct soft_ah {
 	uint16_t route;		  /* the number of that port, 0 in the plain topology */
 	uint8_t from_gid, to_gid; /* indexes of the GIDs in that header, 0 there */
 	uint8_t sl;		  /* in the completion of the receiver */
-	uint32_t moves;		  /* of the port, when it was made */
+	uint32_t moves;		  /* of both ports, when it was made */
+	const struct soft_device_port *from;
 };
 
 static inline struct soft_ah *

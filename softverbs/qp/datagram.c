@@ -51,7 +51,8 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 		return -EMSGSIZE;
 	/* The handle may be destroyed before the request is executed. */
 	ah = soft_ah_of(wr->wr.ud.ah);
-	send->datagram.here = ah->here && ah->moves == soft_port_moves(ah->global);
+	send->datagram.here =
+	    ah->here && ah->moves == soft_ports_moved(ah->from, ah->route, ah->global);
 	send->datagram.global = ah->global;
 	send->datagram.route = ah->route;
 	send->datagram.gids[0] = ah->from_gid;
@@ -124,7 +125,7 @@ datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_stat
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
 		.sl = d->sl,
-		.slid = soft_lid_now(datagram_source(qp, d)->attr.lid),
+		.slid = soft_lid_now(datagram_source(qp, d)),
 	};
 	int event = SOFT_NO_EVENT;
 

@@ -268,7 +268,7 @@ struct soft_qp {
 	 */
 	const struct soft_device_port *port;
 	unsigned int route;
-	uint32_t moves;		 /* of the port, when it was connected; written under both locks */
+	uint32_t moves;		 /* of both, when it was connected; written under both locks */
 	unsigned int made;	 /* which one of the process it is; 0 without rules of incidents */
 	bool dead;		 /* destroyed; written under both locks */
 	struct ibv_qp_attr attr; /* as ibv_modify_qp() set them; written under both locks */

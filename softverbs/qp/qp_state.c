@@ -8,6 +8,7 @@
 #include "requester.h"
 #include "sq.h"
 #include "srq.h"
+#include "trouble.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/device.h"
@@ -229,7 +230,7 @@ qp_change_state(struct soft_qp *qp, enum ibv_qp_state to, const struct ibv_qp_at
 	qp_set_ports(qp, mask);
 	qp->state = to;
 	if (mask & IBV_QP_AV)
-		qp->moves = soft_port_moves(qp->attr.ah_attr.is_global) -
+		qp->moves = soft_trouble_moves(qp) -
 			    (soft_troubles(SOFT_TROUBLE_MOVED) && !qp_address_is_here(qp));
 	if (connects)
 		soft_remote_responder_connect(qp);

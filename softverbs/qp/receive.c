@@ -12,7 +12,7 @@ soft_receive_complete(struct soft_qp *qp, struct ibv_wc *wc, bool solicited)
 	if (!wc->src_qp)
 		wc->src_qp = qp->attr.dest_qp_num;
 	if (!soft_qp_is_datagram(qp))
-		wc->slid = qp->route ? qp->attr.ah_attr.dlid : soft_lid_now(SOFT_LID);
+		wc->slid = qp->route ? qp->attr.ah_attr.dlid : soft_lid_now(qp->port);
 	return soft_cq_push(
 	    soft_cq_of(qp->ibv.recv_cq), wc, solicited || wc->status != IBV_WC_SUCCESS);
 }

@@ -2,10 +2,16 @@
 #include "trouble.h"
 #include "sq.h"
 
+uint32_t
+soft_trouble_moves(const struct soft_qp *qp)
+{
+	return soft_ports_moved(qp->port, qp->route, qp->attr.ah_attr.is_global);
+}
+
 bool
 soft_trouble_is_lost(const struct soft_qp *qp)
 {
-	return qp->moves != soft_port_moves(qp->attr.ah_attr.is_global);
+	return qp->moves != soft_trouble_moves(qp);
 }
 
 bool

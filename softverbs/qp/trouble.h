@@ -14,6 +14,9 @@
 #include "qp.h"
 #include "softverbs/device/changes.h"
 
+/* How often the addresses of its port and of the one of its peer have changed. */
+uint32_t soft_trouble_moves(const struct soft_qp *qp);
+
 /* Whether the connection is one to an address that has changed since it was made. */
 bool soft_trouble_is_lost(const struct soft_qp *qp);
 

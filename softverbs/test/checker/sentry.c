@@ -20,6 +20,7 @@
 #include "softverbs/check/settings.h"
 #include "softverbs/check/suspicion.h"
 #include "softverbs/check/tally.h"
+#include "softverbs/fault/record.h"
 
 #define TICK (50 * SOFT_MILLISECOND)
 #define WRAP(type, name, ...) \
@@ -583,19 +584,27 @@ TEST(bounded__each_condition)
 	ck_assert(!soft_check_queue_is_bounded(queue));
 }
 
-/* What needs no time. */
+/* What needs no time; and what a fault of the run is the reason of. */
+/* origin: out38.A3 */
 TEST(look_at__what_is_certain)
 {
 	begin();
 	end();
 	soft_sentry_look();
 	ck_assert_int_eq(fake_reports, 0);
-	queue->cq->overrun = true;
+	queue->cq->overrun = queue->cq->failed = true;
+	soft_sentry_look();
+	ck_assert_int_eq(fake_reports, 0);
+	queue->cq->failed = false;
 	soft_sentry_look();
 	ck_assert_int_eq(fake_kind, SOFT_OVERRUN);
 	queue->cq->overrun = false;
 	fake_complete(
 	    queue, (struct ibv_wc){ .status = IBV_WC_RNR_RETRY_EXC_ERR, .qp_num = 41 }, true);
+	soft_record->fired = 1;
+	soft_sentry_look();
+	ck_assert_int_eq(fake_reports, 1);
+	soft_record->fired = 0;
 	soft_sentry_look();
 	ck_assert_int_eq(fake_reports, 2);
 	ck_assert_str_eq(fake_text,

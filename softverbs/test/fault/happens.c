@@ -16,7 +16,9 @@
  *	-e       the responder is not connected yet when the requests are posted
  *	-g       the queue pairs address each other by GIDs
  *	-s       the responder has a shared receive queue, with a limit that is armed
- *	-p       prints what the port is like at the end
+ *	-f       when a request has failed, it and the rest go to a second queue pair, at port 2
+ *	-o       the responder of the same process is at port 2
+ *	-p       prints what each port is like at the end
  *
  * REQUEST: send, write, write_imm, read, atomic, bind (and invalidations in turn), ud.
  */
@@ -38,6 +40,7 @@
 static char memory[2][4096] __attribute__((aligned(4096)));
 static unsigned int count = 3, interval, timeout = 10, rnr_retry = 3, rnr_timer = 1, depth = 4;
 static bool early, global;
+static struct end spare; /* at port 2 */
 
 double
 happens_now(void)
@@ -54,6 +57,7 @@ happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared)
 	struct ibv_srq_init_attr queue = { .attr = { .max_wr = MOST, .max_sge = 1 } };
 	struct ibv_srq_attr limit = { .srq_limit = 1 };
 	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_port_attr port;
 	struct ibv_qp_init_attr init = { .qp_type = type,
 		.sq_sig_all = 1,
 		.cap = { .max_send_wr = MOST,
@@ -61,7 +65,7 @@ happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared)
 		    .max_send_sge = 1,
 		    .max_recv_sge = 1 } };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
-		.port_num = 1,
+		.port_num = end->port ? end->port : 1,
 		.qkey = QKEY,
 		.qp_access_flags = ACCESS & ~IBV_ACCESS_MW_BIND };
 
@@ -86,7 +90,9 @@ happens_make(struct end *end, enum ibv_qp_type type, void *bytes, bool shared)
 	end->address = (struct address){
 		.qpn = end->qp->qp_num, .rkey = end->mr->rkey, .bytes = (uintptr_t)bytes
 	};
-	MUST(!ibv_query_gid(end->context, 1, 0, &end->address.gid));
+	MUST(!ibv_query_port(end->context, attr.port_num, &port));
+	end->address.lid = port.lid;
+	MUST(!ibv_query_gid(end->context, attr.port_num, 0, &end->address.gid));
 }
 
 void
@@ -102,21 +108,19 @@ happens_receive(struct end *end)
 void
 happens_connect(struct end *end, const struct address *peer)
 {
-	struct ibv_port_attr port;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = peer->qpn,
 		.max_dest_rd_atomic = (uint8_t)depth,
 		.min_rnr_timer = (uint8_t)rnr_timer,
-		.ah_attr = { .port_num = 1 } };
+		.ah_attr = { .port_num = end->port ? end->port : 1 } };
 
 	end->peer = *peer;
-	MUST(!ibv_query_port(end->context, 1, &port));
-	attr.ah_attr.dlid = port.lid;
-	if (global) {
-		attr.ah_attr.is_global = 1;
-		attr.ah_attr.grh.dgid = peer->gid; /* that the peer had when it said so */
-	}
+	/* What the peer had when it said so. */
+	attr.ah_attr.dlid = peer->lid;
+	attr.ah_attr.is_global = global;
+	if (global)
+		attr.ah_attr.grh.dgid = peer->gid;
 	if (end->qp->qp_type == IBV_QPT_UD) {
 		MUST(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE));
 		attr.qp_state = IBV_QPS_RTS;
@@ -316,8 +320,12 @@ one_by_one(struct end *end, const char *request, char *text, size_t size)
 			snprintf(text + strlen(text), size - strlen(text), " %s",
 			    happens_status(wc.status));
 		last = happens_status(wc.status);
-		if (wc.status)
+		if (wc.status && (end == &spare || !spare.qp))
 			break;
+		if (wc.status) {
+			end = &spare;
+			i--; /* the same once more */
+		}
 		usleep(interval * 1000);
 	}
 	snprintf(text + strlen(text), size - strlen(text), "; events");
@@ -327,20 +335,29 @@ one_by_one(struct end *end, const char *request, char *text, size_t size)
 }
 
 static void
-print_port(struct end *end)
+print_port(struct end *end, uint8_t port)
 {
 	struct ibv_port_attr attr;
 	union ibv_gid gid;
 	__be16 pkey;
 
-	if (ibv_query_port(end->context, 1, &attr)) {
+	if (ibv_query_port(end->context, port, &attr)) {
 		printf("port: %s\n", strerror(errno));
 		return;
 	}
-	MUST(
-	    !ibv_query_gid(end->context, 1, 0, &gid) && !ibv_query_pkey(end->context, 1, 0, &pkey));
+	MUST(!ibv_query_gid(end->context, port, 0, &gid) &&
+	     !ibv_query_pkey(end->context, port, 0, &pkey));
 	printf("port: state %d, lid %d, sm %d, pkey %04x, prefix %016llx\n", attr.state, attr.lid,
 	    attr.sm_lid, be16toh(pkey), (unsigned long long)be64toh(gid.global.subnet_prefix));
+}
+
+/* 1 if the device does not answer. */
+static uint8_t
+ports(struct end *end)
+{
+	struct ibv_device_attr attr;
+
+	return ibv_query_device(end->context, &attr) ? 1 : attr.phys_port_cnt;
 }
 
 static void
@@ -380,20 +397,22 @@ takes_receive(const char *request)
 int
 main(int argc, char **argv)
 {
-	struct end end = { 0 }, other = { 0 };
+	struct end end = { 0 }, other = { 0 }, across = { .port = 2 };
 	const char *request;
 	enum ibv_qp_type type;
 	struct address peer;
-	bool two = false, shared = false, port = false;
+	bool two = false, shared = false, port = false, fails_over = false;
 	unsigned char ends[2];
 	char text[2048];
 	int fd[2], c, status;
 	ssize_t n;
 
-	while ((c = getopt(argc, argv, "2c:i:t:r:m:d:egsp")) != -1) {
+	while ((c = getopt(argc, argv, "2c:i:t:r:m:d:efgosp")) != -1) {
 		two |= c == '2';
 		shared |= c == 's';
 		port |= c == 'p';
+		fails_over |= c == 'f';
+		other.port |= c == 'o' ? 2 : 0;
 		if (c == 'i')
 			interval = (unsigned int)atoi(optarg);
 		early |= c == 'e';
@@ -427,6 +446,13 @@ main(int argc, char **argv)
 		if (!early)
 			happens_connect(&other, &end.address);
 	}
+	if (fails_over) {
+		spare.port = 2;
+		happens_make(&spare, type, memory[0], false);
+		happens_make(&across, type, memory[1], false);
+		happens_connect(&spare, &across.address);
+		happens_connect(&across, &spare.address);
+	}
 	*text = '\0';
 	if (interval) {
 		one_by_one(&end, request, text, sizeof text);
@@ -451,8 +477,12 @@ main(int argc, char **argv)
 		fputs(text, stdout);
 		happens_destroy(&other);
 	}
-	if (port)
-		print_port(&end);
+	for (uint8_t i = 1; port && i <= ports(&end); i++)
+		print_port(&end, i);
+	if (fails_over) {
+		happens_destroy(&spare);
+		happens_destroy(&across);
+	}
 	happens_destroy(&end);
 	return 0;
 }

@@ -24,11 +24,13 @@
 struct address {
 	uint32_t qpn, rkey;
 	uint64_t bytes;
+	uint16_t lid;
 	union ibv_gid gid;
 };
 
 struct end {
 	struct ibv_context *context;
+	uint8_t port; /* 0 is port 1 */
 	struct ibv_pd *pd;
 	struct ibv_mr *mr;
 	struct ibv_mw *mw;

@@ -147,7 +147,7 @@ fails(void)
 	SEE(refuses("do ibv_frob", "ibv_frob is no call that can fail"));
 	SEE(refuses("do link.cut:at=1", "no at=, nth=, each=, p=, from= or process="));
 	SEE(refuses("do ibv_alloc_pd:nth=2", "no at=, nth=, each="));
-	SEE(refuses("do event.lid_change:device=soft0", "event.lid_change takes no device="));
+	SEE(refuses("do event.srq_err:device=soft0", "event.srq_err takes no device="));
 	SEE(refuses("do event.srq_err", "there is nothing that it could happen to"));
 	SEE(refuses("frob", "the request is neither"));
 	subject("what cannot be is refused, with the reason");

@@ -138,6 +138,7 @@ main(void)
 {
 	struct end fifth, sixth;
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
+	struct ibv_wc wc;
 
 	device_open();
 	channel = ibv_create_comp_channel(context);
@@ -167,6 +168,7 @@ main(void)
 	must(ibv_modify_qp(third.qp, &attr, IBV_QP_STATE) != 0, "a state that cannot follow");
 	arm(cq);
 	must(ibv_destroy_cq(cq) == EBUSY, "a queue that is in use, and armed");
+	must(!ibv_poll_cq(cq, 1, &wc), "nothing was there before");
 	/* All works as before: its event comes. */
 	post_send(&fourth, IBV_SEND_SIGNALED);
 	must(next_event() == cq, "the event");

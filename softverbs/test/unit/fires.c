@@ -81,6 +81,10 @@ static const struct {
 	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 12, events 12; port 4 1 1 8001 80" },
 	{ "event.sm_change:call=ibv_query_gid:nth=5",
 	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 13, events 13; port 4 1 2 ffff 80" },
+	{ "event.lid_change:call=ibv_query_gid:nth=5:device=soft1", NONE DONE PORT },
+	{ "event.gid_change:call=ibv_query_gid:nth=5:device=soft1", NONE DONE PORT },
+	{ "event.pkey_change:call=ibv_query_gid:nth=5:device=soft1", NONE DONE PORT },
+	{ "event.sm_change:call=ibv_query_gid:nth=5:device=soft1", NONE DONE PORT },
 	{ "event.client_reregister:call=ibv_query_gid:nth=5",
 	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 17, events 17" PORT },
 	{ "event.device_fatal:call=ibv_query_gid:nth=20",
@@ -268,7 +272,7 @@ expect_found(pid_t pid, int from, const char *rules, const char *want)
 
 CASE("soft-fires:rules");
 
-/* origin: out33.U8 */
+/* origin: out33.U8, out38.A1 */
 TEST(rules__of_each_kind__fire_so)
 {
 	pid_t pid[LINES];

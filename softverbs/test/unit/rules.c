@@ -220,7 +220,7 @@ static const struct {
 	{ "event.qp_fatal:call=ibv_frob",
 	    "ibv_frob is no call that can fail; --faults=list prints them" },
 	{ "event.qp_fatal:at=1:device=a", "event.qp_fatal takes no device=" },
-	{ "event.lid_change:at=1:port=1", "event.lid_change takes no port=" },
+	{ "event.qp_fatal:at=1:port=1", "event.qp_fatal takes no port=" },
 	{ "link.cut:at=1:way=up", "way=up: neither out, what the process sends, nor in" },
 	{ "link.cut:at=1:peer=0", "peer=0: neither a number from 1 on nor a name that a line had" },
 	{ "link.rnr:at=1:peer=2", "link.rnr takes no peer=" },
