@@ -64,6 +64,7 @@ struct soft_cq {
 
 	struct soft_async_source async;
 	unsigned int made;    /* which one of the process it is; 0 without rules of incidents */
+	atomic_uint made_by_incidents; /* what they have made of it: see made.h */
 	atomic_uint users;    /* queue pairs */
 	atomic_ullong stalls; /* requests that found no receive at the other end */
 

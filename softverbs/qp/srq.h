@@ -16,6 +16,7 @@ struct soft_srq {
 	TAILQ_HEAD(, soft_qp) starved GUARDED_BY(soft_locks.srq); /* each with a reference */
 	struct soft_async_source async;
 	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
+	atomic_bool refused; /* a rule let a call fail that would have posted a receive */
 	atomic_uint users; /* queue pairs */
 };
 
