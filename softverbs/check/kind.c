@@ -71,8 +71,7 @@ const struct soft_kind_text soft_kinds[SOFT_KINDS] = {
 	    0 },
 	[SOFT_USED_WHEN_DESTROYED] = { "used-when-destroyed",
 	    "No call with a queue may be in progress, or follow, when ibv_destroy_cq() frees it.",
-	    "Stop or join every thread that polls or arms the queue before it is destroyed.",
-	    0 },
+	    "Stop or join every thread that polls or arms the queue before it is destroyed.", 0 },
 	[SOFT_OVERRUN] = { "overrun",
 	    "A queue that is full when a completion comes loses it, and accepts no more; the queue "
 	    "pairs of it fail.",

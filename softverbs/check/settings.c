@@ -37,8 +37,8 @@ soft_check_settings_read(void)
 	/* softverbs-run has refused wrong ones, unless the program itself has set them. */
 	(void)soft_number_read_switch("SOFTVERBS_CHECK_ARM", &soft_check_settings.arms_fail);
 	(void)soft_number_read_whole("SOFTVERBS_CHECK_SEED", &soft_check_settings.seed);
-	(void)soft_number_read_seconds(
-	    "SOFTVERBS_CHECK_STRANDED", SOFT_CHECK_SECONDS_MAX, &soft_check_settings.stranded_after);
+	(void)soft_number_read_seconds("SOFTVERBS_CHECK_STRANDED", SOFT_CHECK_SECONDS_MAX,
+	    &soft_check_settings.stranded_after);
 	(void)soft_number_read_seconds(
 	    "SOFTVERBS_CHECK_TIMEOUT", SOFT_CHECK_SECONDS_MAX, &soft_check_settings.timeout);
 	soft_tally_open(secure_getenv("SOFTVERBS_CHECK_TALLY"));

@@ -22,7 +22,7 @@ enum soft_made {
 
 /*
  * The vendor_err of a failed completion whose status an incident has made, also one of the peer: it
- * goes with the completion to whoever polls it.
+ * goes with the completion to the thread that polls it.
  */
 #define SOFT_MADE_VENDOR_ERR 1u
 
@@ -36,14 +36,12 @@ soft_cq_make(struct soft_cq *cq, enum soft_made what)
 static inline unsigned int
 soft_cq_is_made(const struct soft_cq *cq)
 {
-	unsigned int made =
-	    atomic_load_explicit(&cq->made_by_incidents, memory_order_relaxed);
+	unsigned int made = atomic_load_explicit(&cq->made_by_incidents, memory_order_relaxed);
 
 	if (soft_context_is_removed(
 		soft_container_of(cq->ibv.context, struct soft_context, verbs.context)))
 		made |= SOFT_MADE_REMOVAL;
-	if (cq->channel &&
-	    atomic_load_explicit(&cq->channel->refused, memory_order_relaxed))
+	if (cq->channel && atomic_load_explicit(&cq->channel->refused, memory_order_relaxed))
 		made |= SOFT_MADE_UNREAD;
 	return made;
 }

@@ -16,7 +16,7 @@ number_text(const char *variable)
 	return text && *text ? text : NULL;
 }
 
-/* The digits at the start of `*text`, which then points behind them: false if there are too many. */
+/* The digits that `*text` points to, and then behind them: false if there are too many. */
 static bool
 number_digits(const char **text, uint64_t *value)
 {
@@ -61,8 +61,7 @@ soft_number_read_seconds(const char *variable, unsigned int most, uint64_t *nano
 			part += unit * (unsigned int)(*end - '0');
 		}
 	if (!right || !some || *end || (whole == most && part)) {
-		soft_complain(
-		    "%s=%s: not a number of seconds from 0 to %u", variable, text, most);
+		soft_complain("%s=%s: not a number of seconds from 0 to %u", variable, text, most);
 		return false;
 	}
 	*nanoseconds = whole * NANOSECONDS + part;

@@ -27,7 +27,7 @@ unsigned int soft_slot_number(void);
 
 /*
  * Whether the user of the process at the other end is the one of this process: no other is spoken
- * with.  If it is not, because this process has changed its user, a line says so, once.
+ * with.  If it is not, because this process has changed its user, a line is printed, once.
  */
 bool soft_slot_is_of_user(uid_t peer);
 

@@ -18,7 +18,7 @@ extern bool soft_commands SOFT_HIDDEN;
 /*
  * On the progress thread, with no lock held.  False if the text is none of such rules: then none of
  * them holds.  Also if there is nothing that one could happen to: then those before it hold, and
- * those after it do not.  `error` says so.
+ * those after it do not.  `error` has the reason.
  */
 bool soft_command(const char *text, char *error, size_t size);
 

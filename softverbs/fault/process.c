@@ -52,8 +52,8 @@ process_join(char name[SOFT_PROCESS_NAME], const char *of, const char *suffix)
 	if (strlen(of) + strlen(suffix) + sizeof TWIN <= SOFT_PROCESS_NAME)
 		snprintf(name, SOFT_PROCESS_NAME, "%s%s", of, suffix);
 	else
-		snprintf(name, SOFT_PROCESS_NAME, "%.*s~%08x", begins < 27 ? begins : 27, of,
-		    digest);
+		snprintf(
+		    name, SOFT_PROCESS_NAME, "%.*s~%08x", begins < 27 ? begins : 27, of, digest);
 }
 
 /* One of an earlier number may be about to write its name; it may also have been killed before. */
@@ -84,8 +84,8 @@ process_name_by_command(char name[SOFT_PROCESS_NAME])
 		name[length] = (char)(isalnum((unsigned char)*c) ? *c : '_');
 	if (!length || isdigit((unsigned char)name[0]))
 		name[length ? 0 : length++] = '_';
-	snprintf(name + length, SOFT_PROCESS_NAME - length, "-%06x",
-	    (digest ^ digest >> 24) & 0xffffff);
+	snprintf(
+	    name + length, SOFT_PROCESS_NAME - length, "-%06x", (digest ^ digest >> 24) & 0xffffff);
 }
 
 /* Whether the other name is the same, but for a number. */

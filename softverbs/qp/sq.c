@@ -27,7 +27,8 @@ sq_is_made(const struct soft_sq *sq, const struct soft_send *send, enum ibv_wc_s
     REQUIRES(soft_locks.send)
 {
 	return status != IBV_WC_SUCCESS &&
-	       ((send->judged && status == send->fate) || (status == IBV_WC_RNR_RETRY_EXC_ERR && sq->rnr_made));
+	       ((send->judged && status == send->fate) ||
+		   (status == IBV_WC_RNR_RETRY_EXC_ERR && sq->rnr_made));
 }
 
 int

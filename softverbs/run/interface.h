@@ -30,10 +30,7 @@ void soft_interface_add_version(struct soft_interface *interface, const char *ve
 void soft_interface_add_function(struct soft_interface *interface, const char *name,
     const char *version, bool hidden, const struct soft_elf *served);
 
-/*
- * Adds what a library of this name defines.  `served` is the library of softverbs, which has most of
- * it.
- */
+/* Adds what a library of this name defines; `served`, the library of softverbs, has most of it. */
 void soft_interface_add_library(struct soft_interface *interface, const struct soft_elf *library,
     const struct soft_elf *served);
 

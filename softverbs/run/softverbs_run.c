@@ -156,8 +156,8 @@ run_check_seed(const char *name, const char *value, struct argp_state *state)
 	errno = 0;
 	(void)strtoull(value, NULL, 10);
 	if (!*value || value[strspn(value, "0123456789")] || errno)
-		soft_wrong(state, "%s=%s: not a whole number from 0 to %llu", name, value,
-		    ULLONG_MAX);
+		soft_wrong(
+		    state, "%s=%s: not a whole number from 0 to %llu", name, value, ULLONG_MAX);
 }
 
 /* Numbers that the user has in the environment, which the library reads where no option says. */

@@ -70,9 +70,7 @@ stub_address(size_t offset, const struct layout *layout)
 	return offset < layout->part[DYNAMIC] ? offset : offset + PAGE;
 }
 
-/*
- * ---- the code of a function: it goes on to the one in its slot, with its record if it has one ----
- */
+/* ---- the code of a function: it goes on to the one in its slot, with its record if any ---- */
 
 #if defined __x86_64__
 #define GLOB_DAT R_X86_64_GLOB_DAT
@@ -113,9 +111,8 @@ stub_adrp(unsigned int reg, size_t at, size_t to)
 static bool
 stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
-	const uint32_t landing = 0xd503245f,
-		       load[] = { stub_adrp(0, at + 4, record),
-			       0x91000000u | (uint32_t)(record & 0xfff) << 10 };
+	const uint32_t landing = 0xd503245f, load[] = { stub_adrp(0, at + 4, record),
+		0x91000000u | (uint32_t)(record & 0xfff) << 10 };
 	const uint32_t jump[] = { stub_adrp(16, at + (record ? 12 : 4), slot),
 		0xf9400210u | (uint32_t)((slot & 0xfff) >> 3) << 10, 0xd61f0200 };
 
@@ -213,8 +210,8 @@ stub_add_to_hash(struct layout *layout, size_t index, const char *name)
 static size_t
 stub_add_slot(struct layout *layout, size_t symbol, const char *prefix, const char *name)
 {
-	const size_t slot = stub_address(layout->part[SLOT], layout) +
-			    layout->slots * sizeof(void *);
+	const size_t slot =
+	    stub_address(layout->part[SLOT], layout) + layout->slots * sizeof(void *);
 	const ElfW(Sym) function = { .st_name = add_string(layout, prefix),
 		.st_info = STB_GLOBAL << 4 | STT_FUNC };
 	const ElfW(Rela) relocation = { .r_offset = slot,
@@ -228,8 +225,7 @@ stub_add_slot(struct layout *layout, size_t symbol, const char *prefix, const ch
 	memcpy(
 	    layout->image + layout->part[INDICES] + symbol * sizeof global, &global, sizeof global);
 	if (stub_write_code(NULL, 0, 0, 0))
-		memcpy(layout->image + layout->part[RELOCATION] +
-			   layout->slots * sizeof relocation,
+		memcpy(layout->image + layout->part[RELOCATION] + layout->slots * sizeof relocation,
 		    &relocation, sizeof relocation);
 	layout->slots++;
 	return slot;
@@ -312,7 +308,8 @@ stub_write_dynamic(struct layout *layout)
 		{ DT_VERDEF, layout->part[VERSIONS] },
 		{ DT_VERDEFNUM, layout->stub->version_count + OWN_VERSIONS },
 		{ DT_RELA, layout->part[RELOCATION] },
-		{ DT_RELASZ, stub_write_code(NULL, 0, 0, 0) ? layout->slots * sizeof(ElfW(Rela)) : 0 },
+		{ DT_RELASZ,
+		    stub_write_code(NULL, 0, 0, 0) ? layout->slots * sizeof(ElfW(Rela)) : 0 },
 		{ DT_RELAENT, sizeof(ElfW(Rela)) },
 		{ DT_NULL, 0 },
 	};

@@ -22,7 +22,8 @@ main(void)
 		struct ibv_send_wr wr = { .sg_list = &sge,
 			.num_sge = 1,
 			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED }, *bad;
+			.send_flags = IBV_SEND_SIGNALED },
+				   *bad;
 
 		if (ibv_post_send(client.qp, &wr, &bad))
 			break;

@@ -335,9 +335,8 @@ TEST(setting__not_a_number_or_too_large__is_an_error)
 /* origin: out33.AA6 */
 TEST(number_of_the_environment__wrong__is_refused)
 {
-	static const char *const switches[] = { "SOFTVERBS_LISTENERS_RETURN",
-		"SOFTVERBS_RNR_TIMER", "SOFTVERBS_SOCKETS", "SOFTVERBS_NO_PULL",
-		"SOFTVERBS_DEBUG" };
+	static const char *const switches[] = { "SOFTVERBS_LISTENERS_RETURN", "SOFTVERBS_RNR_TIMER",
+		"SOFTVERBS_SOCKETS", "SOFTVERBS_NO_PULL", "SOFTVERBS_DEBUG" };
 	static const struct {
 		const char *text;
 		bool whole, seconds;
@@ -364,9 +363,8 @@ TEST(number_of_the_environment__wrong__is_refused)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		setenv("SOFTVERBS_X", cases[i].text, 1);
 		number = nanoseconds = 7;
-		ck_assert_msg(
-		    soft_number_read_whole("SOFTVERBS_X", &number) == cases[i].whole &&
-			number == cases[i].number,
+		ck_assert_msg(soft_number_read_whole("SOFTVERBS_X", &number) == cases[i].whole &&
+				  number == cases[i].number,
 		    "%s: %llu", cases[i].text, (unsigned long long)number);
 		ck_assert_msg(soft_number_read_seconds("SOFTVERBS_X", 100, &nanoseconds) ==
 				      cases[i].seconds &&
