@@ -28,8 +28,8 @@ soft_check_settings_read(void)
 	soft_check_settings = (struct soft_check_settings){
 		.json = !strcmp(check, "json"),
 		.seed = 1,
-		.stranded_after = 2 * SOFT_SECOND,
-		.timeout = 60 * SOFT_SECOND,
+		.stranded_after = 2ull * SOFT_SECOND,
+		.timeout = 60ull * SOFT_SECOND,
 		.report = settings_text("SOFTVERBS_CHECK_REPORT"),
 		.replay = settings_text("SOFTVERBS_CHECK_REPLAY"),
 		.program = settings_text("SOFTVERBS_CHECK_PROGRAM"),
