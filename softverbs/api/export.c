@@ -7,6 +7,7 @@
  */
 #include "operations.h"
 #include "softverbs/cm/served.h"
+#include "softverbs/cq/channel.h"
 #include "softverbs/device/soft.h"
 #include "softverbs/fault/seam.h"
 
@@ -67,8 +68,9 @@ OBJECT(struct ibv_cq *, ibv_create_cq, (struct ibv_context *context, int cqe, vo
     SEAM_MADE(CQ))
 VERB(int, ibv_resize_cq, (struct ibv_cq *cq, int cqe), (cq, cqe), cq->context, SEAM_NOTHING)
 VERB(int, ibv_destroy_cq, (struct ibv_cq *cq), (cq), cq->context, SEAM_ENDED(CQ))
-VERB(int, ibv_get_cq_event, (struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context),
-    (channel, cq, cq_context), channel->context, SEAM_NOTHING)
+SEAM_NUMBER(, int, ibv_get_cq_event, ibv_get_cq_event, soft_ibv_get_cq_event, (struct ibv_comp_channel *channel,
+    struct ibv_cq **cq, void **cq_context), (channel, cq, cq_context), channel->context,
+    soft_channel_of(channel)->refused = true, soft_channel_of(channel)->refused = false, SEAM_NOTHING)
 
 /* ---- queue pairs ---- */
 

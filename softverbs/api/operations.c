@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "operations.h"
+#include "softverbs/cq/judge.h"
 #include "softverbs/fault/seam.h"
+#include "softverbs/qp/srq.h"
 
 #define MEMBER_OF(type, member) __typeof__(((type *)NULL)->member)
 
@@ -34,23 +36,24 @@
 /* ---- the data path ---- */
 
 OF_CONTEXT(int, ibv_poll_cq, context.ops.poll_cq, (struct ibv_cq *cq, int n, struct ibv_wc *wc), (cq, n, wc), cq->context,
-    SEAM_NOTHING)
+    soft_judge_failed(soft_cq_of(cq), false))
 OF_CONTEXT(int, ibv_req_notify_cq, context.ops.req_notify_cq, (struct ibv_cq *cq, int solicited_only), (cq, solicited_only),
-    cq->context, SEAM_NOTHING)
+    cq->context, soft_judge_failed(soft_cq_of(cq), true))
 /* None of the list was posted. */
 OF_CONTEXT(int, ibv_post_send, context.ops.post_send, (struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad),
     (qp, wr, bad), qp->context, *bad = wr)
 OF_CONTEXT(int, ibv_post_recv, context.ops.post_recv, (struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad),
-    (qp, wr, bad), qp->context, *bad = wr)
+    (qp, wr, bad), qp->context, *bad = wr; soft_qp_of(qp)->refused = true)
 OF_CONTEXT(int, ibv_post_srq_recv, context.ops.post_srq_recv, (struct ibv_srq *srq, struct ibv_recv_wr *wr,
-    struct ibv_recv_wr **bad), (srq, wr, bad), srq->context, *bad = wr)
+    struct ibv_recv_wr **bad), (srq, wr, bad), srq->context,
+    *bad = wr; soft_srq_of(srq)->refused = true)
 OF_CONTEXT(int, ibv_bind_mw, context.ops.bind_mw, (struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind),
     (qp, mw, bind), qp->context, SEAM_NOTHING)
 
 /* ---- extended polling and posting ---- */
 
 OPERATION(SEAM_NUMBER, int, ibv_start_poll, struct ibv_cq_ex, start_poll, (struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr),
-    (cq, attr), cq->context, SEAM_NOTHING, SEAM_NOTHING)
+    (cq, attr), cq->context, soft_judge_failed(soft_cq_of(ibv_cq_ex_to_cq(cq)), false), SEAM_NOTHING)
 OPERATION(SEAM_NUMBER, int, ibv_next_poll, struct ibv_cq_ex, next_poll, (struct ibv_cq_ex *cq), (cq), cq->context,
     SEAM_NOTHING, SEAM_NOTHING)
 OPERATION(SEAM_NUMBER, int, ibv_wr_complete, struct ibv_qp_ex, wr_complete, (struct ibv_qp_ex *qp), (qp), qp->qp_base.context,

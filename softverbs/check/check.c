@@ -65,6 +65,7 @@ check_polled(struct soft_check_queue *queue, int wanted, int found, const struct
 		if (!soft_check_is_not_ready(&wc[i]) || queue->destroyed)
 			continue;
 		state = soft_check_queue_look(queue);
+		state.made |= soft_completion_is_made(&wc[i]);
 		soft_report(SOFT_RECEIVER_NOT_READY, queue, &state,
 		    "The connection of queue pair %u failed: the peer had no receive for a "
 		    "message.",
@@ -272,6 +273,7 @@ check_posted_until(struct ibv_qp *ibv, const struct ibv_send_wr *wr,
 		return;
 	soft_check_queue_lock(queue);
 	state = soft_check_queue_look(queue);
+	state.made = 0; /* whatever becomes of the requests */
 	soft_report(SOFT_SEND_QUEUE_FULL, queue, &state,
 	    "More than %u requests in a row on queue pair %u had no completion: an adapter refuses "
 	    "them from now on.",
@@ -355,6 +357,26 @@ check_created(struct soft_cq *cq)
 	cq->ibv.handle = soft_check_queue_of(cq)->number;
 	(void)soft_sentry_start(); /* without it less is found */
 	return 0;
+}
+
+/* The program has called, and has got an error, which it may not ignore. */
+static void
+check_failed(struct soft_cq *cq, bool arm) SOFT_NO_CHECK_LOCK
+{
+	struct soft_check_queue *queue = check_queue(cq);
+
+	if (!queue || queue->destroyed)
+		return;
+	soft_check_acted(queue);
+	if (!arm) {
+		atomic_fetch_add_explicit(&queue->polls, 1, memory_order_relaxed);
+		queue->refused = 0;
+		return;
+	}
+	soft_check_queue_lock(queue);
+	queue->arm_failed = true;
+	soft_site_mark(&queue->armed, NULL);
+	soft_check_queue_unlock(queue);
 }
 
 static void
@@ -442,6 +464,7 @@ static const struct soft_judge judge = {
 	.polled = check_polled_one,
 	.poll_ending = check_poll_ending,
 	.posted = check_posted,
+	.failed = check_failed,
 	.event = check_event,
 	.acknowledging = check_acknowledging,
 	.waiting = soft_pending_begin,

@@ -6,6 +6,7 @@
 #define SOFT_CHECK_KIND_H
 
 #include "moves.h"
+#include "softverbs/cq/made.h"
 
 enum soft_kind {
 	SOFT_STRANDED,
@@ -26,6 +27,7 @@ enum soft_kind {
 
 struct soft_kind_text {
 	const char *name, *rule, *mend;
+	unsigned int made; /* what is no evidence if incidents have made it: bits of cq/made.h */
 };
 
 extern const struct soft_kind_text soft_kinds[SOFT_KINDS];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "queue.h"
 #include "settings.h"
+#include "softverbs/cq/made.h"
 #include "softverbs/device/runtime.h"
 
 #include <stdlib.h>
@@ -86,7 +87,7 @@ queue_look_at_entries(struct soft_cq *cq, struct soft_check_state *state) REQUIR
 			state->flushed = false;
 		if (wc->status == IBV_WC_SUCCESS && wc->opcode & IBV_WC_RECV)
 			state->received = true;
-		if (soft_check_is_not_ready(wc))
+		if (soft_check_is_not_ready(wc) && !soft_completion_is_made(wc))
 			state->not_ready = wc->qp_num;
 	}
 }
@@ -105,6 +106,7 @@ soft_check_queue_look(struct soft_check_queue *queue)
 	state.due = cq->due;
 	state.armed = cq->armed;
 	state.overrun = cq->overrun && !cq->failed;
+	state.made = soft_cq_is_made(cq);
 	state.moves = queue->adversary.made | queue->adversary.made_before;
 	state.solicited = state.visible && (int32_t)(cq->solicited - head) > 0;
 	queue_look_at_entries(cq, &state);

@@ -92,6 +92,7 @@ struct soft_check_state {
 	bool flushed;	/* all to poll were flushed */
 	bool received;	/* one to poll is a message */
 	bool overrun;
+	unsigned int made;  /* by incidents: cq/made.h */
 	unsigned int moves; /* of the adversary, that may have led here: a bit for each */
 	uint32_t
 	    /* a queue pair that died of receiver-not-ready, with its completion to poll; 0: none */

@@ -134,6 +134,8 @@ soft_report(enum soft_kind kind, struct soft_check_queue *queue,
 	const struct report report = { .kind = kind, .queue = queue, .state = state };
 	va_list arguments;
 
+	if (state->made & soft_kinds[kind].made)
+		return;
 	if (atomic_fetch_or(&queue->reported, 1u << kind) & 1u << kind)
 		return;
 	va_start(arguments, format);

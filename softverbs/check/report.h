@@ -15,8 +15,8 @@
 unsigned int soft_reports(void);
 
 /*
- * Reports once of each queue and kind.  The caller has looked at the queue; the text says what
- * happened, in sentences.  No cancellation point.
+ * Reports once of each queue and kind, unless incidents have made what is the evidence.  The caller
+ * has looked at the queue; the text says what happened, in sentences.  No cancellation point.
  */
 void soft_report(enum soft_kind kind, struct soft_check_queue *queue,
     const struct soft_check_state *state, const char *format, ...) REQUIRES(soft_check_locks.queue)

@@ -19,6 +19,8 @@
 #include "moves.h"
 #include "softverbs/device/soft.h"
 
+#define SOFT_CHECK_SECONDS_MAX 1000000000u
+
 struct soft_check_settings {
 	bool json;
 	bool arms_fail;

@@ -29,6 +29,7 @@ struct soft_channel {
 	atomic_uint holding_sends;
 	/* Of a checker: how often the program asked for an event, did not wait, and got none. */
 	atomic_uint asked;
+	atomic_bool refused; /* a rule let the last call fail that asked for an event */
 };
 
 static inline struct soft_channel *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cq.h"
+#include "made.h"
 #include "softverbs/device/cancel.h"
 #include "softverbs/device/device.h"
 #include "softverbs/wire/input.h"
@@ -146,6 +147,8 @@ soft_cq_fail(struct soft_cq *cq)
 	failed = cq->overrun;
 	cq->failed = cq->failed || !failed;
 	cq->overrun = true;
+	if (!failed)
+		soft_cq_make(cq, SOFT_MADE_CQ_ERR);
 	soft_cq_unlock(cq);
 	if (!failed)
 		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);

@@ -64,9 +64,10 @@ struct soft_cq {
 	uint32_t delivered GUARDED_BY(soft_locks.channel);
 
 	struct soft_async_source async;
-	unsigned int made;    /* which one of the process it is; 0 without rules of incidents */
-	atomic_uint users;    /* queue pairs */
-	atomic_ullong stalls; /* requests that found no receive at the other end */
+	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
+	atomic_uint made_by_incidents; /* what they have made of it: see made.h */
+	atomic_uint users;	       /* queue pairs */
+	atomic_ullong stalls;	       /* requests that found no receive at the other end */
 
 	struct soft_pd *domain; /* parent domain that it counts on, or NULL */
 	bool ignore_overrun;	/* an entry that does not fit is dropped */

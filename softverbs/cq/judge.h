@@ -49,6 +49,9 @@ struct soft_judge {
 	 */
 	void (*posted)(struct ibv_qp *qp, const struct ibv_send_wr *wr);
 
+	/* A rule has let a call fail with which the program would have polled or armed. */
+	void (*failed)(struct soft_cq *cq, bool arm);
+
 	/* An event was read; `n` events are about to be acknowledged. */
 	void (*event)(struct soft_cq *cq);
 	void (*acknowledging)(struct soft_cq *cq, unsigned int n);
@@ -72,6 +75,13 @@ struct soft_judge {
 
 /* NULL, or set before the first context is opened. */
 extern const struct soft_judge *soft_judge;
+
+static inline void
+soft_judge_failed(struct soft_cq *cq, bool arm)
+{
+	if (soft_judge && soft_judge->failed)
+		soft_judge->failed(cq, arm);
+}
 
 /* Around a wait for acknowledgements; nothing unless some are due. */
 static inline void

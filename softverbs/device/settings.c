@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "settings.h"
 #include "complaint.h"
+#include "number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 
 static atomic_uint thousandths = 1000;
 static atomic_uint listener_wait = LISTENER_WAIT;
-static atomic_bool memlock;
+static atomic_bool memlock, memlock_is_right = true;
 static atomic_bool listeners_return;
 static atomic_bool rnr_timer;
 static atomic_bool without_rings;
@@ -64,12 +65,28 @@ settings_parse_wait(const char *text)
 	return value;
 }
 
+/* Each is read, so that each that is wrong has its line. */
 static bool
-settings_read_switch(const char *variable)
+settings_read_switches(void)
 {
-	const char *text = secure_getenv(variable);
+	static const struct {
+		const char *variable;
+		atomic_bool *value;
+	} switches[] = {
+		{ "SOFTVERBS_LISTENERS_RETURN", &listeners_return },
+		{ "SOFTVERBS_RNR_TIMER", &rnr_timer },
+		{ "SOFTVERBS_SOCKETS", &without_rings },
+		{ "SOFTVERBS_NO_PULL", &without_pulls },
+		{ "SOFTVERBS_DEBUG", &debugging },
+	};
+	bool right = true, value;
 
-	return text && *text && strcmp(text, "0") != 0;
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		value = false;
+		right &= soft_number_read_switch(switches[i].variable, &value);
+		*switches[i].value = value;
+	}
+	return right;
 }
 
 int
@@ -91,24 +108,25 @@ soft_settings_read(void)
 	}
 	thousandths = value;
 	listener_wait = milliseconds;
-	listeners_return = settings_read_switch("SOFTVERBS_LISTENERS_RETURN");
-	rnr_timer = settings_read_switch("SOFTVERBS_RNR_TIMER");
-	without_rings = settings_read_switch("SOFTVERBS_SOCKETS");
-	without_pulls = settings_read_switch("SOFTVERBS_NO_PULL");
-	debugging = settings_read_switch("SOFTVERBS_DEBUG");
-	return 0;
+	return settings_read_switches() && memlock_is_right ? 0 : -EINVAL;
 }
 
 bool
 soft_settings_read_control(void)
 {
-	return settings_read_switch("SOFTVERBS_CONTROL");
+	bool control = false;
+
+	(void)soft_number_read_switch("SOFTVERBS_CONTROL", &control);
+	return control;
 }
 
 void
 soft_settings_read_memlock(void)
 {
-	memlock = settings_read_switch("SOFTVERBS_MEMLOCK");
+	bool value = false;
+
+	memlock_is_right = soft_number_read_switch("SOFTVERBS_MEMLOCK", &value);
+	memlock = value;
 }
 
 uint64_t

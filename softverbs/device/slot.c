@@ -10,6 +10,7 @@
 
 static int listen_fd = -1;
 static atomic_uint number;
+static _Atomic uid_t user; /* that has opened the device */
 
 static int
 slot_socket(void)
@@ -102,6 +103,7 @@ soft_slot_open(void)
 		if (r >= 0) {
 			listen_fd = r;
 			number = slot;
+			user = geteuid();
 			return 0;
 		}
 		soft_name_unlock(SOFT_NAME_SLOT(slot));
@@ -123,6 +125,21 @@ soft_slot_close(void)
 	soft_name_unlock(SOFT_NAME_SLOT(number));
 	listen_fd = -1;
 	number = 0;
+}
+
+bool
+soft_slot_is_of_user(uid_t peer)
+{
+	static atomic_flag told = ATOMIC_FLAG_INIT;
+	const uid_t now = geteuid();
+
+	if (peer == now)
+		return true;
+	if (now != user && !atomic_flag_test_and_set(&told))
+		soft_complain("user %u has become user %u since it opened the device: the "
+			      "processes of neither of them reach it any more",
+		    (unsigned int)user, (unsigned int)now);
+	return false;
 }
 
 int

@@ -10,6 +10,8 @@
 
 #include "soft.h"
 
+#include <sys/types.h>
+
 #define SOFT_SLOT_MIN 1
 #define SOFT_SLOT_MAX 1022 /* 1023 would reach the multicast number 0xffffff */
 
@@ -22,6 +24,12 @@ int soft_slot_fd(void);
 
 /* The slot of this process; 0 before soft_slot_open(). */
 unsigned int soft_slot_number(void);
+
+/*
+ * Whether the user of the process at the other end is the one of this process: no other is spoken
+ * with.  If it is not, because this process has changed its user, a line is printed, once.
+ */
+bool soft_slot_is_of_user(uid_t peer);
 
 /*
  * Connects to the process with a slot: a non-blocking descriptor or -errno.  -ECONNREFUSED or

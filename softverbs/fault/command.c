@@ -102,6 +102,19 @@ command_wait(const struct soft_rule *rule)
 	return true;
 }
 
+/* What has happened cannot be taken back. */
+static void
+command_refuse(unsigned int i, unsigned int count, char *error, size_t size)
+{
+	if (count == 1)
+		snprintf(error, size, "there is nothing that it could happen to");
+	else
+		snprintf(error, size,
+		    "there is nothing that rule %u of %u could happen to; those before it hold, "
+		    "those after it do not",
+		    i + 1, count);
+}
+
 bool
 soft_command(const char *text, char *error, size_t size)
 {
@@ -114,7 +127,7 @@ soft_command(const char *text, char *error, size_t size)
 		done = rules->rules[i].timed ? command_occur(&rules->rules[i]) :
 					       command_wait(&rules->rules[i]);
 		if (!done)
-			snprintf(error, size, "there is nothing that it could happen to");
+			command_refuse(i, rules->count, error, size);
 	}
 	free(rules);
 	soft_record->commanded = true;

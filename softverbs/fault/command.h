@@ -16,8 +16,9 @@
 extern bool soft_commands SOFT_HIDDEN;
 
 /*
- * On the progress thread, with no lock held.  False if the text is none of such rules, or there is
- * nothing that it could happen to: then `error` says why, and rules before the wrong one hold.
+ * On the progress thread, with no lock held.  False if the text is none of such rules: then none of
+ * them holds.  Also if there is nothing that one could happen to: then those before it hold, and
+ * those after it do not.  `error` has the reason.
  */
 bool soft_command(const char *text, char *error, size_t size);
 

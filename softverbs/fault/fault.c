@@ -9,6 +9,7 @@
 #include "softverbs/device/changes.h"
 #include "softverbs/device/complaint.h"
 #include "softverbs/device/context.h"
+#include "softverbs/device/number.h"
 #include "softverbs/device/runtime.h"
 #include "softverbs/device/settings.h"
 #include "softverbs/device/slot.h"
@@ -364,14 +365,12 @@ static __attribute__((constructor)) void
 fault_load(void)
 {
 	const char *text = secure_getenv("SOFTVERBS_FAULTS");
-	const char *number_of_seed = secure_getenv("SOFTVERBS_FAULTS_SEED");
 	char error[256];
 
 	someone_reads = soft_record_open(secure_getenv("SOFTVERBS_FAULTS_RECORD"));
 	soft_announce_open(secure_getenv("SOFTVERBS_FAULTS_PROCESSES"));
 	soft_announce(0);
-	if (number_of_seed && *number_of_seed)
-		seed = strtoull(number_of_seed, NULL, 10);
+	rules_are_wrong = !soft_number_read_whole("SOFTVERBS_FAULTS_SEED", &seed);
 	if (text && !soft_rules_read(text, &rules, error, sizeof error)) {
 		soft_complain("SOFTVERBS_FAULTS: %s", error);
 		rules_are_wrong = true;
@@ -385,7 +384,7 @@ fault_load(void)
 	soft_faults_have_incidents |= soft_commands;
 	soft_faults = rules.count || someone_reads || soft_commands;
 	if (soft_faults)
-		pthread_atfork(NULL, NULL, soft_faults_reset);
+		pthread_atfork(soft_fault_process_fork, NULL, soft_faults_reset);
 }
 
 /* What has fired, for a process that softverbs-run does not keep. */

@@ -28,9 +28,16 @@ soft_fired(const char *tail, const char *format, ...)
 void
 soft_fired_undo(unsigned int which)
 {
+	unsigned int end = which + 1;
+
 	if (which < SOFT_RECORD_FIRED)
 		soft_record->faults[which].written = false;
+	/* Its place is free for the next one, unless another has fired meanwhile. */
+	if (atomic_compare_exchange_strong(&soft_record->fired, &end, which))
+		return;
 	soft_record->undone++;
+	if (which >= SOFT_RECORD_FIRED)
+		soft_record->undone_late++;
 }
 
 const char *

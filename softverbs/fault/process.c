@@ -17,6 +17,45 @@ static unsigned int number;
 static uint64_t started;
 static void (*beginning)(void);
 
+/* The forks of this process; and the one that the thread is about to make. */
+static atomic_uint forks;
+static __thread unsigned int forking;
+
+/*
+ * Of a forked child: its name, if its parent had one; else what follows the name of the command, in
+ * front of which `whole` is false.
+ */
+static char place[SOFT_PROCESS_NAME];
+static bool whole;
+
+/* What process_name() adds. */
+#define TWIN ".0000000000"
+
+static uint32_t
+process_digest(uint32_t digest, const char *bytes, size_t size) /* FNV-1a */
+{
+	for (size_t i = 0; i < size; i++)
+		digest = (digest ^ (unsigned char)bytes[i]) * 16777619u;
+	return digest;
+}
+
+#define DIGEST 2166136261u
+
+/* "NAME+1+3"; of a deep tree "NAME~1f7c22b0". */
+static void
+process_join(char name[SOFT_PROCESS_NAME], const char *of, const char *suffix)
+{
+	const uint32_t digest =
+	    process_digest(process_digest(DIGEST, of, strlen(of)), suffix, strlen(suffix));
+	const int begins = (int)strcspn(of, "+~");
+
+	if (strlen(of) + strlen(suffix) + sizeof TWIN <= SOFT_PROCESS_NAME)
+		snprintf(name, SOFT_PROCESS_NAME, "%s%s", of, suffix);
+	else
+		snprintf(
+		    name, SOFT_PROCESS_NAME, "%.*s~%08x", begins < 27 ? begins : 27, of, digest);
+}
+
 /* One of an earlier number may be about to write its name; it may also have been killed before. */
 static void
 process_await_name(const struct soft_recorded_process *other)
@@ -25,16 +64,12 @@ process_await_name(const struct soft_recorded_process *other)
 		sched_yield();
 }
 
-/*
- * The name does not depend on which of two processes makes its first call earlier, unless both have
- * the same command.
- */
+/* That of the command. */
 static void
-process_name(struct soft_recorded_process *own)
+process_name_by_command(char name[SOFT_PROCESS_NAME])
 {
-	const size_t room = sizeof own->name - sizeof "-000000.0000000000";
-	uint32_t digest = 2166136261u; /* FNV-1a */
-	unsigned int twin = 1;
+	const size_t room = SOFT_PROCESS_NAME - sizeof "-000000" TWIN;
+	uint32_t digest;
 	size_t length = 0;
 	char line[4096];
 	ssize_t size;
@@ -44,19 +79,44 @@ process_name(struct soft_recorded_process *own)
 	size = fd < 0 ? 0 : read(fd, line, sizeof line);
 	if (fd >= 0)
 		soft_close(fd);
-	for (ssize_t i = 0; i < size; i++)
-		digest = (digest ^ (unsigned char)line[i]) * 16777619u;
+	digest = process_digest(DIGEST, line, size < 0 ? 0 : (size_t)size);
 	for (const char *c = program_invocation_short_name; *c && length < room; c++, length++)
-		own->name[length] = (char)(isalnum((unsigned char)*c) ? *c : '_');
-	if (!length || isdigit((unsigned char)own->name[0]))
-		own->name[length ? 0 : length++] = '_';
-	length += (size_t)snprintf(own->name + length, sizeof own->name - length, "-%06x",
-	    (digest ^ digest >> 24) & 0xffffff);
+		name[length] = (char)(isalnum((unsigned char)*c) ? *c : '_');
+	if (!length || isdigit((unsigned char)name[0]))
+		name[length ? 0 : length++] = '_';
+	snprintf(
+	    name + length, SOFT_PROCESS_NAME - length, "-%06x", (digest ^ digest >> 24) & 0xffffff);
+}
+
+/* Whether the other name is the same, but for a number. */
+static bool
+process_is_twin(const char *other, const char *name)
+{
+	const size_t length = strlen(name);
+
+	if (strncmp(other, name, length) != 0)
+		return false;
+	return !other[length] || (other[length] == '.' && !strpbrk(other + length, "+~"));
+}
+
+/*
+ * The name does not depend on which of two processes makes its first call earlier, unless both have
+ * the same command and neither is forked.
+ */
+static void
+process_name(struct soft_recorded_process *own)
+{
+	char command[SOFT_PROCESS_NAME] = "";
+	unsigned int twin = 1;
+	size_t length;
+
+	if (!whole)
+		process_name_by_command(command);
+	process_join(own->name, command, place);
+	length = strlen(own->name);
 	for (struct soft_recorded_process *other = soft_record->process; other < own; other++) {
 		process_await_name(other);
-		if (!strncmp(other->name, own->name, length) &&
-		    (!other->name[length] || other->name[length] == '.'))
-			twin++;
+		twin += process_is_twin(other->name, own->name);
 	}
 	if (twin > 1)
 		snprintf(own->name + length, sizeof own->name - length, ".%u", twin);
@@ -143,8 +203,23 @@ soft_fault_started(void)
 }
 
 void
+soft_fault_process_fork(void)
+{
+	forking = ++forks;
+}
+
+void
 soft_fault_process_reset(void)
 {
+	const struct soft_recorded_process *parent = process;
+	const bool named = parent && parent != &unrecorded;
+	char parents[SOFT_PROCESS_NAME], child[16];
+
+	snprintf(parents, sizeof parents, "%s", named ? parent->name : place);
+	snprintf(child, sizeof child, "+%u", forking);
+	process_join(place, parents, child);
+	whole |= named;
+	forks = 0;
 	pthread_mutex_init(&starting, NULL);
 	process = NULL;
 	memset(&unrecorded, 0, sizeof unrecorded);

@@ -71,7 +71,7 @@ soft_record_fired(const struct soft_record *record)
 unsigned int
 soft_record_left_out(const struct soft_record *record)
 {
-	const unsigned int fired = record->fired;
+	const unsigned int undone = record->undone_late, fired = record->fired - undone;
 
 	return fired > SOFT_RECORD_FIRED ? fired - SOFT_RECORD_FIRED : 0;
 }
@@ -79,7 +79,7 @@ soft_record_left_out(const struct soft_record *record)
 char *
 soft_record_rules(const struct soft_record *record)
 {
-	const unsigned int left_out = soft_record_left_out(record), kept = record->fired - left_out;
+	const unsigned int left_out = soft_record_left_out(record), kept = record->fired;
 	char name[SOFT_PROCESS_NAME];
 	char *text = NULL;
 	size_t size = 0;

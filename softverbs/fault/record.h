@@ -39,13 +39,14 @@ enum soft_object {
 
 extern const char *const soft_object_names[SOFT_OBJECTS];
 
-/* Of a name of a process, "rping-3fa9c2.2". */
+/* Of a name of a process, "rping-3fa9c2.2+1". */
 #define SOFT_PROCESS_NAME 48
 
 struct soft_recorded_process {
 	/*
 	 * The file of its command, and a digest of the whole line; then the number among those with
-	 * the same one, unless it is the first.  Written once, and constant when `named` is set.
+	 * the same one, unless it is the first; and the forks that have led to it.  Written once,
+	 * and constant when `named` is set.
 	 */
 	char name[SOFT_PROCESS_NAME];
 	atomic_bool named;
@@ -68,11 +69,12 @@ struct soft_recorded_fault {
 };
 
 struct soft_record {
-	uint64_t layout;       /* SOFT_RECORD_LAYOUT: softverbs-run may be of another release */
-	atomic_uint processes; /* that have made a call */
-	atomic_uint fired;     /* before it has its effect, which may end the program */
-	atomic_uint happened;  /* of these: incidents */
-	atomic_uint undone;    /* of these: that could happen to nothing */
+	uint64_t layout;	 /* SOFT_RECORD_LAYOUT: softverbs-run may be of another release */
+	atomic_uint processes;	 /* that have made a call */
+	atomic_uint fired;	 /* before it has its effect, which may end the program */
+	atomic_uint happened;	 /* of these: incidents */
+	atomic_uint undone;	 /* of these: that could happen to nothing */
+	atomic_uint undone_late; /* of these: that have no place below */
 	/* A process was commanded: the rules that the user gave are not all of them. */
 	atomic_bool commanded;
 	struct soft_recorded_fault faults[SOFT_RECORD_FIRED];

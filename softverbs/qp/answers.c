@@ -49,7 +49,7 @@ soft_answers_refuse(struct soft_qp *qp, uint32_t psn, uint8_t opcode)
 	answers->nak = true;
 	answers->nak_psn = psn;
 	answers->nak_opcode = opcode;
-	answers->nak_rnr_timer = qp->attr.min_rnr_timer;
+	answers->nak_rnr_timer = soft_responder_rnr_timer(qp);
 	answers->ignoring = true;
 	qp->message.active = false;
 }

@@ -3,6 +3,7 @@
 #include "qp_error.h"
 #include "qp_table.h"
 #include "srq.h"
+#include "softverbs/cq/made.h"
 
 /* Which object, and what becomes of it. */
 struct occurrence {
@@ -94,6 +95,13 @@ occur_to(struct soft_qp *qp, struct occurrence *occurrence, int *event) REQUIRES
 }
 
 static void
+occur_mark(struct soft_qp *qp) REQUIRES(soft_locks.receive)
+{
+	soft_cq_make(soft_cq_of(qp->ibv.send_cq), SOFT_MADE_QP_ERR);
+	soft_cq_make(soft_cq_of(qp->ibv.recv_cq), SOFT_MADE_QP_ERR);
+}
+
+static void
 occur_one(struct soft_qp *qp, void *arg) SOFT_NO_SEND_LOCK
 {
 	struct occurrence *occurrence = arg;
@@ -111,6 +119,8 @@ occur_one(struct soft_qp *qp, void *arg) SOFT_NO_SEND_LOCK
 	} else {
 		fails = occur_to(qp, occurrence, &event);
 	}
+	if (fails)
+		occur_mark(qp);
 	soft_qp_unlock_receive(qp);
 	if (fails)
 		soft_qp_error(qp, event);

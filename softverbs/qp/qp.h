@@ -136,6 +136,7 @@ struct soft_sq {
 	/* Whether the oldest request has stalled on the peer, on a receive; the tries left then. */
 	bool tried GUARDED_BY(soft_locks.send);
 	bool rnr_tried GUARDED_BY(soft_locks.send);
+	bool rnr_made GUARDED_BY(soft_locks.send); /* by an incident, at one of the tries */
 	unsigned int tries GUARDED_BY(soft_locks.send);
 	unsigned int rnr_tries GUARDED_BY(soft_locks.send);
 	/* When it stalled on a receive first; whether that was reported in this connection. */
@@ -245,6 +246,7 @@ struct soft_qp {
 	struct soft_mutex rq_lock;
 	struct soft_rq rq GUARDED_BY(soft_locks.receive);
 	struct soft_srq *srq;
+	atomic_bool refused; /* a rule let a call fail that would have posted a receive */
 	/* Taken for a message that is not complete. */
 	struct soft_receive current GUARDED_BY(soft_locks.receive);
 	bool has_current GUARDED_BY(soft_locks.receive);

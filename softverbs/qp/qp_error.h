@@ -14,7 +14,7 @@
 struct soft_deferred {
 	struct soft_qp *failed; /* with a reference, or NULL */
 	int event;		/* for it, or SOFT_NO_EVENT */
-	uint8_t rnr_timer;	/* with SOFT_NOT_READY: the timer code of the responder */
+	uint8_t rnr_timer;	/* with SOFT_NOT_READY: as in a frame */
 };
 
 #define SOFT_NO_EVENT -1

@@ -5,6 +5,7 @@
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
+#include "softverbs/wire/wire.h"
 #include "trouble.h"
 
 /* Takes a receive into qp->current; false if there is none. */
@@ -117,6 +118,15 @@ soft_responder_permit(struct soft_qp *qp, const struct soft_send *send, unsigned
 			     qp, IBV_EVENT_QP_ACCESS_ERR, IBV_WC_REM_ACCESS_ERR, deferred);
 }
 
+uint8_t
+soft_responder_rnr_timer(const struct soft_qp *qp)
+{
+	const bool refused = qp->srq ? qp->srq->refused : qp->refused;
+
+	return (uint8_t)(qp->attr.min_rnr_timer |
+			 (refused || soft_troubles(SOFT_TROUBLE_RNR) ? SOFT_RNR_MADE : 0));
+}
+
 enum soft_verdict
 soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc_status *status,
     struct soft_deferred *deferred)
@@ -126,7 +136,7 @@ soft_message_begin(struct soft_qp *qp, const struct soft_send *send, enum ibv_wc
 
 	if (send->opcode != IBV_WR_RDMA_WRITE &&
 	    (soft_troubles(SOFT_TROUBLE_RNR) || !responder_take_receive(qp))) {
-		deferred->rnr_timer = qp->attr.min_rnr_timer;
+		deferred->rnr_timer = soft_responder_rnr_timer(qp);
 		return SOFT_NOT_READY;
 	}
 	message->active = true;

@@ -20,6 +20,9 @@ enum soft_verdict {
 bool soft_responder_answers(struct soft_qp *qp, uint32_t from, unsigned int port)
     REQUIRES(soft_locks.receive) SOFT_NO_SRQ_LOCK;
 
+/* What a NAK says, if no receive is posted: the timer code, with SOFT_RNR_MADE. */
+uint8_t soft_responder_rnr_timer(const struct soft_qp *qp) REQUIRES(soft_locks.receive);
+
 /* A send or write in steps; a status other than success ends it. */
 enum soft_verdict soft_message_begin(struct soft_qp *qp, const struct soft_send *send,
     enum ibv_wc_status *status, struct soft_deferred *deferred)

@@ -2,6 +2,7 @@
 #include "sq.h"
 #include "fate.h"
 #include "key.h"
+#include "softverbs/cq/made.h"
 #include "softverbs/wire/grant.h"
 
 static void
@@ -20,6 +21,16 @@ soft_sq_revoke(struct soft_qp *qp)
 	sq_end_grant(&qp->sq);
 }
 
+/* An incident has made the status with which the request completes, here or at the peer. */
+static bool
+sq_is_made(const struct soft_sq *sq, const struct soft_send *send, enum ibv_wc_status status)
+    REQUIRES(soft_locks.send)
+{
+	return status != IBV_WC_SUCCESS &&
+	       ((send->judged && status == send->fate) ||
+		   (status == IBV_WC_RNR_RETRY_EXC_ERR && sq->rnr_made));
+}
+
 int
 soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 {
@@ -33,9 +44,14 @@ soft_sq_complete(struct soft_qp *qp, enum ibv_wc_status status)
 		sq_end_grant(&qp->sq);
 	if (status == IBV_WC_SUCCESS && !send->signaled)
 		return 0;
+	if (sq_is_made(&qp->sq, send, status)) {
+		soft_cq_make(soft_cq_of(qp->ibv.send_cq), SOFT_MADE_QP_ERR);
+		soft_cq_make(soft_cq_of(qp->ibv.recv_cq), SOFT_MADE_QP_ERR);
+	}
 	wc = (struct ibv_wc){
 		.wr_id = send->wr_id,
 		.status = status,
+		.vendor_err = sq_is_made(&qp->sq, send, status) ? SOFT_MADE_VENDOR_ERR : 0,
 		.opcode = send->completion,
 		.byte_len = send->length,
 		.qp_num = qp->ibv.qp_num,

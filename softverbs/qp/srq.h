@@ -15,8 +15,9 @@ struct soft_srq {
 	uint32_t limit GUARDED_BY(soft_locks.srq);		  /* 0: no limit event is armed */
 	TAILQ_HEAD(, soft_qp) starved GUARDED_BY(soft_locks.srq); /* each with a reference */
 	struct soft_async_source async;
-	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
-	atomic_uint users; /* queue pairs */
+	unsigned int made;   /* which one of the process it is; 0 without rules of incidents */
+	atomic_bool refused; /* a rule let a call fail that would have posted a receive */
+	atomic_uint users;   /* queue pairs */
 };
 
 static inline struct soft_srq *

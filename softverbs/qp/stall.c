@@ -4,6 +4,7 @@
 #include "timeout.h"
 #include "sq.h"
 #include "softverbs/device/settings.h"
+#include "softverbs/wire/wire.h"
 
 /* The times that the five-bit RNR timer codes stand for, in microseconds. */
 static const uint32_t rnr_times[32] = { 655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480,
@@ -39,6 +40,7 @@ static void
 stall_sq_starve(struct soft_qp *qp) REQUIRES(soft_locks.send)
 {
 	qp->sq.rnr_tries = qp->attr.rnr_retry;
+	qp->sq.rnr_made = false;
 	qp->sq.starved_since = soft_now();
 	atomic_fetch_add_explicit(&soft_cq_of(qp->ibv.send_cq)->stalls, 1, memory_order_relaxed);
 }
@@ -48,7 +50,7 @@ soft_sq_is_to_be_told(struct soft_qp *qp)
 {
 	struct soft_sq *sq = &qp->sq;
 
-	if (sq->stall != SOFT_STALLED_RECEIVE || sq->starved_told ||
+	if (sq->stall != SOFT_STALLED_RECEIVE || sq->starved_told || sq->rnr_made ||
 	    soft_now() - sq->starved_since < STARVED_LONG)
 		return false;
 	sq->starved_told = true;
@@ -81,6 +83,7 @@ soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer)
 	if (!sq->rnr_tried)
 		stall_sq_starve(qp);
 	sq->rnr_tried = true;
+	sq->rnr_made |= (rnr_timer & SOFT_RNR_MADE) != 0;
 	sq->stall = SOFT_STALLED_RECEIVE;
 	if (qp->attr.rnr_retry == RNR_RETRY_FOREVER) {
 		soft_sq_start_timer(

@@ -12,7 +12,7 @@
 /* What a code of the RNR NAK timer stands for, in nanoseconds. */
 uint64_t soft_rnr_time(uint8_t code);
 
-/* The peer has no receive posted; `rnr_timer` is its timer code. */
+/* The peer has no receive posted; `rnr_timer` is its timer code, with SOFT_RNR_MADE. */
 void soft_sq_stall_for_receive(struct soft_qp *qp, uint8_t rnr_timer) REQUIRES(soft_locks.send);
 /* Whether it has stalled on that for so long that the user should know; true once a connection. */
 bool soft_sq_is_to_be_told(struct soft_qp *qp) REQUIRES(soft_locks.send);

@@ -2,7 +2,6 @@
 #include "host.h"
 
 #include "reach.h"
-#include "softverbs/versions.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -81,14 +80,28 @@ host_add_program(struct soft_interface *interface, const char *path, const struc
 	soft_interface_add_needs(interface, program, served);
 }
 
+/* The versions come first. */
 static void
-host_add_built_with(struct soft_interface *interface)
+host_add_built_with(struct soft_interface *interface, const struct soft_elf *served)
 {
-	static const char *const versions[][2] = { SOFT_VERSIONS };
+#define SOFT_VERSION(library, version) { library, version, NULL, false },
+#define SOFT_FUNCTION(library, name, version, hidden) { library, version, name, hidden },
+	static const struct {
+		const char *library, *version, *function;
+		bool hidden;
+	} lines[] = {
+#include "softverbs/versions.h"
+	};
 
-	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-		if (!strcmp(versions[i][0], interface->soname))
-			soft_interface_add_version(interface, versions[i][1]);
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+		if (strcmp(lines[i].library, interface->soname) != 0)
+			continue;
+		if (lines[i].function)
+			soft_interface_add_function(interface, lines[i].function, lines[i].version,
+			    lines[i].hidden, served);
+		else
+			soft_interface_add_version(interface, lines[i].version);
+	}
 }
 
 bool
@@ -118,7 +131,7 @@ soft_host_read(struct soft_interface *interfaces, size_t count, const char *serv
 			host_add_installed(interface, &served);
 		if (is_program)
 			host_add_program(interface, path, &program, &served);
-		host_add_built_with(interface);
+		host_add_built_with(interface, &served);
 		with_memory = with_memory && !interface->without_memory;
 	}
 	soft_elf_close(&served);

@@ -68,8 +68,8 @@ interface_has_symbol(const struct soft_interface *interface, const char *name, u
 }
 
 static void
-interface_add_symbol(
-    struct soft_interface *interface, const struct soft_elf_symbol *symbol, unsigned int version)
+interface_add_symbol(struct soft_interface *interface, const struct soft_elf_symbol *symbol,
+    unsigned int version, bool served)
 {
 	struct soft_stub_symbol *symbols;
 	char *name;
@@ -89,6 +89,7 @@ interface_add_symbol(
 	symbols[interface->symbol_count++] = (struct soft_stub_symbol){ .name = name,
 		.version = version,
 		.hidden = symbol->hidden,
+		.served = served && symbol->type != STT_OBJECT,
 		.data = symbol->type == STT_OBJECT ? symbol->size : 0 };
 }
 
@@ -105,10 +106,17 @@ interface_defines(const struct soft_elf *elf, const char *name)
 	return false;
 }
 
-/*
- * One that soft_stub_image() made, for a softverbs-run that started this one: all that it defines
- * is refused.
- */
+void
+soft_interface_add_function(struct soft_interface *interface, const char *name, const char *version,
+    bool hidden, const struct soft_elf *served)
+{
+	const struct soft_elf_symbol symbol = { .name = name, .hidden = hidden };
+
+	interface_add_symbol(interface, &symbol, interface_find_version(interface, version),
+	    !hidden && interface_defines(served, name));
+}
+
+/* One that soft_stub_image() made, for a softverbs-run that started this one. */
 static bool
 interface_is_stub(const struct soft_elf *library)
 {
@@ -134,11 +142,10 @@ soft_interface_add_library(
 		if (!soft_elf_defined(library, i, &symbol))
 			continue;
 		/* A hidden one beside one of today is the same call with other structures. */
-		if (interface_defines(served, symbol.name) &&
-		    !(symbol.hidden && (stub || interface_defines(library, symbol.name))))
-			continue;
 		interface_add_symbol(interface, &symbol,
-		    interface_find_version(interface, soft_elf_version(library, symbol.version)));
+		    interface_find_version(interface, soft_elf_version(library, symbol.version)),
+		    interface_defines(served, symbol.name) &&
+			!(symbol.hidden && interface_defines(library, symbol.name)));
 	}
 }
 
@@ -154,9 +161,9 @@ interface_add_needed_symbols(struct soft_interface *interface, const struct soft
 		unsigned int needed;
 		const char *name = soft_elf_needed(program, i, &needed);
 
-		if (name && needed == index && !interface_defines(served, name))
-			interface_add_symbol(
-			    interface, &(struct soft_elf_symbol){ .name = name }, version);
+		if (name && needed == index)
+			interface_add_symbol(interface, &(struct soft_elf_symbol){ .name = name },
+			    version, interface_defines(served, name));
 	}
 }
 

@@ -16,7 +16,7 @@ struct soft_interface {
 	const char *soname;
 	char **versions;
 	size_t version_count;
-	struct soft_stub_symbol *symbols; /* which softverbs does not have */
+	struct soft_stub_symbol *symbols;
 	size_t symbol_count;
 	bool without_memory;
 };
@@ -26,14 +26,15 @@ void soft_interface_free(struct soft_interface *interface);
 /* Adds a version, once. */
 void soft_interface_add_version(struct soft_interface *interface, const char *version);
 
-/* Adds what a library of this name defines and `served`, the library of softverbs, does not. */
+/* Adds a function of a version, once; as what a library defines. */
+void soft_interface_add_function(struct soft_interface *interface, const char *name,
+    const char *version, bool hidden, const struct soft_elf *served);
+
+/* Adds what a library of this name defines; `served`, the library of softverbs, has most of it. */
 void soft_interface_add_library(struct soft_interface *interface, const struct soft_elf *library,
     const struct soft_elf *served);
 
-/*
- * Adds the versions of the library that a program was linked with, and what it needs of them and
- * `served` does not have.
- */
+/* Adds the versions of the library that a program was linked with, and what it needs of them. */
 void soft_interface_add_needs(struct soft_interface *interface, const struct soft_elf *program,
     const struct soft_elf *served);
 

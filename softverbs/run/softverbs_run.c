@@ -139,26 +139,59 @@ run_set_factor(const char *value, struct argp_state *state)
 	run_set("SOFTVERBS_TIME_FACTOR", value);
 }
 
+/* The option, or the variable, that has the value. */
 static void
-run_set_seconds(
-    const char *option, const char *variable, const char *value, struct argp_state *state)
+run_check_seconds(const char *name, const char *value, struct argp_state *state)
 {
 	const double seconds = run_read_decimal(value);
 
 	if (seconds < 0 || seconds > SECONDS_MAX)
-		soft_wrong(state, "%s=%s: not a number of seconds from 0 to %.0f", option, value,
+		soft_wrong(state, "%s=%s: not a number of seconds from 0 to %.0f", name, value,
 		    SECONDS_MAX);
+}
+
+static void
+run_check_seed(const char *name, const char *value, struct argp_state *state)
+{
+	errno = 0;
+	(void)strtoull(value, NULL, 10);
+	if (!*value || value[strspn(value, "0123456789")] || errno)
+		soft_wrong(
+		    state, "%s=%s: not a whole number from 0 to %llu", name, value, ULLONG_MAX);
+}
+
+/* Numbers that the user has in the environment, which the library reads where no option says. */
+static void
+run_check_environment(struct argp_state *state)
+{
+	static const struct {
+		const char *variable;
+		void (*check)(const char *name, const char *value, struct argp_state *state);
+	} numbers[] = {
+		{ "SOFTVERBS_FAULTS_SEED", run_check_seed },
+		{ "SOFTVERBS_CHECK_SEED", run_check_seed },
+		{ "SOFTVERBS_CHECK_STRANDED", run_check_seconds },
+		{ "SOFTVERBS_CHECK_TIMEOUT", run_check_seconds },
+	};
+	const char *value;
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+		if ((value = getenv(numbers[i].variable)) && *value)
+			numbers[i].check(numbers[i].variable, value, state);
+}
+
+static void
+run_set_seconds(
+    const char *option, const char *variable, const char *value, struct argp_state *state)
+{
+	run_check_seconds(option, value, state);
 	run_set(variable, value);
 }
 
 static void
 run_set_seed(const char *value, struct argp_state *state)
 {
-	errno = 0;
-	(void)strtoull(value, NULL, 10);
-	if (!*value || value[strspn(value, "0123456789")] || errno)
-		soft_wrong(
-		    state, "--seed=%s: not a whole number from 0 to %llu", value, ULLONG_MAX);
+	run_check_seed("--seed", value, state);
 	run_set("SOFTVERBS_CHECK_SEED", value);
 	run_set("SOFTVERBS_FAULTS_SEED", value);
 }
@@ -207,6 +240,7 @@ run_check_options(struct argp_state *state)
 {
 	const char *personality = getenv("SOFTVERBS_PERSONALITY");
 
+	run_check_environment(state);
 	if (check_option && !check)
 		soft_wrong(state, "%s needs --check", check_option);
 	if (shared_option && !check && !soft_fault_options.faults && !soft_fault_options.control)

@@ -54,6 +54,7 @@ struct layout {
 	size_t headers; /* of sections */
 	size_t end;
 	size_t string, record, zeros;
+	size_t slots; /* the first is of soft_refused() */
 };
 
 static size_t
@@ -69,7 +70,7 @@ stub_address(size_t offset, const struct layout *layout)
 	return offset < layout->part[DYNAMIC] ? offset : offset + PAGE;
 }
 
-/* ---- the code of a function: it calls soft_refused() with its record ---- */
+/* ---- the code of a function: it goes on to the one in its slot, with its record if any ---- */
 
 #if defined __x86_64__
 #define GLOB_DAT R_X86_64_GLOB_DAT
@@ -78,16 +79,20 @@ stub_address(size_t offset, const struct layout *layout)
 static bool
 stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
-	static const unsigned char text[] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d, 0x3d, 0, 0, 0, 0,
-		0xff, 0x25, 0, 0, 0, 0 };
+	static const unsigned char landing[] = { 0xf3, 0x0f, 0x1e, 0xfa },
+				   load[] = { 0x48, 0x8d, 0x3d }, jump[] = { 0xff, 0x25 };
 	const uint32_t to_record = (uint32_t)(record - (at + 11)),
-		       to_slot = (uint32_t)(slot - (at + 17));
+		       to_slot = (uint32_t)(slot - (at + (record ? 17 : 10)));
 
-	if (code) {
-		memcpy(code, text, sizeof text);
-		memcpy(code + 7, &to_record, sizeof to_record);
-		memcpy(code + 13, &to_slot, sizeof to_slot);
+	if (!code)
+		return true;
+	code = mempcpy(code, landing, sizeof landing);
+	if (record) {
+		code = mempcpy(code, load, sizeof load);
+		code = mempcpy(code, &to_record, sizeof to_record);
 	}
+	code = mempcpy(code, jump, sizeof jump);
+	memcpy(code, &to_slot, sizeof to_slot);
 	return true;
 }
 #elif defined __aarch64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -106,12 +111,17 @@ stub_adrp(unsigned int reg, size_t at, size_t to)
 static bool
 stub_write_code(unsigned char *code, size_t at, size_t record, size_t slot)
 {
-	const uint32_t text[] = { 0xd503245f, stub_adrp(0, at + 4, record),
-		0x91000000u | (uint32_t)(record & 0xfff) << 10, stub_adrp(16, at + 12, slot),
+	const uint32_t landing = 0xd503245f, load[] = { stub_adrp(0, at + 4, record),
+		0x91000000u | (uint32_t)(record & 0xfff) << 10 };
+	const uint32_t jump[] = { stub_adrp(16, at + (record ? 12 : 4), slot),
 		0xf9400210u | (uint32_t)((slot & 0xfff) >> 3) << 10, 0xd61f0200 };
 
-	if (code)
-		memcpy(code, text, sizeof text);
+	if (!code)
+		return true;
+	code = mempcpy(code, &landing, sizeof landing);
+	if (record)
+		code = mempcpy(code, load, sizeof load);
+	memcpy(code, jump, sizeof jump);
 	return true;
 }
 #else
@@ -129,6 +139,17 @@ static bool
 stub_is_there(const struct soft_stub_symbol *symbol)
 {
 	return symbol->data || stub_write_code(NULL, 0, 0, 0);
+}
+
+/* How many of the functions go on to one of softverbs: each has a slot and a needed name. */
+static size_t
+stub_served(const struct soft_stub *stub)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < stub->symbol_count; i++)
+		n += stub->symbols[i].served && stub_is_there(&stub->symbols[i]);
+	return n;
 }
 
 /* ---- the tables ---- */
@@ -185,6 +206,31 @@ stub_add_to_hash(struct layout *layout, size_t index, const char *name)
 	*bucket = (uint32_t)index;
 }
 
+/* A slot with the function of this name, which is the symbol: its address. */
+static size_t
+stub_add_slot(struct layout *layout, size_t symbol, const char *prefix, const char *name)
+{
+	const size_t slot =
+	    stub_address(layout->part[SLOT], layout) + layout->slots * sizeof(void *);
+	const ElfW(Sym) function = { .st_name = add_string(layout, prefix),
+		.st_info = STB_GLOBAL << 4 | STT_FUNC };
+	const ElfW(Rela) relocation = { .r_offset = slot,
+		.r_info = (ElfW(Xword))symbol << (sizeof(void *) == 8 ? 32 : 8) | GLOB_DAT };
+	const ElfW(Half) global = 1;
+
+	layout->string--;
+	(void)add_string(layout, name);
+	memcpy(layout->image + layout->part[SYMBOLS] + symbol * sizeof function, &function,
+	    sizeof function);
+	memcpy(
+	    layout->image + layout->part[INDICES] + symbol * sizeof global, &global, sizeof global);
+	if (stub_write_code(NULL, 0, 0, 0))
+		memcpy(layout->image + layout->part[RELOCATION] + layout->slots * sizeof relocation,
+		    &relocation, sizeof relocation);
+	layout->slots++;
+	return slot;
+}
+
 static void
 stub_add_symbol(struct layout *layout, size_t index, const struct soft_stub_symbol *symbol)
 {
@@ -206,6 +252,10 @@ stub_add_symbol(struct layout *layout, size_t index, const struct soft_stub_symb
 		entry.st_size = symbol->data;
 		entry.st_value = stub_address(layout->zeros, layout);
 		layout->zeros += stub_up(symbol->data, 64);
+	} else if (symbol->served) {
+		stub_write_code(layout->image + code, code, 0,
+		    stub_add_slot(layout, SYMBOL(layout->stub->symbol_count) + layout->slots - 1,
+			SOFT_SERVED_PREFIX, symbol->name));
 	} else {
 		/* a byte that is 0 until the function was called, and the name */
 		strcpy((char *)layout->image + record + 1, symbol->name);
@@ -224,20 +274,12 @@ static void
 stub_write_tables(struct layout *layout)
 {
 	const struct soft_stub *stub = layout->stub;
-	const ElfW(Sym) refuse = { .st_name = add_string(layout, REFUSE),
-		.st_info = STB_GLOBAL << 4 | STT_FUNC };
-	const ElfW(Rela) relocation = { .r_offset = stub_address(layout->part[SLOT], layout),
-		.r_info = (ElfW(Xword))1 << (sizeof(void *) == 8 ? 32 : 8) | GLOB_DAT };
-	const ElfW(Half) global = 1;
 	uint32_t *table = (void *)(layout->image + layout->part[HASH]);
 
 	table[0] = BUCKETS;
-	table[1] = (uint32_t)SYMBOL(stub->symbol_count);
-	memcpy(layout->image + layout->part[SYMBOLS] + sizeof refuse, &refuse, sizeof refuse);
-	memcpy(layout->image + layout->part[INDICES] + sizeof global, &global, sizeof global);
+	table[1] = (uint32_t)(SYMBOL(stub->symbol_count) + stub_served(stub));
+	(void)stub_add_slot(layout, 1, "", REFUSE);
 	stub_add_to_hash(layout, 1, REFUSE);
-	if (stub_write_code(NULL, 0, 0, 0))
-		memcpy(layout->image + layout->part[RELOCATION], &relocation, sizeof relocation);
 	stub_add_version(layout, 0, stub->soname, false);
 	stub_add_version(layout, 1, FIRST_VERSION, !stub->version_count);
 	for (size_t i = 0; i < stub->version_count; i++)
@@ -266,7 +308,8 @@ stub_write_dynamic(struct layout *layout)
 		{ DT_VERDEF, layout->part[VERSIONS] },
 		{ DT_VERDEFNUM, layout->stub->version_count + OWN_VERSIONS },
 		{ DT_RELA, layout->part[RELOCATION] },
-		{ DT_RELASZ, stub_write_code(NULL, 0, 0, 0) ? sizeof(ElfW(Rela)) : 0 },
+		{ DT_RELASZ,
+		    stub_write_code(NULL, 0, 0, 0) ? layout->slots * sizeof(ElfW(Rela)) : 0 },
 		{ DT_RELAENT, sizeof(ElfW(Rela)) },
 		{ DT_NULL, 0 },
 	};
@@ -379,7 +422,7 @@ static void
 stub_lay_out(struct layout *layout)
 {
 	const struct soft_stub *stub = layout->stub;
-	const size_t symbols = SYMBOL(stub->symbol_count);
+	const size_t served = stub_served(stub), symbols = SYMBOL(stub->symbol_count) + served;
 	size_t strings = 1 + sizeof REFUSE + sizeof FIRST_VERSION + 2 * (strlen(stub->soname) + 1) +
 			 strlen(stub->needed) + 1;
 	size_t records = 0, *size = layout->size;
@@ -389,6 +432,8 @@ stub_lay_out(struct layout *layout)
 	for (size_t i = 0; i < stub->symbol_count; i++) {
 		strings += strlen(stub->symbols[i].name) + 1;
 		records += strlen(stub->symbols[i].name) + 2;
+		if (stub->symbols[i].served)
+			strings += sizeof SOFT_SERVED_PREFIX + strlen(stub->symbols[i].name);
 	}
 	size[HASH] = (2 + BUCKETS + symbols) * sizeof(uint32_t);
 	size[SYMBOLS] = symbols * sizeof(ElfW(Sym));
@@ -396,10 +441,10 @@ stub_lay_out(struct layout *layout)
 	size[INDICES] = symbols * sizeof(ElfW(Half));
 	size[VERSIONS] =
 	    (stub->version_count + OWN_VERSIONS) * (sizeof(ElfW(Verdef)) + sizeof(ElfW(Verdaux)));
-	size[RELOCATION] = sizeof(ElfW(Rela));
+	size[RELOCATION] = (1 + served) * sizeof(ElfW(Rela));
 	size[CODE] = stub->symbol_count * ENTRY_SIZE;
 	size[DYNAMIC] = 16 * sizeof(ElfW(Dyn));
-	size[SLOT] = sizeof(void *);
+	size[SLOT] = (1 + served) * sizeof(void *);
 	size[RECORDS] = records;
 	size[NAMES] = NAMES_SIZE;
 	layout->end = sizeof(ElfW(Ehdr)) + SEGMENTS * sizeof(ElfW(Phdr));

@@ -5,9 +5,12 @@
  * The dynamic linker asks the library of a needed name for the versions that a program was linked
  * with, and takes a function from the first library that has its name, if that one has no versions.
  * So softverbs has its functions in libsoftverbs.so, without a version, and this library in front
- * of it has the versions, whatever the release of libibverbs calls them.  It defines what the
- * release has and softverbs does not know: such a function calls soft_refused(), which
- * libsoftverbs.so has.
+ * of it has the versions, whatever the release of libibverbs calls them.
+ *
+ * It defines all that the release has, because dlvsym() finds a function only with its version.  A
+ * function that softverbs has goes on to it, under a name that nothing else has: a library that was
+ * preloaded may have the name of the function, and call this one.  Any other calls soft_refused(),
+ * which libsoftverbs.so has.
  */
 #ifndef SOFT_RUN_STUB_H
 #define SOFT_RUN_STUB_H
@@ -17,10 +20,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In front of the name, in libsoftverbs.so: a second name of the same function. */
+#define SOFT_SERVED_PREFIX "softverbs_"
+
 struct soft_stub_symbol {
 	const char *name;
 	unsigned int version; /* an index of versions, or -1 for none */
 	bool hidden;	      /* of an old interface: only for programs that were linked with it */
+	bool served;	      /* by SOFT_SERVED_PREFIX and the name, in libsoftverbs.so */
 	size_t data;	      /* bytes of zeros, or 0 for a function */
 };
 

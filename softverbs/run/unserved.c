@@ -223,7 +223,8 @@ long soft_refused(struct refused *function);
 static bool
 unserved_makes_object(const char *name)
 {
-	static const char *const verbs[] = { "alloc_", "create_", "import_", "open_", "reg_" };
+	static const char *const verbs[] = { "alloc_", "create_", "import_", "open_", "reg_",
+		"get_device_list" };
 
 	if (strncmp(name, "ibv_", 4) != 0)
 		return false;

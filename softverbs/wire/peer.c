@@ -111,7 +111,7 @@ peer_is_same(int a, int b)
 	ino_t inode;
 
 	if (!peer_credentials(a, &one) || !peer_credentials(b, &other) || one.pid != other.pid ||
-	    other.uid != geteuid())
+	    !soft_slot_is_of_user(other.uid))
 		return false;
 	if (one.pid)
 		return true;
@@ -197,7 +197,7 @@ soft_peer_trusted(int fd)
 {
 	struct ucred peer;
 
-	return peer_credentials(fd, &peer) && peer.uid == geteuid();
+	return peer_credentials(fd, &peer) && soft_slot_is_of_user(peer.uid);
 }
 
 void

@@ -48,7 +48,7 @@ wire_frame_nak_valid(const struct soft_frame *frame)
 	case IBV_WC_REM_INV_REQ_ERR:
 	case IBV_WC_REM_ACCESS_ERR:
 	case IBV_WC_REM_OP_ERR:
-		return !frame->length && frame->rnr_timer < 32;
+		return !frame->length && frame->rnr_timer < 2 * SOFT_RNR_MADE;
 	default:
 		return false;
 	}

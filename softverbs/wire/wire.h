@@ -52,12 +52,15 @@ enum soft_frame_type {
 #define SOFT_NAK_NOT_READY 0xfe
 #define SOFT_NAK_NOT_CONNECTED 0xff
 
+/* With the timer code: an incident has made that the responder has no receive. */
+#define SOFT_RNR_MADE 0x20u
+
 struct soft_frame {
 	uint32_t length; /* of the payload that follows */
 	uint8_t type;
 	uint8_t opcode; /* REQUEST, DATAGRAM: enum ibv_wr_opcode; NAK: a status or SOFT_NAK_* */
 	uint8_t flags;
-	uint8_t rnr_timer; /* NAK, not ready */
+	uint8_t rnr_timer; /* NAK, not ready; with SOFT_RNR_MADE */
 	uint32_t qpn;	   /* of the queue pair addressed */
 	uint32_t from;	   /* of the one that sends */
 	uint32_t psn;

@@ -16,6 +16,7 @@ int fake_reports;
 uint64_t fake_now;
 
 static struct ibv_wc rings[FAKE_QUEUES][FAKE_ENTRIES];
+static struct soft_context context;
 static int made;
 
 uint64_t __real_soft_now(void);
@@ -95,6 +96,7 @@ fake_queue(int channel) UNCHECKED
 	struct soft_cq *cq = &fake_cq[made];
 	struct soft_check_queue *queue;
 
+	cq->ibv.context = &context.verbs.context;
 	cq->ring = rings[made++];
 	cq->mask = FAKE_ENTRIES - 1;
 	cq->size = FAKE_ENTRIES;

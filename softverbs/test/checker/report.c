@@ -41,6 +41,45 @@ set_out(void)
 
 CASE("checker_report:report");
 
+/* origin: out33.AA2 */
+TEST(report__of_what_an_incident_has_made__none)
+{
+	/* What an incident can make, and the kinds for which it leaves no evidence. */
+	static const struct {
+		enum soft_made made;
+		const char *kinds;
+	} lines[] = {
+		{ SOFT_MADE_CQ_ERR,
+		    "stranded not-looked-at-again sleeps-unarmed event-unread unsolicited "
+		    "arm-error-ignored overrun send-queue-full connection-ended" },
+		{ SOFT_MADE_QP_ERR, "send-queue-full" },
+		{ SOFT_MADE_REMOVAL,
+		    "stranded not-looked-at-again sleeps-unarmed event-unread unsolicited "
+		    "arm-error-ignored send-queue-full connection-ended" },
+		{ SOFT_MADE_UNREAD, "event-unread" },
+		{ SOFT_MADE_NOT_READY, "receiver-not-ready" },
+	};
+
+	set_out();
+	soft_check_settings.report = "/dev/null";
+	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+		for (enum soft_kind kind = 0; kind < SOFT_KINDS; kind++) {
+			const struct soft_check_state other = { .made = lines[i].made };
+			const char *name = soft_kinds[kind].name;
+			const bool excused = strstr(lines[i].kinds, name) != NULL;
+			const unsigned int before = __real_soft_reports();
+
+			queue->reported = 0;
+			__real_soft_report(kind, queue, &other, "one");
+			ck_assert_msg(__real_soft_reports() == before + !excused, "%s, %d", name,
+			    lines[i].made);
+			/* It is reported when the program makes it. */
+			__real_soft_report(kind, queue, &state, "one");
+			ck_assert_uint_eq(__real_soft_reports(), before + 1);
+		}
+	soft_reports_reset();
+}
+
 TEST(report__of_a_queue_and_a_kind__once__and_counted)
 {
 	char path[] = "/tmp/test-checker-XXXXXX";

@@ -10,6 +10,7 @@
 
 #include "softverbs/cm/call.h"
 #include "softverbs/cm/cm.h"
+#include "softverbs/device/number.h"
 #include "softverbs/device/settings.h"
 
 #define LONG "60000"
@@ -329,6 +330,55 @@ TEST(setting__not_a_number_or_too_large__is_an_error)
 	hold_for("60000");
 	hold_for("");
 	ck_assert_uint_eq(soft_settings_listener_wait(), soft_settings_scale_time(200000000));
+}
+
+/* origin: out33.AA6 */
+TEST(number_of_the_environment__wrong__is_refused)
+{
+	static const char *const switches[] = { "SOFTVERBS_LISTENERS_RETURN", "SOFTVERBS_RNR_TIMER",
+		"SOFTVERBS_SOCKETS", "SOFTVERBS_NO_PULL", "SOFTVERBS_DEBUG" };
+	static const struct {
+		const char *text;
+		bool whole, seconds;
+		uint64_t number, nanoseconds;
+	} cases[] = {
+		{ "", true, true, 7, 7 },
+		{ "0", true, true, 0, 0 },
+		{ "12", true, true, 12, 12ull * SOFT_SECOND },
+		{ "1.25", false, true, 7, 5ull * SOFT_SECOND / 4 },
+		{ ".5", false, true, 7, SOFT_SECOND / 2 },
+		{ "100", true, true, 100, 100ull * SOFT_SECOND },
+		{ "100.1", false, false, 7, 7 },
+		{ "101", true, false, 101, 7 },
+		{ "18446744073709551615", true, false, UINT64_MAX, 7 },
+		{ "18446744073709551616", false, false, 7, 7 },
+		{ "abc", false, false, 7, 7 },
+		{ "1x", false, false, 7, 7 },
+		{ "-1", false, false, 7, 7 },
+		{ ".", false, false, 7, 7 },
+		{ "1.2.3", false, false, 7, 7 },
+	};
+	uint64_t number, nanoseconds;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		setenv("SOFTVERBS_X", cases[i].text, 1);
+		number = nanoseconds = 7;
+		ck_assert_msg(soft_number_read_whole("SOFTVERBS_X", &number) == cases[i].whole &&
+				  number == cases[i].number,
+		    "%s: %llu", cases[i].text, (unsigned long long)number);
+		ck_assert_msg(soft_number_read_seconds("SOFTVERBS_X", 100, &nanoseconds) ==
+				      cases[i].seconds &&
+				  nanoseconds == cases[i].nanoseconds,
+		    "%s: %llu", cases[i].text, (unsigned long long)nanoseconds);
+	}
+	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+		setenv(switches[i], "yes", 1);
+		ck_assert_msg(soft_settings_read() == -EINVAL, "%s", switches[i]);
+		setenv(switches[i], "1", 1);
+		ck_assert_int_eq(soft_settings_read(), 0);
+		unsetenv(switches[i]);
+	}
+	ck_assert_int_eq(soft_settings_read(), 0);
 }
 
 TEST(caller_gives_up_while_it_is_held__leaves_nothing_behind)

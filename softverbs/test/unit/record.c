@@ -49,6 +49,29 @@ TEST(fired__more_than_are_recorded__the_first_ones_are_repeated_after_commands)
 	free(text);
 }
 
+/* origin: out33.AA4 */
+TEST(fired__what_was_refused__takes_no_place_and_is_not_left_out)
+{
+	char *text;
+
+	for (int i = 0; i < SOFT_RECORD_FIRED; i++) {
+		soft_fired_undo(soft_fired("", "event.qp_fatal:at=%d", i));
+		(void)soft_fired("", "event.sm_change:at=%d", i);
+	}
+	/* One that is refused after another has fired has had its place. */
+	soft_fired_undo(soft_fired("", "event.qp_fatal:at=0"));
+	(void)soft_fired("", "event.qp_fatal:at=1");
+	(void)soft_fired("", "event.sm_change:at=1000");
+	soft_fired_undo(SOFT_RECORD_FIRED);
+	ck_assert_uint_eq(soft_record_left_out(soft_record), 1);
+	ck_assert_uint_eq(soft_record_fired(soft_record), SOFT_RECORD_FIRED + 1);
+	soft_record->commanded = true;
+	text = soft_record_rules(soft_record);
+	ck_assert_ptr_nonnull(strstr(text, "event.sm_change:at=127:"));
+	ck_assert_ptr_null(strstr(text, "qp_fatal"));
+	free(text);
+}
+
 static unsigned int seen;
 static bool succeeds;
 
