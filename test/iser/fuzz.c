@@ -323,7 +323,7 @@ begin(unsigned int how)
 	found_unless(scsi_target_open(&target.scsi, &scsi) == 0);
 	found_unless(scsi_lun_open(target.scsi, 0, &lun) == 0);
 	/* Of so little memory that commands wait. */
-	found_unless(pool_create(&target.pool, NULL, NULL, 2 * MOST, MOST) == DAT_SUCCESS);
+	found_unless(pool_create(&target.pool, NULL, NULL, 2 * MOST, MOST, 1) == DAT_SUCCESS);
 	options.secrets = how & SECRETS && !(how & LOGGED_IN) ? secrets : NULL;
 	session = session_new(&target, 0);
 	found_unless(session != NULL);
