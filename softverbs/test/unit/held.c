@@ -361,14 +361,14 @@ TEST(number_of_the_environment__wrong__is_refused)
 	uint64_t number, nanoseconds;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		setenv("SOFTVERBS_X", cases[i].text, 1);
+		setenv("A_NUMBER", cases[i].text, 1);
 		number = nanoseconds = 7;
-		ck_assert_msg(soft_number_read_whole("SOFTVERBS_X", &number) == cases[i].whole &&
+		ck_assert_msg(soft_number_read_whole("A_NUMBER", &number) == cases[i].whole &&
 				  number == cases[i].number,
 		    "%s: %llu", cases[i].text, (unsigned long long)number);
-		ck_assert_msg(soft_number_read_seconds("SOFTVERBS_X", 100, &nanoseconds) ==
-				      cases[i].seconds &&
-				  nanoseconds == cases[i].nanoseconds,
+		ck_assert_msg(
+		    soft_number_read_seconds("A_NUMBER", 100, &nanoseconds) == cases[i].seconds &&
+			nanoseconds == cases[i].nanoseconds,
 		    "%s: %llu", cases[i].text, (unsigned long long)nanoseconds);
 	}
 	for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
