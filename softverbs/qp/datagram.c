@@ -47,7 +47,7 @@ soft_datagram_set(struct soft_qp *qp, struct soft_send *send, const struct ibv_s
 	if (!wr->wr.ud.ah || soft_pd_root(wr->wr.ud.ah->pd) != qp->pd ||
 	    wr->wr.ud.remote_qpn > SOFT_QPN_MAX)
 		return -EINVAL;
-	if (send->length > (qp->port ? soft_device_port_mtu(qp->port) : SOFT_MTU))
+	if (send->length > soft_device_port_mtu(qp->port))
 		return -EMSGSIZE;
 	/* The handle may be destroyed before the request is executed. */
 	ah = soft_ah_of(wr->wr.ud.ah);

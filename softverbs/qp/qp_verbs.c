@@ -118,6 +118,7 @@ soft_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 		.qp_type = init->qp_type,
 	};
 	qp->context = soft_context_of(pd->context);
+	qp->port = soft_device_port(pd->context, 1);
 	qp->pd = soft_pd_root(pd);
 	qp->srq = init->srq ? soft_srq_of(init->srq) : NULL;
 	qp->refs = 1;
