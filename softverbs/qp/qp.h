@@ -265,8 +265,9 @@ struct soft_qp {
 
 	enum ibv_qp_state state; /* written under both locks */
 	/*
-	 * Its own port, the first until it has one, and the number of that of its peer: 0 in the plain
-	 * topology, SOFT_PORT_NOWHERE if its address leads to none.  Written under both locks.
+	 * Its own port, the first until it has one, and the number of that of its peer: 0 in the
+	 * plain topology, SOFT_PORT_NOWHERE if its address leads to none.  Written under both
+	 * locks.
 	 */
 	const struct soft_device_port *port;
 	unsigned int route;

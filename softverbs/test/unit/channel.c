@@ -174,6 +174,7 @@ TEST(two_cqs_with_two_events_each__take_turns)
 	}
 }
 
+/* origin: out38.A1 */
 TEST(three_cqs_on_one_channel__each_event_names_its_own)
 {
 	struct ibv_cq *cqs[3], *got;
