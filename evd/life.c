@@ -31,7 +31,7 @@ evd_create(struct evd *evd, const struct evd_config *config)
 	os_clear_from(evd, serial);
 	evd->serial = config->serial;
 	evd->cfg = *config;
-	evd->batch = config->posted_on_demand ? EVD_BATCH_PLAIN : EVD_BATCH;
+	evd_set_batch(evd);
 	evd->queue = queue;
 	if (config->ops)
 		evd_end_refusal(evd);

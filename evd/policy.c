@@ -19,7 +19,7 @@ static __attribute__((noinline)) void
 policy_install(struct evd *evd, const struct evd_upcall *upcall) REQUIRES(core_locks.trigger)
 {
 	evd->upcall = *upcall;
-	evd->batch = evd->cfg.posted_on_demand && upcall->most <= 1 ? EVD_BATCH_PLAIN : EVD_BATCH;
+	evd_set_batch(evd);
 }
 
 /*

@@ -171,6 +171,14 @@ evd_poll_into(struct evd *evd, void *events, unsigned int most, int *result)
 	return (unsigned int)taken;
 }
 
+/* After a change of the object for upcalls: how many completions a poll takes. */
+static inline void
+evd_set_batch(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	evd->batch =
+	    evd->cfg.posted_on_demand && evd->upcall.most <= 1 ? EVD_BATCH_PLAIN : EVD_BATCH;
+}
+
 /* From now on a poll asks the source again: a refusal (evd->refused) is reported only once. */
 void evd_end_refusal(struct evd *evd) REQUIRES(core_locks.trigger);
 

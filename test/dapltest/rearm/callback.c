@@ -172,25 +172,28 @@ disable_in_fifth(struct notes *notes)
 		ck_assert_int_eq(rearm_queue_disable(qs.queue), 0);
 }
 
-TEST(inside__disabled_between_two_batches__no_further_one)
+static void
+no_sixth(int batch)
 {
+	const int taken = 5 * batch;
+
 	queue_complete(0, 60);
 	qs.notes.then = disable_in_fifth;
-	ck_assert_int_eq(queue_enable(REARM_SINGLE, 8, REARM_ANY), 0);
-	notes_await(40);
-	notes_expect(40, 5);
-	queue_takes(40);
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, batch, REARM_ANY), 0);
+	notes_await(taken);
+	notes_expect(taken, 5);
+	queue_takes((uint64_t)taken);
+}
+
+TEST(inside__disabled_between_two_batches__no_further_one)
+{
+	no_sixth(8);
 }
 
 /* A poll has found all; each callback gets the next. */
 TEST(inside__disabled_between_two_of_one_poll__no_further_one)
 {
-	queue_complete(0, 60);
-	qs.notes.then = disable_in_fifth;
-	ck_assert_int_eq(queue_enable(REARM_SINGLE, 1, REARM_ANY), 0);
-	notes_await(5);
-	notes_expect(5, 5);
-	queue_takes(5);
+	no_sixth(1);
 }
 
 /* The common loop: disable, take until nothing is left, enable for what is new. */
