@@ -161,8 +161,6 @@ sweep_start_waiting(struct sweep *sweep)
 	signal(SIGCHLD, SIG_DFL);
 	sweep_interrupting(&signals);
 	sigaddset(&signals, SIGCHLD);
-	/* Also one that is ignored: the runs then end after the error. */
-	sigaddset(&signals, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	pthread_mutex_lock(&busy);
 	at_exit = sweep;

@@ -527,6 +527,32 @@ TEST_LOOP(descriptor_that_takes_long_to_close__is_sent_anywhere__nothing_waits, 
 		close(far_ends[--far_count]);
 }
 
+/* The device ends before it has accepted who sent one. */
+/* origin: out33.M2 */
+TEST(descriptor_that_takes_long_to_close__its_connection_is_not_accepted__nothing_waits) UNCHECKED
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	uint64_t begin;
+	int line;
+
+	if (!feature_filter()) {
+		runner_skip(FEATURE_NO_FILTER);
+		return;
+	}
+	be_an_old_kernel();
+	ck_assert_int_eq(sigaction(SIGALRM, &action, NULL), 0);
+	ck_assert_int_eq(soft_names_open(), 0);
+	ck_assert_int_eq(soft_slot_open(), 0);
+	line = line_open(soft_slot_number());
+	ck_assert(send_lingering(line));
+	close(line);
+	begin = soft_now();
+	soft_slot_close();
+	soft_names_close();
+	ck_assert_uint_lt(soft_now() - begin, runner_stretch(20) * SOFT_SECOND);
+	close(far_ends[--far_count]);
+}
+
 /* The device ends, and begins again, with a thread that has closed one. */
 TEST(foreign_descriptors__device_is_opened_again__are_closed)
 {
