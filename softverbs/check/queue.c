@@ -105,7 +105,7 @@ soft_check_queue_look(struct soft_check_queue *queue)
 	state.held = cq->tail - soft_counter_load(&cq->shown);
 	state.due = cq->due;
 	state.armed = cq->armed;
-	state.overrun = cq->overrun && !cq->failed;
+	state.overrun = cq->overrun;
 	state.made = soft_cq_is_made(cq);
 	state.moves = queue->adversary.made | queue->adversary.made_before;
 	state.solicited = state.visible && (int32_t)(cq->solicited - head) > 0;

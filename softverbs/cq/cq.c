@@ -145,7 +145,6 @@ soft_cq_fail(struct soft_cq *cq)
 
 	soft_cq_lock(cq);
 	failed = cq->overrun;
-	cq->failed = cq->failed || !failed;
 	cq->overrun = true;
 	if (!failed)
 		soft_cq_make(cq, SOFT_MADE_CQ_ERR);

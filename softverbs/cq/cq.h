@@ -49,7 +49,6 @@ struct soft_cq {
 	uint32_t armed_at GUARDED_BY(soft_locks.cq); /* `shown` at the last request */
 	atomic_uint idle;    /* polls that found nothing since one found something */
 	atomic_bool overrun; /* an entry was lost: the CQ accepts nothing more */
-	bool failed GUARDED_BY(soft_locks.cq); /* so does this one, and the program is not why */
 
 	const struct soft_personality *personality GUARDED_BY(soft_locks.cq);
 	struct soft_moderation moderation GUARDED_BY(soft_locks.cq);
