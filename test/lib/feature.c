@@ -133,3 +133,9 @@ feature_twice(void)
 		munmap(first, bytes);
 	return same;
 }
+
+bool
+feature_root(void)
+{
+	return geteuid() == 0;
+}

@@ -15,6 +15,7 @@
 #define FEATURE_NO_CHILD "the child of a process with threads cannot make a thread here"
 #define FEATURE_NO_LIMIT "no limit of memory can be reached here (a sanitizer, an emulator)"
 #define FEATURE_NO_TWICE "shared memory cannot be mapped a second time by its address here (mremap)"
+#define FEATURE_NO_ROOT "only root can become another user, and get past what keeps users apart"
 
 bool feature_trace(void);
 bool feature_read(void);
@@ -22,5 +23,6 @@ bool feature_filter(void);
 bool feature_child(void);
 bool feature_limit(void);
 bool feature_twice(void);
+bool feature_root(void);
 
 #endif

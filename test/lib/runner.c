@@ -26,6 +26,7 @@ static struct {
 	unsigned int share,
 	    shares; /* of the tests that are selected only each SHARESth is run; 0 shares: all */
 	unsigned int n_selected; /* of all suites */
+	bool root_part;		 /* those alone for which root can do more */
 } adding;
 
 /* How long a thread may take to end on a busy machine.  A wait ends as soon as it has ended. */
@@ -424,6 +425,8 @@ case_add_test(struct begun_case *begun_case, SRunner *sr, const struct runner_en
 
 	if (start >= end || !selection_has(&its, &start, &end))
 		return;
+	if (adding.root_part && !begun_case->what->root)
+		return;
 	if (adding.shares && adding.n_selected++ % adding.shares != adding.share)
 		return;
 	adding.n_tests++;
@@ -487,6 +490,7 @@ usage(FILE *to, const char *program)
 	    "  --help         print this\n"
 	    "\n"
 	    "REARM_TEST_SHARE=K/N runs each Nth of these tests, beginning with number K, from 0.\n"
+	    "ROOT_PART=yes runs those of them that need root, or do more as root.\n"
 	    "\n"
 	    "A failure prints its test as TEST:TURN; TURN is 0 unless the test is run in a loop.\n",
 	    program);
@@ -585,6 +589,7 @@ runner_run(int argc, char **argv)
 
 	parse(argc, argv);
 	read_share();
+	adding.root_part = getenv("ROOT_PART") != NULL;
 	leave_sanitizer_here();
 	setrlimit(RLIMIT_CORE, &no_core);
 	limit_descriptors();

@@ -40,6 +40,7 @@ struct runner_case {
 	double (*more_seconds)(void);	 /* so much longer; or NULL */
 	bool (*needs)(void); /* without this the tests are not run; each prints why; or NULL */
 	const char *reason;
+	bool root; /* root can do more: with ROOT_PART set no other tests are run */
 };
 
 /* Begins a case, whose members are the arguments. */

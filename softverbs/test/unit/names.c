@@ -7,6 +7,7 @@
 
 #include "other.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include "softverbs/device/names.h"
 
@@ -153,19 +154,29 @@ TEST(runtime_directory__longer_than_a_socket_address__works)
 }
 
 /* What the device says on standard error. */
+static const char *
+said_by(int (*act)(void), int *result)
+{
+	int fd = open(in_room("stderr"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int saved = dup(STDERR_FILENO);
+	static char said[512];
+
+	dup2(fd, STDERR_FILENO);
+	*result = act();
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	memset(said, 0, sizeof said);
+	ck_assert_int_ge(pread(fd, said, sizeof said - 1, 0), 0);
+	close(fd);
+	return said;
+}
+
 static void
 expect_refused(int error, const char *complaint)
 {
-	int fd = open(in_room("stderr"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	int saved = dup(STDERR_FILENO), r;
-	char said[512] = "";
+	int r;
+	const char *said = said_by(use_the_device, &r);
 
-	dup2(fd, STDERR_FILENO);
-	r = use_the_device();
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	ck_assert_int_ge(pread(fd, said, sizeof said - 1, 0), 0);
-	close(fd);
 	ck_assert_int_eq(r, error);
 	ck_assert_msg(strstr(said, meeting_place()) && strstr(said, complaint), "said: %s", said);
 }
@@ -253,17 +264,6 @@ TEST(directory_is_a_link_or_a_file__refused_with_a_message)
 	expect_refused(ENOTDIR, "Not a directory");
 }
 
-TEST(directory_of_another_user__refused_with_a_message)
-{
-	if (geteuid() != 0) {
-		runner_skip("only root can make a directory of another user");
-		return;
-	}
-	ck_assert_int_eq(mkdir(meeting_place(), 0700), 0);
-	ck_assert_int_eq(chown(meeting_place(), 65534, 65534), 0);
-	expect_refused(EACCES, "belongs to user 65534");
-}
-
 /* ---- other users ---- */
 
 /* A name that cannot be seen in a file system, and that any user may hold. */
@@ -340,84 +340,6 @@ TEST(abstract_names_held_by_another__do_no_harm)
 	rdma_destroy_event_channel(channel);
 	other_meet();
 	other_finish();
-}
-
-static void
-address_of(struct sockaddr_un *address, unsigned int user, uint32_t qpn)
-{
-	int n = snprintf(address->sun_path, sizeof address->sun_path,
-	    "%s/softverbs-%u/softverbs.1.slot.%u", room, user, qpn >> 14);
-
-	ck_assert_int_lt(n, (int)sizeof address->sun_path);
-	address->sun_family = AF_UNIX;
-}
-
-/* In another user's room, which root may enter. */
-static void
-serve_as_another_user(void)
-{
-	struct side a;
-
-	ck_assert_int_eq(setuid(65534), 0);
-	side_make(&a, NULL);
-	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
-	other_meet();
-	side_free(&a);
-}
-
-TEST(another_user_connects__hung_up)
-{
-	struct pollfd pfd = { .events = POLLIN };
-	struct sockaddr_un address;
-	uint32_t qpn;
-	char c;
-
-	if (geteuid() != 0) {
-		runner_skip("only root gets past the directory of another user");
-		return;
-	}
-	ck_assert_int_eq(chmod(room, 01777), 0);
-	other_start(serve_as_another_user);
-	other_hear(&qpn, sizeof qpn);
-	address_of(&address, 65534, qpn);
-	pfd.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	ck_assert_int_eq(connect(pfd.fd, (struct sockaddr *)&address, sizeof address), 0);
-	ck_assert_int_eq(poll(&pfd, 1, (int)runner_stretch(10000)), 1);
-	ck_assert_int_le(read(pfd.fd, &c, 1), 0);
-	close(pfd.fd);
-	other_meet();
-	other_finish();
-}
-
-static void
-connect_as_another_user(void)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address;
-	uint32_t qpn;
-
-	other_hear(&qpn, sizeof qpn);
-	address_of(&address, 0, qpn);
-	ck_assert_int_eq(access(address.sun_path, F_OK), 0);
-	ck_assert_int_eq(setuid(65534), 0);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
-	ck_assert_int_eq(errno, EACCES);
-	close(fd);
-}
-
-TEST(socket_of_another_user__cannot_be_reached)
-{
-	struct side a, b;
-
-	if (geteuid() != 0) {
-		runner_skip("only root can become another user");
-		return;
-	}
-	other_start(connect_as_another_user);
-	pair_make(&a, &b, NULL);
-	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
-	other_finish();
-	pair_free(&a, &b);
 }
 
 /* ---- owners ---- */
@@ -642,4 +564,134 @@ TEST(processes_with_different_directories__do_not_meet)
 	rdma_destroy_event_channel(channel);
 	other_meet();
 	other_finish();
+}
+
+/* ---- other users, whom root can become ---- */
+
+CASE("soft-names:root", room_enter, room_leave, .needs = feature_root, .reason = FEATURE_NO_ROOT,
+    .root = true);
+
+TEST(directory_of_another_user__refused_with_a_message)
+{
+	ck_assert_int_eq(mkdir(meeting_place(), 0700), 0);
+	ck_assert_int_eq(chown(meeting_place(), 65534, 65534), 0);
+	expect_refused(EACCES, "belongs to user 65534");
+}
+
+static void
+address_of(struct sockaddr_un *address, unsigned int user, uint32_t qpn)
+{
+	int n = snprintf(address->sun_path, sizeof address->sun_path,
+	    "%s/softverbs-%u/softverbs.1.slot.%u", room, user, qpn >> 14);
+
+	ck_assert_int_lt(n, (int)sizeof address->sun_path);
+	address->sun_family = AF_UNIX;
+}
+
+/* In another user's room, which root may enter. */
+static void
+serve_as_another_user(void)
+{
+	struct side a;
+
+	ck_assert_int_eq(setuid(65534), 0);
+	side_make(&a, NULL);
+	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
+	other_meet();
+	side_free(&a);
+}
+
+/* A connection of this process to the socket of a user is hung up. */
+static void
+expect_hung_up(unsigned int user, uint32_t qpn)
+{
+	struct pollfd pfd = { .events = POLLIN };
+	struct sockaddr_un address;
+	char c;
+
+	address_of(&address, user, qpn);
+	pfd.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(connect(pfd.fd, (struct sockaddr *)&address, sizeof address), 0);
+	ck_assert_int_eq(poll(&pfd, 1, (int)runner_stretch(10000)), 1);
+	ck_assert_int_le(read(pfd.fd, &c, 1), 0);
+	close(pfd.fd);
+}
+
+TEST(another_user_connects__hung_up)
+{
+	uint32_t qpn;
+
+	ck_assert_int_eq(chmod(room, 01777), 0);
+	other_start(serve_as_another_user);
+	other_hear(&qpn, sizeof qpn);
+	expect_hung_up(65534, qpn);
+	other_meet();
+	other_finish();
+}
+
+static void
+connect_as_another_user(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	uint32_t qpn;
+
+	other_hear(&qpn, sizeof qpn);
+	address_of(&address, 0, qpn);
+	ck_assert_int_eq(access(address.sun_path, F_OK), 0);
+	ck_assert_int_eq(setuid(65534), 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, sizeof address), -1);
+	ck_assert_int_eq(errno, EACCES);
+	close(fd);
+}
+
+TEST(socket_of_another_user__cannot_be_reached)
+{
+	struct side a, b;
+
+	other_start(connect_as_another_user);
+	pair_make(&a, &b, NULL);
+	other_tell(&a.qp->qp_num, sizeof a.qp->qp_num);
+	other_finish();
+	pair_free(&a, &b);
+}
+
+static void
+connect_as_before(void)
+{
+	uint32_t qpn;
+
+	other_hear(&qpn, sizeof qpn);
+	for (int i = 0; i < 2; i++)
+		expect_hung_up(0, qpn);
+	other_meet();
+}
+
+static struct side changed;
+
+static int
+change_the_user(void)
+{
+	ck_assert_int_eq(seteuid(65534), 0);
+	other_tell(&changed.qp->qp_num, sizeof changed.qp->qp_num);
+	other_meet();
+	return seteuid(0);
+}
+
+/* As a daemon that gives up the rights of root when it has opened its devices. */
+/* origin: issue38.5 */
+TEST(user_changes_when_the_device_is_open__hung_up_and_said_once)
+{
+	int r;
+	const char *said;
+
+	ck_assert_int_eq(chmod(room, 01777), 0);
+	other_start(connect_as_before);
+	side_make(&changed, NULL);
+	said = said_by(change_the_user, &r);
+	ck_assert_int_eq(r, 0);
+	other_finish();
+	side_free(&changed);
+	ck_assert_ptr_nonnull(strstr(said, "user 0 has become user 65534 since it opened the device"));
+	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
 }

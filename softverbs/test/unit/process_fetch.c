@@ -292,7 +292,7 @@ sending_what_never_comes(void)
 }
 
 CASE("soft-process-fetch:userfaultfd", .needs = feature_uffd,
-    .reason = "no fault of the kernel can be kept waiting here (userfaultfd)");
+    .reason = "only root can keep a fault of the kernel waiting here (userfaultfd)", .root = true);
 
 /* origin: out33.G2 */
 TEST(message__of_pages_that_never_come__others_are_served_and_closing_does_not_wait)
