@@ -566,7 +566,7 @@ TEST(processes_with_different_directories__do_not_meet)
 	other_finish();
 }
 
-/* ---- other users, whom root can become ---- */
+/* ---- with the rights of root ---- */
 
 CASE("soft-names:root", room_enter, room_leave, .needs = feature_root, .reason = FEATURE_NO_ROOT,
     .root = true);
@@ -692,6 +692,7 @@ TEST(user_changes_when_the_device_is_open__hung_up_and_said_once)
 	ck_assert_int_eq(r, 0);
 	other_finish();
 	side_free(&changed);
-	ck_assert_ptr_nonnull(strstr(said, "user 0 has become user 65534 since it opened the device"));
+	ck_assert_ptr_nonnull(
+	    strstr(said, "user 0 has become user 65534 since it opened the device"));
 	ck_assert_ptr_eq(strchr(said, '\n'), said + strlen(said) - 1);
 }
