@@ -87,13 +87,6 @@ connect_check_param(const struct soft_id *id, const struct rdma_conn_param *para
 	return 0;
 }
 
-/* Of an accept in that state. */
-static int
-connect_not_requested(enum soft_id_state state)
-{
-	return state == SOFT_ID_DISCONNECTED ? -ECONNRESET : -EINVAL;
-}
-
 /* Sends the REP.  If the id has the queue pair, it is ready. */
 static int
 connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQUIRES(soft_locks.cm)
@@ -106,7 +99,7 @@ connect_send_reply(struct soft_id *id, const struct rdma_conn_param *param) REQU
 	};
 
 	if (id->state != SOFT_ID_REQUESTED) /* it has ended meanwhile */
-		return connect_not_requested(id->state);
+		return -EINVAL;
 	connect_fill_message(&message, id, param);
 	message.responder_resources = id->responder_resources;
 	message.initiator_depth = id->initiator_depth;
@@ -223,7 +216,7 @@ soft_rdma_accept(struct rdma_cm_id *public, struct rdma_conn_param *param) SOFT_
 	if (state == SOFT_ID_ACCEPTED && !public->qp)
 		return soft_rdma_establish(public); /* the older call for the same */
 	if (state != SOFT_ID_REQUESTED)
-		return soft_cm_result(connect_not_requested(state));
+		return soft_cm_result(-EINVAL);
 	r = connect_check_param(
 	    id, param, soft_id_is_datagram(id) ? SOFT_CM_FOUND_DATA : SOFT_CM_REP_DATA);
 	if (!r && soft_id_is_datagram(id) && !param && !public->qp)

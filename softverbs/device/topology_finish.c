@@ -161,6 +161,28 @@ finish_ports_differ(struct soft_reading *reading, const struct soft_device_port 
 	return true;
 }
 
+/* What its statements say, in whichever order, goes together. */
+static bool
+finish_port_fits(struct soft_reading *reading, const struct soft_device_port *port)
+{
+	const char *device = reading->topology->devices[port->device].name;
+
+	if (port->attr.active_mtu > port->attr.max_mtu)
+		return soft_topology_refuse(
+		    reading, "%s/%u: mtu is more than max_mtu", device, port->port);
+	if (port->versions_given && !soft_device_port_is_ethernet(port))
+		return soft_topology_refuse(reading,
+		    "%s/%u: a GID of InfiniBand has no version of RoCE", device, port->port);
+	for (int i = 0; i < port->attr.gid_tbl_len; i++)
+		for (int j = 0; j < i; j++)
+			if (port->gids[i].type == port->gids[j].type &&
+			    !memcmp(&port->gids[i].gid, &port->gids[j].gid,
+				sizeof port->gids[i].gid))
+				return soft_topology_refuse(reading,
+				    "%s/%u has the same GID twice", device, port->port);
+	return true;
+}
+
 static bool
 finish_all_differ(struct soft_reading *reading)
 {
@@ -172,9 +194,8 @@ finish_all_differ(struct soft_reading *reading)
 		for (unsigned int p = 0; p < topology->devices[d].attr.phys_port_cnt; p++)
 			ports[count++] = &topology->devices[d].ports[p];
 	for (unsigned int a = 0; a < count; a++) {
-		if (ports[a]->attr.active_mtu > ports[a]->attr.max_mtu)
-			return soft_topology_refuse(reading, "%s/%u: mtu is more than max_mtu",
-			    topology->devices[ports[a]->device].name, ports[a]->port);
+		if (!finish_port_fits(reading, ports[a]))
+			return false;
 		for (unsigned int b = 0; b < a; b++)
 			if (!finish_ports_differ(reading, ports[b], ports[a]))
 				return false;

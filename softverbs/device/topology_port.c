@@ -140,6 +140,7 @@ port_gid(const struct soft_reading *reading, struct soft_device_port *port, cons
 	if (port->attr.gid_tbl_len == SOFT_GIDS_MAX)
 		return soft_topology_refuse(reading, "more than %d GIDs", SOFT_GIDS_MAX);
 	memcpy(gid.gid.raw, ip.bytes, sizeof gid.gid.raw);
+	port->versions_given = port->versions_given || at;
 	port->gids[port->attr.gid_tbl_len++] = gid;
 	return true;
 }

@@ -165,12 +165,13 @@ soft_ibv_query_qp(struct ibv_qp *ibv, struct ibv_qp_attr *attr, int mask,
 	SOFT_UNCANCELLED;
 	struct soft_qp *qp = soft_qp_of(ibv);
 
-	(void)mask; /* selects attributes; all are set */
 	if (soft_context_is_stale(qp->context))
 		return EIO;
 	soft_qp_lock_send(qp);
-	*attr = qp->attr;
+	*attr = qp->attr; /* the mask selects nothing here: all are set */
 	attr->qp_state = attr->cur_qp_state = qp->state;
+	if (mask & IBV_QP_STATE)
+		ibv->state = qp->state;
 	attr->cap = qp->init.cap;
 	attr->sq_draining = qp->state == IBV_QPS_SQD && soft_sq_has_begun(&qp->sq);
 	attr->path_mig_state = IBV_MIG_MIGRATED;

@@ -349,6 +349,16 @@ list(struct request *request)
 	return 0;
 }
 
+/* One that moves the cursor: each view is printed in the place of the one before. */
+static bool
+is_screen(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && terminal != NULL && *terminal != '\0' &&
+	       strcmp(terminal, "dumb") != 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -362,7 +372,7 @@ main(int argc, char **argv)
 	argp_err_exit_status = USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &request);
 	request.report.screen = request.report.form == REPORT_TABLE && request.views != 1 &&
-				request.pid != 0 && isatty(STDOUT_FILENO);
+				request.pid != 0 && is_screen();
 	if (request.report.screen)
 		fputs("\033[2J", stdout);
 	if (request.page != NULL)

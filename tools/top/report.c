@@ -132,11 +132,13 @@ find_screen(const struct report *report, size_t *lines, size_t *columns)
 	struct winsize size;
 
 	*lines = *columns = 1000000;
-	if (report->screen && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 4 &&
-	    size.ws_col > 20) {
-		*lines = size.ws_row - 1u;
+	if (!report->screen || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+		return;
+	/* The last line is that of the cursor.  A terminal that has no size says 0. */
+	if (size.ws_row > 0)
+		*lines = size.ws_row > 1 ? size.ws_row - 1u : 1;
+	if (size.ws_col > 0)
 		*columns = size.ws_col;
-	}
 }
 
 /* A line, as far as it fits; the rest of the line on the screen is cleared. */
@@ -207,11 +209,12 @@ table_print(struct report *report, const struct process *process, const struct v
 	    view->count, view->missing ? " (and some more)" : "",
 	    view->has_rates && !report->totals ? "counts a second" : "counts since their creation");
 	print_line(report, columns, text);
-	print_head(report, columns);
+	if (lines > 1)
+		print_head(report, columns);
 	if (report->lines != 0 && rows > report->lines)
 		rows = report->lines;
-	if (rows > lines - 2)
-		rows = lines - 2;
+	if (rows + 2 > lines)
+		rows = lines > 2 ? lines - 2 : 0;
 	for (size_t i = 0; i < rows; i++) {
 		format_row(report, view, &view->rows[i], text, sizeof text);
 		print_line(report, columns, text);

@@ -399,6 +399,23 @@ TEST(post_in_error__flushed_at_once)
 	cq_expect_empty(a.cq);
 }
 
+/* An error changes the state in the device alone: the program has it of its next query. */
+/* origin: out33.BB1 */
+TEST(query__of_the_state_after_an_error__is_stored_in_the_queue_pair)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 0, 1, 8);
+	cq_expect(a.cq, 1, IBV_WC_REM_ACCESS_ERR);
+	ck_assert_int_eq(a.qp->state, IBV_QPS_RTS);
+	ck_assert_int_eq(ibv_query_qp(a.qp, &attr, IBV_QP_CAP, &init), 0);
+	ck_assert_int_eq(a.qp->state, IBV_QPS_RTS);
+	ck_assert_int_eq(ibv_query_qp(a.qp, &attr, IBV_QP_CAP | IBV_QP_STATE, &init), 0);
+	ck_assert_int_eq(attr.qp_state, IBV_QPS_ERR);
+	ck_assert_int_eq(a.qp->state, IBV_QPS_ERR);
+}
+
 TEST(to_error_twice__each_request_flushed_once)
 {
 	side_receive(&a, 1, 0, 8);

@@ -102,10 +102,15 @@ static const struct {
 	{ "2; soft0/1 addr=any; soft1/1 addr=any", "addr=any is for one port" },
 	{ "2; soft1/1 lid=1", "soft0/1 and soft1/1 have the same LID 1" },
 	{ "2x2; */2 gid=fe80::1", "soft0/2 and soft1/2 have the same GID" },
+	{ "1; */1 gid=::1,::2,::1", "soft0/1 has the same GID twice" },
+	{ "1; */1 link=ethernet gid=::1@v1,::1,::1@v2", "soft0/1 has the same GID twice" },
+	{ "1; */1 gid=::1@v2 link=infiniband",
+	    "soft0/1: a GID of InfiniBand has no version of RoCE" },
 	{ "2x2; */2 addr=10.0.0.1", "soft0/2 and soft1/2 have the same address" },
 };
 
 /* origin: out33.W15 */
+/* origin: out33.BB4 */
 TEST_LOOP(text__wrong__is_refused_in_one_line, sizeof wrong / sizeof *wrong)
 {
 	const char *error = topology_error(wrong[_i].text);
