@@ -11,6 +11,15 @@ loop_list_init(struct loop_job *head) UNCHECKED
 	head->next = head->prev = head;
 }
 
+/* It has no job and no source yet. */
+static void
+loop_lists_init(struct loop *loop) UNCHECKED
+{
+	loop_list_init(&loop->ready);
+	loop_list_init(&loop->delayed);
+	loop->drained = true;
+}
+
 static bool
 loop_list_empty(const struct loop_job *head) REQUIRES(core_locks.loop)
 {
@@ -296,6 +305,7 @@ loop_read(struct loop *loop, bool asleep, int timeout_ms, uint64_t due) REQUIRES
 	loop_lock(loop);
 	if (asleep)
 		loop_awake_locked(loop);
+	loop->drained = n == 0;
 	n = loop_serve(loop, events, n);
 	(void)loop_promote_delayed(loop);
 	return n;
@@ -372,14 +382,15 @@ loop_is_inside(const struct loop *loop)
  * one that is about to begin the next does not.
  */
 bool
-loop_sleep_begin(struct loop *loop, uint64_t *until)
+loop_sleep_begin(struct loop *loop, bool drained, uint64_t *until)
 {
 	const bool inside = loop_is_inside(loop);
 	struct loop_job *job;
-	bool idle = true;
+	bool idle;
 
 	loop_lock(loop);
 	*until = loop_promote_delayed(loop);
+	idle = loop->drained || !drained;
 	for (job = loop->ready.next; job != &loop->ready && idle; job = job->next)
 		idle = inside && job->place == LOOP_JOB_DEFERRED;
 	if (idle)
@@ -405,6 +416,7 @@ loop_pump(struct loop *loop)
 	int n = os_epoll_wait(loop->epfd, events, LOOP_BATCH, 0);
 
 	loop_lock(loop);
+	loop->drained = n == 0;
 	(void)loop_serve(loop, events, n);
 	(void)loop_promote_delayed(loop);
 	self->pumping = true;
@@ -488,8 +500,7 @@ loop_create(enum loop_kind kind, int threads, struct loop **out)
 		return -ENOMEM;
 	os_mutex_init(&loop->lock);
 	loop->kind = kind;
-	loop_list_init(&loop->ready);
-	loop_list_init(&loop->delayed);
+	loop_lists_init(loop);
 	loop->threads = os_alloc((size_t)threads + 1, sizeof *loop->threads);
 	if (!loop->threads)
 		goto err_free;

@@ -172,12 +172,14 @@ int loop_step(struct loop *loop, int timeout_ms) NO_CORE_LOCK;
  * thread.  It returns NULL if the thread belongs to no loop, or to a pool: a pool has no sources,
  * and its other threads run its jobs.  loop_sleep_begin() returns false if there is something to
  * pump; else it sets the time until which the thread may sleep on loop_fd(), and loop_sleep_end()
- * follows the sleep.  loop_pump() reads the sources and runs the ready jobs, which must not call
- * the consumer: loop_is_pumping() is true on that thread meanwhile.
+ * follows the sleep.  With `drained` it returns false, too, if a source may have been left readable
+ * by the last turn: who watches loop_fd() for edges does not see it again.  loop_pump() reads the
+ * sources and runs the ready jobs, which must not call the consumer: loop_is_pumping() is true on
+ * that thread meanwhile.
  */
 struct loop *loop_to_pump(void);
 int loop_fd(const struct loop *loop);
-bool loop_sleep_begin(struct loop *loop, uint64_t *until) EXCLUDES(core_locks.loop);
+bool loop_sleep_begin(struct loop *loop, bool drained, uint64_t *until) EXCLUDES(core_locks.loop);
 void loop_sleep_end(struct loop *loop) EXCLUDES(core_locks.loop);
 void loop_pump(struct loop *loop) NO_CORE_LOCK;
 bool loop_is_pumping(void);

@@ -31,6 +31,7 @@ struct loop {
 	int sleeping BY_LOOP;
 	int tokens BY_LOOP; /* tokens in the doorbell */
 	bool stop BY_LOOP;
+	bool drained BY_LOOP;  /* the last turn found no source readable */
 	bool orphan BY_LOOP;   /* freed by one of its own threads, which releases it when it ends */
 	uint64_t turn BY_LOOP; /* the number of the current turn */
 	struct loop_job ready BY_LOOP; /* list heads */

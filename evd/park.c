@@ -189,7 +189,7 @@ park_sleep_any(
 
 	if (fd_ready)
 		*fd_ready = false;
-	if (loop && !loop_sleep_begin(loop, &due)) {
+	if (loop && !loop_sleep_begin(loop, false, &due)) {
 		loop_pump(loop);
 		return 0;
 	}

@@ -221,7 +221,7 @@ rearm_cq_create(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 	if (!queue->channel)
 		return cq_error();
 	queue->fd = queue->channel->fd;
-	r = rearm_fd_prepare(queue->fd, &queue->flags);
+	r = rearm_fd_own(queue->fd);
 	if (!r) {
 		errno = 0;
 		queue->cq =
@@ -240,7 +240,7 @@ rearm_cq_adopt(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 	queue->channel = queue->cq->channel;
 	queue->fd = queue->channel->fd;
 	return attr->flags & REARM_SHARED_CHANNEL ? rearm_shared_join(queue) :
-						    rearm_fd_prepare(queue->fd, &queue->flags);
+						    rearm_fd_prepare(queue->fd);
 }
 
 /* A channel whose completion queue is still there is not destroyed. */
@@ -253,6 +253,6 @@ rearm_cq_close(struct rearm_queue *queue)
 	} else if (queue->shared) {
 		rearm_shared_leave(queue);
 	} else {
-		rearm_fd_restore(queue->fd, queue->flags);
+		rearm_fd_restore(queue->fd);
 	}
 }

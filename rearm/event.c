@@ -39,7 +39,7 @@ rearm_event_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 	r = evd_descriptor_open(&queue->events);
 	if (r)
 		return r;
-	r = rearm_fd_prepare(queue->fd, &queue->flags);
+	r = rearm_fd_prepare(queue->fd);
 	if (r)
 		evd_descriptor_close(&queue->events);
 	return r;
@@ -48,6 +48,6 @@ rearm_event_open(struct rearm_queue *queue, const struct rearm_queue_attr *attr)
 void
 rearm_event_close(struct rearm_queue *queue)
 {
-	rearm_fd_restore(queue->fd, queue->flags);
+	rearm_fd_restore(queue->fd);
 	evd_descriptor_close(&queue->events);
 }

@@ -77,7 +77,6 @@ struct rearm_queue {
 	struct ibv_comp_channel *channel; /* of cq */
 	bool adopted;			  /* cq and channel are the program's */
 	int fd;				  /* of the channel */
-	int flags;			  /* that it had */
 	atomic_bool lost;		  /* no notification can be read: see rearm_queue_lost() */
 	struct rearm_shared *shared;	  /* NULL: it has the channel for itself */
 	bool unwaitable;		  /* only a thread of the program reads the channel */
@@ -116,9 +115,13 @@ rearm_queue_pin(struct rearm_queue *queue, struct evd_ref ref)
 /* queue.c: the channel of its completion queue can never be read again. */
 void rearm_queue_lost(struct rearm_queue *queue);
 
-/* channel.c: a descriptor does not block; *flags are what it had.  0 or -errno. */
-int rearm_fd_prepare(int fd, int *flags);
-void rearm_fd_restore(int fd, int flags);
+/*
+ * channel.c: a descriptor of the library, or of the program, does not block; the program's is what
+ * it was when each queue that has prepared it has restored it.  0 or -errno.
+ */
+int rearm_fd_own(int fd);
+int rearm_fd_prepare(int fd);
+void rearm_fd_restore(int fd);
 /* Reads a notification: 1, 0, or -errno if the channel can never be read again. */
 int rearm_channel_read(struct ibv_comp_channel *channel, struct ibv_cq **cq);
 

@@ -171,7 +171,7 @@ rearm_loop_trywait(struct rearm_loop *loop, int *timeout)
 	if (!loop->stepped || !timeout)
 		return -EINVAL;
 	loop_awake(loop);
-	loop->asleep = loop_sleep_begin(loop->loops[0], &until);
+	loop->asleep = loop_sleep_begin(loop->loops[0], true, &until);
 	if (!loop->asleep)
 		return -EAGAIN;
 	*timeout = loop_ms_left(until);

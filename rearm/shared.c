@@ -25,7 +25,6 @@ struct rearm_shared {
 	struct loop_ticket ticket;
 	struct loop_pace pace;
 	bool lost; /* it can never be read again */
-	int flags; /* that its descriptor had */
 	int users;
 	struct rearm_queue *queues[BUCKETS];
 };
@@ -115,7 +114,7 @@ shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, stru
 	int r;
 
 	os_clear_from(shared, serial);
-	r = rearm_fd_prepare(channel->fd, &shared->flags);
+	r = rearm_fd_prepare(channel->fd);
 	if (r)
 		return r;
 	shared->channel = channel;
@@ -125,7 +124,7 @@ shared_begin(struct rearm_shared *shared, struct ibv_comp_channel *channel, stru
 	r = loop_add(
 	    shared->reader, channel->fd, shared_readable, shared, shared->serial, &shared->ticket);
 	if (r) {
-		rearm_fd_restore(channel->fd, shared->flags);
+		rearm_fd_restore(channel->fd);
 		shared->serial = 0;
 	}
 	return r;
@@ -160,9 +159,13 @@ void
 rearm_shared_add(struct rearm_queue *queue)
 {
 	struct rearm_shared *shared = queue->shared;
+	struct rearm_queue **at;
 
 	os_lock(&shared->lock);
-	*shared_find(shared, queue->cq) = queue;
+	at = shared_find(shared, queue->cq);
+	/* One of the same completion queue is freed, and leaves later. */
+	queue->shared_next = *at ? (*at)->shared_next : NULL;
+	*at = queue;
 	if (shared->lost)
 		rearm_queue_lost(queue);
 	os_unlock(&shared->lock);
@@ -181,7 +184,7 @@ rearm_shared_leave(struct rearm_queue *queue)
 		*at = queue->shared_next;
 	if (--shared->users == 0) {
 		loop_forget(shared->reader, &shared->ticket);
-		rearm_fd_restore(shared->channel->fd, shared->flags);
+		rearm_fd_restore(shared->channel->fd);
 		shared->serial = 0;
 	}
 	os_unlock(&shared->lock);

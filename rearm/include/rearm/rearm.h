@@ -73,6 +73,8 @@ struct rearm_loop_attr {
  *	0		*loop is set
  *	-EINVAL		loop is NULL; a value of attr is out of range; there is no such processor
  *	-ENOMEM, -EAGAIN, -EMFILE, -ENFILE  no memory, thread or descriptor
+ *	-ENOSPC		the user has all watches of epoll that /proc/sys/fs/epoll/max_user_watches
+ *			allows
  */
 int rearm_loop_create(const struct rearm_loop_attr *attr, struct rearm_loop **loop);
 
@@ -100,7 +102,8 @@ int rearm_loop_fd(const struct rearm_loop *loop);
 /*
  * Asks whether the program may sleep on the descriptor.  Call it after rearm_loop_dispatch(), each
  * time before the program sleeps: only after the answer 0 is the descriptor readable for all that
- * comes.  One thread at a time calls this and rearm_loop_dispatch() for a loop.
+ * comes.  A dispatch whose budget was used up may have left a notification: the answer is -EAGAIN.
+ * One thread at a time calls this and rearm_loop_dispatch() for a loop.
  *
  *	`timeout`	output: call dispatch at the latest after so many milliseconds; -1: there is
  *			no limit
@@ -168,6 +171,7 @@ struct rearm_queue_attr {
  *	-EINVAL		an argument is NULL, or a value of attr is unknown or out of range for the
  *			device
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
+ *	-ENOSPC		as rearm_loop_create()
  *	other values	the device has refused the completion queue, the channel or the moderation
  */
 int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
@@ -177,7 +181,9 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  * Creates a queue over a completion queue of the program, with its channel.  Completions that it
  * holds count.  No notification may be requested or unread, and all must be acknowledged.  Until
  * the queue is freed the channel does not block.  Then the completion queue and the channel are the
- * program's again; a notification that was requested may still come.
+ * program's again; a notification that was requested may still come.  Completions that calls of the
+ * queue have polled are not in the completion queue any more: see rearm_queue_free().
+ * Inside the callback that has freed the queue it may be adopted again.
  *
  * The channel must have no other completion queue.  With REARM_SHARED_CHANNEL it may have several:
  * a queue for each, all with this flag and with one loop, which reads the channel for them until
@@ -199,6 +205,7 @@ int rearm_queue_create(struct rearm_loop *loop, struct ibv_context *context,
  *	-EINVAL		an argument is NULL, or cq has no channel, or a value of attr is unknown or
  *			out of range; the channel is shared by queues of another loop
  *	-ENOMEM		no memory
+ *	-ENOSPC		as rearm_loop_create()
  *	other values	the channel cannot be made non-blocking, or the device has refused the
  *			moderation
  */
@@ -244,6 +251,9 @@ int rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned
  * of MANY, which have got their completions, may still begin and run, and the queue is released
  * when the last one has returned.  A thread in rearm_queue_wait() returns -ECANCELED.
  * The program destroys its queue pairs first: a completion queue that is in use is not destroyed.
+ * What was not taken is dropped.  That is a completion that was polled, too: a take, a wait or an
+ * enable may poll more of them than it gives out, and those are gone, also from an adopted
+ * completion queue.  To keep them, take until 0 is returned, and then free.
  * Two callbacks that free the queue of each other wait without end.  The library keeps its memory,
  * about 1 KiB, for queues to come.
  *
@@ -376,7 +386,8 @@ int rearm_queue_take(struct rearm_queue *queue, int n, struct ibv_wc *wc);
  * Waits until enough completions are there, and takes them.  One thread at a time waits on a queue,
  * while callbacks are disabled.
  *
- *	`min`		so many, from 1 to the cqe of the completion queue
+ *	`min`		so many, from 1 to the cqe that the completion queue had when the queue was
+ *			created; a later ibv_resize_cq() does not change that
  *	`timeout`	at most so long, in microseconds; -1: without limit
  *	`n`		it takes at most so many, at least 1
  *	`wc`		output: room for n
@@ -433,6 +444,7 @@ union rearm_event {
  *	0		*queue is set
  *	-EINVAL		an argument is NULL, or a value of attr is unknown
  *	-ENOMEM, -EMFILE, -ENFILE  no memory or descriptor
+ *	-ENOSPC		as rearm_loop_create()
  *	other values	the descriptor cannot be watched or made non-blocking
  */
 int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context,
@@ -450,7 +462,8 @@ int rearm_queue_adopt_async(struct rearm_loop *loop, struct ibv_context *context
  *	`channel`	exists until the queue is freed.  It has no other queue, which is not
  *			checked
  *
- *	0, -EINVAL, -ENOMEM, -EMFILE, -ENFILE, other values  as rearm_queue_adopt_async()
+ *	0, -EINVAL, -ENOMEM, -EMFILE, -ENFILE, -ENOSPC, other values  as
+ *			rearm_queue_adopt_async()
  */
 int rearm_queue_adopt_cm(struct rearm_loop *loop, struct rdma_event_channel *channel,
     const struct rearm_queue_attr *attr, struct rearm_queue **queue);

@@ -2,8 +2,8 @@
 /*
  * id_state -- which call an rdma id takes in which of its states
  *
- * A call in a wrong state fails with EINVAL, as in drivers/infiniband/core/cma.c; an accept of what
- * has ended with ECONNRESET.  Each call is made on an id that is new.
+ * A call in a wrong state fails with EINVAL, as in drivers/infiniband/core/cma.c.  Each call is
+ * made on an id that is new.
  */
 #include "story.h"
 

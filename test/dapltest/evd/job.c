@@ -294,19 +294,19 @@ TEST(rest__a_job_that_may_run__there_is_something_to_pump)
 
 	os_self()->loop = loop; /* as inside of a turn */
 	loop_defer(loop, &w[0].job);
-	ck_assert(loop_sleep_begin(loop, &until));
+	ck_assert(loop_sleep_begin(loop, false, &until));
 	loop_sleep_end(loop);
 	ck_assert(loop_unready(&w[0].job));
 	loop_ready(loop, &w[0].job); /* no longer put off */
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	loop_defer(loop, &w[1].job);
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 2);
 	loop_defer(loop, &w[0].job);
 	ck_assert(loop_unready(&w[0].job));
 	loop_ready_later(loop, &w[0].job, 1); /* nor is one that was delayed */
 	script_sleep_ms(1);
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 1);
 	os_self()->loop = NULL;
 }

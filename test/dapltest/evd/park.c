@@ -239,12 +239,12 @@ put_off_and_sleep(struct loop_job *job, uint64_t serial)
 	(void)job;
 	(void)serial;
 	loop_defer(loop, &first);
-	ck_assert(loop_sleep_begin(loop, &until)); /* alone it keeps no thread awake */
+	ck_assert(loop_sleep_begin(loop, false, &until)); /* alone it keeps no thread awake */
 	loop_sleep_end(loop);
 	loop_ready(loop, &second);
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	ck_assert(loop_unready(&first));
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	ck_assert(loop_unready(&second));
 }
 
@@ -269,9 +269,9 @@ TEST(rest__job_put_off__before_the_next_turn__does_not_rest)
 
 	ck_assert_int_eq(loop_create(LOOP_STEPPED, 0, &loop), 0);
 	loop_defer(loop, &job);
-	ck_assert(!loop_sleep_begin(loop, &until));
+	ck_assert(!loop_sleep_begin(loop, false, &until));
 	ck_assert_int_eq(loop_step(loop, 0), 1);
-	ck_assert(loop_sleep_begin(loop, &until));
+	ck_assert(loop_sleep_begin(loop, false, &until));
 	loop_sleep_end(loop);
 	loop_free(loop);
 }

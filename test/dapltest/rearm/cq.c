@@ -121,6 +121,39 @@ TEST(adopt__callbacks_then_freed__the_program_polls_and_waits_again)
 	ck_assert_int_eq(ibv_destroy_comp_channel(channel), 0);
 }
 
+static void
+readopt(struct notes *notes)
+{
+	notes->then = NULL;
+	ck_assert_int_eq(rearm_queue_free(qs.queue), 0);
+	ck_assert_int_eq(rearm_queue_adopt(qs.loop, cq, NULL, &qs.queue), 0);
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 4, REARM_ANY), 0);
+}
+
+/* The queue that was freed leaves the channel when the callback has returned. */
+/* origin: out36.W2 */
+TEST(adopt__again_inside_the_callback_that_frees__the_channel_does_not_block)
+{
+	int flags;
+
+	own_cq();
+	flags = fcntl(channel->fd, F_GETFL);
+	ck_assert_int_eq(rearm_queue_adopt(qs.loop, cq, NULL, &qs.queue), 0);
+	qs.notes.then = readopt;
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 4, REARM_NEW), 0);
+	queue_complete(1, 1);
+	notes_await(1);
+	queue_complete(2, 1);
+	notes_await(2); /* the loop goes on: the first callback has returned */
+	ck_assert_int_eq(fcntl(channel->fd, F_GETFL), flags | O_NONBLOCK);
+	ck_assert_int_eq(rearm_queue_free(qs.queue), 0);
+	ck_assert_int_eq(fcntl(channel->fd, F_GETFL), flags);
+	qs.queue = NULL;
+	queue_destroy_qp();
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+	ck_assert_int_eq(ibv_destroy_comp_channel(channel), 0);
+}
+
 TEST(adopt__wrong_arguments__refused)
 {
 	struct ibv_cq *bare = ibv_create_cq(qs.context, 4, NULL, NULL, 0);

@@ -456,6 +456,35 @@ TEST(stepped__an_event__readable_until_dispatched)
 	ack_in_order(2);
 }
 
+static void
+readopt(const union rearm_event *event)
+{
+	ck_assert_ptr_nonnull(event);
+	ck_assert_int_eq(rearm_queue_free(events), 0);
+	ck_assert_int_eq(rearm_queue_adopt_async(qs.loop, qs.context, NULL, &events), 0);
+	then = NULL;
+	ck_assert_int_eq(enable(REARM_SINGLE, REARM_ANY), 0);
+}
+
+/* The queue that was freed leaves the descriptor when the callback has returned. */
+/* origin: out36.W2 */
+TEST(adopted_again_inside__the_descriptor_does_not_block)
+{
+	const int fd = qs.context->async_fd, flags = fcntl(fd, F_GETFL);
+
+	ck_assert(flags & O_NONBLOCK);
+	then = readopt;
+	ck_assert_int_eq(enable(REARM_SINGLE, REARM_ANY), 0);
+	raise_several(2);
+	while (n_calls < 2)
+		ck_assert_int_ge(rearm_loop_dispatch(qs.loop, 1, 0), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFL), flags);
+	ck_assert_int_eq(rearm_queue_free(events), 0);
+	ck_assert_int_eq(fcntl(fd, F_GETFL), flags & ~O_NONBLOCK);
+	ck_assert_int_eq(rearm_queue_adopt_async(qs.loop, qs.context, NULL, &events), 0);
+	ack_in_order(2);
+}
+
 /* ---- a channel that cannot be read ---- */
 
 int __real_ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
