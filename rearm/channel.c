@@ -15,7 +15,7 @@
 static struct prepared {
 	unsigned int users; /* 0: none, and `flags` means nothing */
 	int flags;	    /* that it had before the first of them */
-} *table;
+} * table;
 static size_t table_size;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 

@@ -176,10 +176,10 @@ finish_port_fits(struct soft_reading *reading, const struct soft_device_port *po
 	for (int i = 0; i < port->attr.gid_tbl_len; i++)
 		for (int j = 0; j < i; j++)
 			if (port->gids[i].type == port->gids[j].type &&
-			    !memcmp(&port->gids[i].gid, &port->gids[j].gid,
-				sizeof port->gids[i].gid))
-				return soft_topology_refuse(reading,
-				    "%s/%u has the same GID twice", device, port->port);
+			    !memcmp(
+				&port->gids[i].gid, &port->gids[j].gid, sizeof port->gids[i].gid))
+				return soft_topology_refuse(
+				    reading, "%s/%u has the same GID twice", device, port->port);
 	return true;
 }
 
