@@ -14,6 +14,10 @@
 
 #include "soft.h"
 
+#ifndef _GNU_SOURCE
+#error "it is needed under ThreadSanitizer: what builds without it would fail there alone"
+#endif
+
 #if !SOFT_TSAN
 
 enum { SOFT_MUTEX_FREE, SOFT_MUTEX_HELD, SOFT_MUTEX_WAITED_FOR };

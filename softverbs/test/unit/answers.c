@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /* answers -- what softverbs_ctl() takes from processes of the user that mean harm */
 #define SOFTVERBS_CTL_PATIENCE 0.1
 #define SOFTVERBS_CTL_MOST ((size_t)1000)

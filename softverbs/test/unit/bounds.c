@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * bounds -- counts and lengths of the caller are compared with their limit before anything is read
  * by them

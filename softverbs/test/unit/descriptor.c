@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * descriptor -- what the descriptors of events do under poll, select, epoll, fcntl, dup and signals
  *

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * domain -- thread and parent domains, what belongs together, and regions that are registered anew
  */

@@ -3,7 +3,6 @@
  * door -- which processes may connect to a device: those that identify themselves, once, as what
  * they are
  */
-#define _GNU_SOURCE /* _Fork() */
 #include "line.h"
 #include "other.h"
 #include "starve.h"

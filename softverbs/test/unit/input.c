@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * input -- which thread reads what another process writes into shared memory, and which one is
  * notified

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /* mutex -- the locks of the device: threads exclude each other, and those that wait are woken */
 #include "asleep.h"
 #include "story.h"

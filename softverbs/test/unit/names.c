@@ -3,8 +3,6 @@
  * names -- the directory in which processes of a user find each other, and the owner of each name
  * in it
  */
-#define _GNU_SOURCE /* nftw */
-
 #include "other.h"
 #include "story.h"
 #include "lib/feature.h"

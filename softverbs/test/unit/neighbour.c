@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * neighbour -- what another process holds, or sends, cannot make a call of this one wait
  *

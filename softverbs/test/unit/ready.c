@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * ready -- descriptors of event lists: readable while there is an event, and with few system calls
  *

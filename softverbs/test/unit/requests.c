@@ -4,7 +4,6 @@
  *
  * The other process is this one as well, and reads and writes frames by hand.
  */
-#define _GNU_SOURCE
 
 #include "line.h"
 #include "starve.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * ring -- the memory that two processes share: what is written is read, and nothing else is
  * believed

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * ring_order -- the steps of one side of a ring, with the whole operation of the other side between
  * any two of them

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * rogue -- a process that writes random bytes over everything it shares, or that is killed, under
  * load

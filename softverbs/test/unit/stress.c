@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * stress -- many threads at once: nothing is lost, duplicated or freed too early
  */

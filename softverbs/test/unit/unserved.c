@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define _GNU_SOURCE
 /*
  * unserved -- what the device does not have: each call fails as its interface says, and one line
  * names it
