@@ -100,6 +100,14 @@ occur_to_ports(soft_ports ports, bool down)
 	return true;
 }
 
+static void
+occur_close_channels(struct soft_context *ctx, void *unused) SOFT_NO_EVENT_LOCK
+{
+	(void)unused;
+	if (soft_context_is_removed(ctx))
+		soft_channels_close(ctx);
+}
+
 /* A device that has failed is away as one that was removed. */
 static bool
 occur_remove(soft_ports ports, bool seen_by_ids)
@@ -112,6 +120,7 @@ occur_remove(soft_ports ports, bool seen_by_ids)
 		soft_cm_occur_removal(removed);
 	(void)occur_raise(IBV_EVENT_DEVICE_FATAL, removed);
 	soft_qp_fail_all(removed);
+	(void)soft_runtime_each_now(occur_close_channels, NULL);
 	return true;
 }
 

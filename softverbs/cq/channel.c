@@ -20,9 +20,29 @@ channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECK
 }
 
 static void
+channels_lock(struct soft_context *ctx) ACQUIRE(soft_locks.channels) SOFT_NO_EVENT_LOCK UNCHECKED
+{
+	soft_mutex_lock(&ctx->channels_lock);
+}
+
+static void
+channels_unlock(struct soft_context *ctx) RELEASE(soft_locks.channels) UNCHECKED
+{
+	soft_mutex_unlock(&ctx->channels_lock);
+}
+
+/* Its device was removed: there is nothing more to wait for. */
+static bool
+channel_is_closed(const struct soft_channel *channel)
+{
+	return soft_context_is_removed(soft_context_of(channel->ibv.context));
+}
+
+static void
 channel_update(struct soft_channel *channel) REQUIRES(soft_locks.channel)
 {
-	soft_ready_update(&channel->ready, !TAILQ_EMPTY(&channel->events));
+	soft_ready_update(
+	    &channel->ready, !TAILQ_EMPTY(&channel->events) || channel_is_closed(channel));
 }
 
 static void
@@ -95,6 +115,9 @@ soft_ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 	channel->ibv.context = context;
 	soft_mutex_init(&channel->lock);
 	TAILQ_INIT(&channel->events);
+	channels_lock(ctx);
+	LIST_INSERT_HEAD(&ctx->channels, channel, link);
+	channels_unlock(ctx);
 	return &channel->ibv;
 
 free_channel:
@@ -128,6 +151,9 @@ soft_ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 	channel_unlock(channel);
 	if (users)
 		return EBUSY;
+	channels_lock(ctx);
+	LIST_REMOVE(channel, link);
+	channels_unlock(ctx);
 	channel_close(channel);
 	free(channel);
 	soft_context_put(ctx);
@@ -193,6 +219,20 @@ soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq)
 	return delivered;
 }
 
+void
+soft_channels_close(struct soft_context *ctx)
+{
+	struct soft_channel *channel;
+
+	channels_lock(ctx);
+	LIST_FOREACH (channel, &ctx->channels, link) {
+		channel_lock(channel);
+		channel_update(channel);
+		channel_unlock(channel);
+	}
+	channels_unlock(ctx);
+}
+
 static int
 channel_read(struct soft_channel *channel, struct soft_ready_wait *wait) UNCHECKED
 {
@@ -228,11 +268,16 @@ soft_ibv_get_cq_event(struct ibv_comp_channel *ibv, struct ibv_cq **cq, void **c
 		errno = EIO;
 		return -1;
 	}
-	while (!(ready = channel_next(channel, &wait)))
+	while (!(ready = channel_next(channel, &wait))) {
+		if (channel_is_closed(channel)) {
+			errno = EIO;
+			return -1;
+		}
 		if (channel_wait(channel, &wait)) {
 			channel->asked++;
 			return -1;
 		}
+	}
 	if (ready->judged)
 		soft_judge->event(ready);
 	*cq = &ready->ibv;

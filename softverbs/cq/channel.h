@@ -17,6 +17,7 @@ struct soft_cq;
  */
 struct soft_channel {
 	struct ibv_comp_channel ibv; /* refcnt, the CQs on it, is guarded by the lock */
+	LIST_ENTRY(soft_channel) link GUARDED_BY(soft_locks.channels); /* of its context */
 	struct soft_mutex lock;
 	TAILQ_HEAD(, soft_cq) events GUARDED_BY(soft_locks.channel);
 	struct soft_ready ready GUARDED_BY(soft_locks.channel);
@@ -53,5 +54,12 @@ void soft_channel_post_first(struct soft_channel *channel, struct soft_cq *cq)
  * caller waits until as many are acknowledged.
  */
 uint32_t soft_channel_detach(struct soft_channel *channel, struct soft_cq *cq) SOFT_NO_EVENT_LOCK;
+
+/*
+ * The device of the context was removed: each channel of it is readable from now on.  When the
+ * events that it has were read, a call that asks for one fails with EIO, as that of a thread that
+ * waits.
+ */
+void soft_channels_close(struct soft_context *ctx) SOFT_NO_EVENT_LOCK;
 
 #endif

@@ -63,7 +63,8 @@ extern struct soft_locks {
 	struct soft_lock_class fetch; /* of the thread that reads other processes, and its bytes */
 	struct soft_lock_class keys;  /* shared by copies; else by registration and binds */
 	struct soft_lock_class cq;    /* of the entries and the armed state of a CQ */
-	struct soft_lock_class channel; /* of a completion channel */
+	struct soft_lock_class channels; /* of the completion channels of a context */
+	struct soft_lock_class channel;	/* of a completion channel */
 	struct soft_lock_class async;	/* of the asynchronous events of a context */
 	struct soft_lock_class peers;	/* of the list of links to other processes */
 	struct soft_lock_class link;	/* of the frames to be sent on a link */
@@ -87,7 +88,8 @@ extern struct soft_locks {
 	    soft_locks.watches, soft_locks.teller, soft_locks.completed)
 #define SOFT_NO_LINK_LOCK EXCLUDES(soft_locks.link) SOFT_NO_LEAF_LOCK
 #define SOFT_NO_PEERS_LOCK EXCLUDES(soft_locks.peers) SOFT_NO_LINK_LOCK
-#define SOFT_NO_EVENT_LOCK EXCLUDES(soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK
+#define SOFT_NO_EVENT_LOCK \
+	EXCLUDES(soft_locks.channels, soft_locks.channel, soft_locks.async) SOFT_NO_PEERS_LOCK
 #define SOFT_NO_CQ_LOCK EXCLUDES(soft_locks.cq) SOFT_NO_EVENT_LOCK
 #define SOFT_NO_KEYS_LOCK EXCLUDES(soft_locks.keys) SOFT_NO_CQ_LOCK
 #define SOFT_NO_FETCH_LOCK EXCLUDES(soft_locks.fetch) SOFT_NO_KEYS_LOCK

@@ -16,10 +16,14 @@ async_unlock(struct soft_async_queue *queue) RELEASE(soft_locks.async) UNCHECKED
 	pthread_mutex_unlock(&queue->lock);
 }
 
+/* Of a device that was removed it stays readable: a call fails with EIO when it has no event. */
 static void
 async_update(struct soft_async_queue *queue) REQUIRES(soft_locks.async)
 {
-	soft_ready_update(&queue->ready, !TAILQ_EMPTY(&queue->sources));
+	const struct soft_context *ctx = soft_container_of(queue, struct soft_context, async);
+
+	soft_ready_update(
+	    &queue->ready, !TAILQ_EMPTY(&queue->sources) || soft_context_is_removed(ctx));
 }
 
 static void

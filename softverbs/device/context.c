@@ -39,8 +39,9 @@ context_activate(struct soft_context *ctx)
 	return 0;
 }
 
+/* No other thread knows the result. */
 struct soft_context *
-soft_context_create(unsigned int device, bool permanent)
+soft_context_create(unsigned int device, bool permanent) UNCHECKED
 {
 	struct soft_context *ctx = calloc(1, sizeof *ctx);
 
@@ -54,6 +55,8 @@ soft_context_create(unsigned int device, bool permanent)
 	ctx->verbs.context.device = soft_device_at(device);
 	ctx->verbs.context.async_fd = -1;
 	pthread_mutex_init(&ctx->verbs.context.mutex, NULL);
+	soft_mutex_init(&ctx->channels_lock);
+	LIST_INIT(&ctx->channels);
 	return ctx;
 }
 
@@ -61,6 +64,7 @@ void
 soft_context_free(struct soft_context *ctx)
 {
 	pthread_mutex_destroy(&ctx->verbs.context.mutex);
+	soft_mutex_destroy(&ctx->channels_lock);
 	free(ctx);
 }
 

@@ -13,6 +13,7 @@
 
 #include "async.h"
 #include "changes.h"
+#include "mutex.h"
 #include "runtime.h"
 
 struct soft_personality;
@@ -26,6 +27,8 @@ struct soft_context {
 	unsigned int generation;       /* of the process, see soft_runtime_generation() */
 	unsigned int index, life;      /* of the device, when it was opened; see changes.h */
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
+	struct soft_mutex channels_lock;
+	LIST_HEAD(, soft_channel) channels GUARDED_BY(soft_locks.channels);
 	bool permanent;
 	unsigned int refs; /* guarded by verbs.context.mutex */
 	/* That there are, which ibv_query_device() limits. */

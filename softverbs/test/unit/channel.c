@@ -6,11 +6,13 @@
  */
 #include "pair.h"
 
+#include "softverbs/api/occur.h"
 #include "softverbs/cq/cq.h"
 
 #include "lib/late.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
 
 /* One message from a to b; the receive of b completes as `wr_id`. */
@@ -324,6 +326,111 @@ TEST(two_blocked_readers__two_events__both_wake)
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
 	channel_expect_no_event(b.channel);
+}
+
+static int
+get_result(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	errno = 0;
+	if (ibv_get_cq_event(b.channel, &cq, &context))
+		return errno;
+	ck_assert_ptr_eq(cq, b.cq);
+	ibv_ack_cq_events(cq, 1);
+	return 0;
+}
+
+static void *
+get_to_the_end(void *events)
+{
+	int *count = events, r;
+
+	while (!(r = get_result()))
+		++*count;
+	ck_assert_int_eq(r, EIO);
+	return NULL;
+}
+
+static void
+remove_the_device(void)
+{
+	const struct soft_rule rule = { .of = 0 };
+
+	ck_assert(soft_occur(SOFT_INCIDENT_DEVICE_REMOVAL, &rule, true));
+}
+
+/* As a channel of the kernel whose device has gone: without events, or with one, which comes first. */
+/* origin: out33.BB6 */
+TEST_LOOP(device_is_removed__each_thread_that_waits_for_a_notification_gets_EIO, 2)
+{
+	struct pollfd fd = { .fd = b.channel->fd, .events = POLLIN };
+	int counts[3] = { 0 };
+	pthread_t threads[3];
+
+	if (_i) {
+		side_receive(&b, 1, 0, 64);
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, get_to_the_end, &counts[i]), 0);
+	sleep_ms(20);
+	remove_the_device();
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	ck_assert_int_eq(counts[0] + counts[1] + counts[2], _i);
+	ck_assert_int_eq(fcntl(fd.fd, F_SETFL, O_NONBLOCK), 0);
+	for (int i = 0; i < 2; i++) {
+		ck_assert_int_eq(poll(&fd, 1, 0), 1);
+		ck_assert_int_eq(get_result(), EIO);
+	}
+}
+
+static void *
+get_async_to_the_end(void *events)
+{
+	struct ibv_async_event event;
+	int *count = events;
+
+	while (!ibv_get_async_event(b.channel->context, &event)) {
+		ck_assert_int_eq(event.event_type, IBV_EVENT_DEVICE_FATAL);
+		ibv_ack_async_event(&event);
+		++*count;
+	}
+	ck_assert_int_eq(errno, EIO);
+	return NULL;
+}
+
+/* The same of its asynchronous events. */
+/* origin: out33.BB6 */
+TEST(device_is_removed__each_thread_that_waits_for_an_event_of_it_gets_EIO)
+{
+	struct pollfd fd = { .fd = b.channel->context->async_fd, .events = POLLIN };
+	int counts[3] = { 0 };
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    pthread_create(&threads[i], NULL, get_async_to_the_end, &counts[i]), 0);
+	sleep_ms(20);
+	remove_the_device();
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	ck_assert_int_eq(counts[0] + counts[1] + counts[2], 1);
+	ck_assert_int_eq(poll(&fd, 1, 0), 1);
+}
+
+/* An event that was not read is not lost with the device. */
+/* origin: out33.BB6 */
+TEST(device_is_removed__an_unread_event_is_read_before_EIO)
+{
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	send_one(1, 0);
+	remove_the_device();
+	ck_assert_int_eq(get_result(), 0);
+	ck_assert_int_eq(get_result(), EIO);
 }
 
 static void *
