@@ -20,13 +20,14 @@ channel_unlock(struct soft_channel *channel) RELEASE(soft_locks.channel) UNCHECK
 }
 
 static void
-channels_lock(struct soft_context *ctx) ACQUIRE(soft_locks.channels) SOFT_NO_EVENT_LOCK UNCHECKED
+channel_lock_list(struct soft_context *ctx)
+    ACQUIRE(soft_locks.channels) SOFT_NO_EVENT_LOCK UNCHECKED
 {
 	soft_mutex_lock(&ctx->channels_lock);
 }
 
 static void
-channels_unlock(struct soft_context *ctx) RELEASE(soft_locks.channels) UNCHECKED
+channel_unlock_list(struct soft_context *ctx) RELEASE(soft_locks.channels) UNCHECKED
 {
 	soft_mutex_unlock(&ctx->channels_lock);
 }
@@ -115,9 +116,9 @@ soft_ibv_create_comp_channel(struct ibv_context *context) UNCHECKED
 	channel->ibv.context = context;
 	soft_mutex_init(&channel->lock);
 	TAILQ_INIT(&channel->events);
-	channels_lock(ctx);
+	channel_lock_list(ctx);
 	LIST_INSERT_HEAD(&ctx->channels, channel, link);
-	channels_unlock(ctx);
+	channel_unlock_list(ctx);
 	return &channel->ibv;
 
 free_channel:
@@ -151,9 +152,9 @@ soft_ibv_destroy_comp_channel(struct ibv_comp_channel *ibv) SOFT_NO_EVENT_LOCK
 	channel_unlock(channel);
 	if (users)
 		return EBUSY;
-	channels_lock(ctx);
+	channel_lock_list(ctx);
 	LIST_REMOVE(channel, link);
-	channels_unlock(ctx);
+	channel_unlock_list(ctx);
 	channel_close(channel);
 	free(channel);
 	soft_context_put(ctx);
@@ -224,13 +225,13 @@ soft_channels_close(struct soft_context *ctx)
 {
 	struct soft_channel *channel;
 
-	channels_lock(ctx);
+	channel_lock_list(ctx);
 	LIST_FOREACH (channel, &ctx->channels, link) {
 		channel_lock(channel);
 		channel_update(channel);
 		channel_unlock(channel);
 	}
-	channels_unlock(ctx);
+	channel_unlock_list(ctx);
 }
 
 static int

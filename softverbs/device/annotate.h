@@ -64,10 +64,10 @@ extern struct soft_locks {
 	struct soft_lock_class keys;  /* shared by copies; else by registration and binds */
 	struct soft_lock_class cq;    /* of the entries and the armed state of a CQ */
 	struct soft_lock_class channels; /* of the completion channels of a context */
-	struct soft_lock_class channel;	/* of a completion channel */
-	struct soft_lock_class async;	/* of the asynchronous events of a context */
-	struct soft_lock_class peers;	/* of the list of links to other processes */
-	struct soft_lock_class link;	/* of the frames to be sent on a link */
+	struct soft_lock_class channel;	 /* of a completion channel */
+	struct soft_lock_class async;	 /* of the asynchronous events of a context */
+	struct soft_lock_class peers;	 /* of the list of links to other processes */
+	struct soft_lock_class link;	 /* of the frames to be sent on a link */
 	/* A thread that holds one of the following takes no other lock: */
 	struct soft_lock_class table;	/* of the queue pairs by number */
 	struct soft_lock_class changes; /* of why messages do not pass */

@@ -41,10 +41,12 @@ field_value(const struct evd_stats_row *stats, const struct field *field)
 
 /* ---- JSON ---- */
 
-/* Numbers of JSON have 63 bits here. */
+/* Numbers of JSON have 63 bits here.  What is not known is null. */
 static json_t *
 json_count(uint64_t value)
 {
+	if (value == EVD_STATS_UNKNOWN)
+		return json_null();
 	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
@@ -96,6 +98,16 @@ json_print(json_t *value)
 
 /* ---- CSV ---- */
 
+/* What is not known is empty. */
+static void
+csv_print_count(uint64_t value)
+{
+	if (value == EVD_STATS_UNKNOWN)
+		putchar(',');
+	else
+		printf(",%" PRIu64, value);
+}
+
 static void
 csv_print(struct report *report, const struct process *process, const struct view *view)
 {
@@ -118,7 +130,7 @@ csv_print(struct report *report, const struct process *process, const struct vie
 		}
 		printf("\",%s", view_sink(stats));
 		for (size_t k = 0; k < FIELDS; k++)
-			printf(",%" PRIu64, field_value(stats, &fields[k]));
+			csv_print_count(field_value(stats, &fields[k]));
 		putchar('\n');
 	}
 }

@@ -361,7 +361,7 @@ remove_the_device(void)
 	ck_assert(soft_occur(SOFT_INCIDENT_DEVICE_REMOVAL, &rule, true));
 }
 
-/* As a channel of the kernel whose device has gone: without events, or with one, which comes first. */
+/* As a channel of the kernel whose device has gone: without an event, or with one, which is first. */
 /* origin: out33.BB6 */
 TEST_LOOP(device_is_removed__each_thread_that_waits_for_a_notification_gets_EIO, 2)
 {
@@ -374,8 +374,7 @@ TEST_LOOP(device_is_removed__each_thread_that_waits_for_a_notification_gets_EIO,
 		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	}
 	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(
-		    pthread_create(&threads[i], NULL, get_to_the_end, &counts[i]), 0);
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, get_to_the_end, &counts[i]), 0);
 	sleep_ms(20);
 	remove_the_device();
 	for (int i = 0; i < 3; i++)

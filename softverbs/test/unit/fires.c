@@ -88,7 +88,8 @@ static const struct {
 	{ "event.client_reregister:call=ibv_query_gid:nth=5",
 	    NONE "a 0 0 0 0 0 0 0; b 0 0 0, events 17, events 17" PORT },
 	{ "event.device_fatal:call=ibv_query_gid:nth=20",
-	    ".......... .........E ; a 5 5 5 5 5 5 5; b, events 8 16 and errno 5, events 8 16 and errno 5; no port" },
+	    ".......... .........E ; a 5 5 5 5 5 5 5; b, events 8 16 and errno 5, events 8 16 and "
+	    "errno 5; no port" },
 	{ "ibv_poll_cq:nth=3", NONE "a 0 0 dead; b 0 0 0, events, events" PORT },
 	{ "completion.rdma_write:nth=2", NONE "a 0 12 5 5 5 5 5; b, events 16, events" PORT },
 	{ "completion.rdma_write:nth=2:status=REM_ACCESS_ERR",
