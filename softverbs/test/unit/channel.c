@@ -361,7 +361,7 @@ remove_the_device(void)
 	ck_assert(soft_occur(SOFT_INCIDENT_DEVICE_REMOVAL, &rule, true));
 }
 
-/* As a channel of the kernel whose device has gone: without an event, or with one, which is first. */
+/* As a channel of the kernel whose device has gone.  An event that it has comes first. */
 /* origin: out33.BB6 */
 TEST_LOOP(device_is_removed__each_thread_that_waits_for_a_notification_gets_EIO, 2)
 {
