@@ -106,6 +106,7 @@ top_fields(void)
 	view_free(&view);
 	row.slow_us = 0;
 	row.rnr_stalls = EVD_STATS_UNKNOWN;
+	row.waits = UINT64_MAX - 1;
 	row.upcalls = 9999999;
 	row.arms = 10000000;
 	row.races = 123456789012;
@@ -128,13 +129,15 @@ top_fields(void)
 	report = (struct report){ .form = REPORT_JSON };
 	view_make(&view, &page, 1, NULL);
 	report_view(&report, &process, &view);
-	check(strstr(captured(), "\"rnr_stalls\":9223372036854775807,") != NULL,
+	check(strstr(captured(), "\"waits\":9223372036854775807,") != NULL,
 	    "JSON: a number beyond 63 bits: %s", captured());
+	check(strstr(captured(), "\"rnr_stalls\":null,") != NULL,
+	    "JSON: one that is not known: %s", captured());
 	capture();
 	report = (struct report){ .form = REPORT_CSV };
 	report_view(&report, &process, &view);
 	check(
-	    strstr(captured(), ",18446744073709551615,") != NULL, "CSV: the same: %s", captured());
+	    strstr(captured(), ",118,,18446744073709551614,") != NULL, "CSV: both: %s", captured());
 	view_free(&view);
 }
 
