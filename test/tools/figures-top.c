@@ -131,8 +131,8 @@ top_fields(void)
 	report_view(&report, &process, &view);
 	check(strstr(captured(), "\"waits\":9223372036854775807,") != NULL,
 	    "JSON: a number beyond 63 bits: %s", captured());
-	check(strstr(captured(), "\"rnr_stalls\":null,") != NULL,
-	    "JSON: one that is not known: %s", captured());
+	check(strstr(captured(), "\"rnr_stalls\":null,") != NULL, "JSON: one that is not known: %s",
+	    captured());
 	capture();
 	report = (struct report){ .form = REPORT_CSV };
 	report_view(&report, &process, &view);
