@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * statics -- what librearm keeps as long as the process lives, of one run: slots, shared channels
+ * statics -- what librearm keeps as long as the process lives, of one run: slots, descriptors,
+ * shared channels
  *
  * Real locks would stop every fiber, so theirs are modelled like all others.
  */
@@ -19,6 +20,7 @@
 #undef os_mutex_init
 #define os_mutex_init(m) (world_mutex_init(m), world_mutex_name((m), RANK_IA_LIST, "a pin"))
 
+#include "rearm/channel.c"
 #include "rearm/slot.c"
 
 #undef os_mutex_init
@@ -84,6 +86,11 @@ statics_begin(void)
 	slots = slots_free = NULL;
 	slots_serial = serials = 0;
 	list = NULL;
+	free(table);
+	table = NULL;
+	table_size = 0;
+	world_mutex_init(&table_lock);
+	world_mutex_name(&table_lock, RANK_SRQ, "the descriptors");
 	world_mutex_init(&slots_lock);
 	world_mutex_name(&slots_lock, RANK_BINDS, "the slots");
 	world_mutex_init(&list_lock);
