@@ -361,25 +361,33 @@ remove_the_device(void)
 	ck_assert(soft_occur(SOFT_INCIDENT_DEVICE_REMOVAL, &rule, true));
 }
 
+/* While three threads read to the end; how many events they got together. */
+static int
+remove_under_readers(void *(*read_to_the_end)(void *))
+{
+	int counts[3] = { 0 };
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, read_to_the_end, &counts[i]), 0);
+	sleep_ms(20);
+	remove_the_device();
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+	return counts[0] + counts[1] + counts[2];
+}
+
 /* As a channel of the kernel whose device has gone.  An event that it has comes first. */
 /* origin: out33.BB6 */
 TEST_LOOP(device_is_removed__each_thread_that_waits_for_a_notification_gets_EIO, 2)
 {
 	struct pollfd fd = { .fd = b.channel->fd, .events = POLLIN };
-	int counts[3] = { 0 };
-	pthread_t threads[3];
 
 	if (_i) {
 		side_receive(&b, 1, 0, 64);
 		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
 	}
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(pthread_create(&threads[i], NULL, get_to_the_end, &counts[i]), 0);
-	sleep_ms(20);
-	remove_the_device();
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-	ck_assert_int_eq(counts[0] + counts[1] + counts[2], _i);
+	ck_assert_int_eq(remove_under_readers(get_to_the_end), _i);
 	ck_assert_int_eq(fcntl(fd.fd, F_SETFL, O_NONBLOCK), 0);
 	for (int i = 0; i < 2; i++) {
 		ck_assert_int_eq(poll(&fd, 1, 0), 1);
@@ -407,17 +415,8 @@ get_async_to_the_end(void *events)
 TEST(device_is_removed__each_thread_that_waits_for_an_event_of_it_gets_EIO)
 {
 	struct pollfd fd = { .fd = b.channel->context->async_fd, .events = POLLIN };
-	int counts[3] = { 0 };
-	pthread_t threads[3];
 
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(
-		    pthread_create(&threads[i], NULL, get_async_to_the_end, &counts[i]), 0);
-	sleep_ms(20);
-	remove_the_device();
-	for (int i = 0; i < 3; i++)
-		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
-	ck_assert_int_eq(counts[0] + counts[1] + counts[2], 1);
+	ck_assert_int_eq(remove_under_readers(get_async_to_the_end), 1);
 	ck_assert_int_eq(poll(&fd, 1, 0), 1);
 }
 
