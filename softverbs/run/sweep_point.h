@@ -37,7 +37,8 @@ struct soft_point {
 	unsigned int n;			 /* of the call; 0: a run without faults */
 	enum soft_call call;
 	int error;
-	bool races; /* the call is not made as often each time */
+	unsigned int tries; /* runs in which the call was not made */
+	bool races;	    /* the call is not made as often each time */
 	bool done;
 	enum soft_sweep_result result;
 	char detail[240]; /* printable: "SIGSEGV", "1 memory region" */

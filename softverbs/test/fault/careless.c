@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handles some failures wrongly: for a sweep.  It prints what it knows of the device.  COUNT names
- * a file that gets a byte for each run.
+ * a file that gets a byte for each run, and with ".seldom" one that says that a call was left out.
  */
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +34,18 @@ poll_some(struct ibv_cq *cq)
 		(void)ibv_poll_cq(cq, 1, &wc);
 }
 
+/* A call that some runs do without: the first one of those in which it is to fail. */
+static bool
+leaves_out(const char *call)
+{
+	const char *name = getenv("COUNT"), *faults = getenv("SOFTVERBS_FAULTS");
+	char seldom[4096];
+
+	snprintf(seldom, sizeof seldom, "%s.seldom", name ? name : "");
+	return name && faults && strstr(faults, call) &&
+	       !close(open(seldom, O_WRONLY | O_CREAT | O_EXCL, 0600));
+}
+
 int
 main(void)
 {
@@ -42,6 +56,7 @@ main(void)
 	struct ibv_port_attr port;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
+	__be16 pkey;
 
 	count();
 	if (!context)
@@ -53,6 +68,9 @@ main(void)
 	/* Lost data. */
 	if (!ibv_query_port(context, 1, &port))
 		printf("%d\n", port.state);
+	/* Right: it does without. */
+	if (!leaves_out("ibv_query_pkey"))
+		(void)ibv_query_pkey(context, 1, 0, &pkey);
 	channel = ibv_create_comp_channel(context);
 	if (!channel)
 		return 1; /* right, too: it ends */
