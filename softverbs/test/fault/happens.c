@@ -431,8 +431,10 @@ main(int argc, char **argv)
 	MUST(count <= 255 && (request = argv[optind]));
 	type = !strcmp(request, "ud") ? IBV_QPT_UD : IBV_QPT_RC;
 	MUST(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fd));
-	if (two && !fork())
+	if (two && !fork()) {
+		close(fd[0]); /* so that it ends with the requester */
 		responder(fd[1], type, shared);
+	}
 	close(fd[1]);
 	happens_make(&end, type, memory[0], false);
 	if (two) {
