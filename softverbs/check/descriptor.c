@@ -36,8 +36,40 @@ descriptor_number(int fd)
 	return number;
 }
 
+/* What a descriptor may be. */
+struct wanted {
+	bool timer;  /* a timerfd that is set */
+	int channel; /* or this one */
+	int number;  /* of its eventfd */
+};
+
 static bool
-descriptor_leads_to(int fd, int channel, int number, int depth)
+descriptor_is_set_timer(int fd)
+{
+	unsigned long seconds, nanoseconds;
+	FILE *info = descriptor_info(fd);
+	bool set = false;
+	char line[256];
+
+	while (info && !set && fgets(line, sizeof line, info))
+		set = sscanf(line, "it_value: (%lu, %lu)", &seconds, &nanoseconds) == 2 &&
+		      (seconds || nanoseconds);
+	if (info)
+		fclose(info);
+	return set;
+}
+
+static bool
+descriptor_is(int fd, const struct wanted *wanted)
+{
+	if (wanted->timer)
+		return descriptor_is_set_timer(fd);
+	return fd == wanted->channel ||
+	       (wanted->number >= 0 && descriptor_number(fd) == wanted->number);
+}
+
+static bool
+descriptor_leads_to(int fd, const struct wanted *wanted, int depth)
 {
 	char line[256];
 	bool found = false;
@@ -45,7 +77,7 @@ descriptor_leads_to(int fd, int channel, int number, int depth)
 	unsigned int events;
 	int target;
 
-	if (fd == channel || (number >= 0 && descriptor_number(fd) == number))
+	if (descriptor_is(fd, wanted))
 		return true;
 	if (!depth)
 		return false;
@@ -56,7 +88,7 @@ descriptor_leads_to(int fd, int channel, int number, int depth)
 	while (!found && fgets(line, sizeof line, info))
 		if (sscanf(line, "tfd: %d events: %x", &target, &events) == 2 &&
 		    events & (EPOLLIN | EPOLLRDNORM))
-			found = descriptor_leads_to(target, channel, number, depth - 1);
+			found = descriptor_leads_to(target, wanted, depth - 1);
 	fclose(info);
 	return found;
 }
@@ -64,5 +96,15 @@ descriptor_leads_to(int fd, int channel, int number, int depth)
 bool
 soft_descriptor_leads_to(int fd, int channel)
 {
-	return descriptor_leads_to(fd, channel, descriptor_number(channel), DEPTH);
+	const struct wanted wanted = { false, channel, descriptor_number(channel) };
+
+	return descriptor_leads_to(fd, &wanted, DEPTH);
+}
+
+bool
+soft_descriptor_ticks(int fd)
+{
+	static const struct wanted timer = { .timer = true };
+
+	return descriptor_leads_to(fd, &timer, DEPTH);
 }

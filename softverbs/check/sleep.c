@@ -55,16 +55,6 @@ sleep_call(long number)
 	return NULL;
 }
 
-static bool
-sleep_is_timed(const struct soft_sleeper *sleeper, const struct sleep_call *call)
-{
-	if (!call || call->timeout < 0)
-		return false;
-	if (call->milliseconds)
-		return (int)sleeper->arguments[call->timeout] >= 0;
-	return sleeper->arguments[call->timeout] != 0;
-}
-
 /* One file of the thread's folder in /proc. */
 static bool
 sleep_read(const char *thread, const char *file, char *text, size_t size)
@@ -107,6 +97,96 @@ sleep_naps(const char *thread)
 		return 0;
 	line = strstr(text, name);
 	return line ? strtoul(line + sizeof name - 1, NULL, 10) : 0;
+}
+
+/* Memory of a thread that may be running by now, so that it may not be there any more. */
+static bool
+sleep_peek(unsigned long address, void *to, size_t size)
+{
+	const int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	bool whole;
+
+	if (fd < 0)
+		return false;
+	whole = pread(fd, to, size, (off_t)address) == (ssize_t)size;
+	soft_close(fd);
+	return whole;
+}
+
+/* Whether a descriptor is one that is looked for. */
+typedef bool sleep_match(int fd, int channel);
+
+static bool
+sleep_polls(const struct soft_sleeper *sleeper, sleep_match *match, int fd)
+{
+	struct pollfd pfd;
+
+	for (unsigned long i = 0; i < sleeper->arguments[1] && i < 4096; i++)
+		if (sleep_peek(sleeper->arguments[0] + i * sizeof pfd, &pfd, sizeof pfd) &&
+		    pfd.events & POLLIN && match(pfd.fd, fd))
+			return true;
+	return false;
+}
+
+static bool
+sleep_selects(const struct soft_sleeper *sleeper, sleep_match *match, int fd)
+{
+	const unsigned long count = sleeper->arguments[0], bits = 8 * sizeof(long);
+	unsigned long word;
+
+	if (!sleeper->arguments[1])
+		return false;
+	for (unsigned long i = 0; i < count && i < 65536; i++) {
+		if (i % bits == 0 &&
+		    !sleep_peek(sleeper->arguments[1] + i / bits * sizeof word, &word, sizeof word))
+			return false;
+		if (word >> i % bits & 1 && match((int)i, fd))
+			return true;
+	}
+	return false;
+}
+
+static bool
+sleep_has(
+    const struct soft_sleeper *sleeper, const struct sleep_call *call, sleep_match *match, int fd)
+{
+	switch (call->kind) {
+	case POLL:
+		return sleep_polls(sleeper, match, fd);
+	case SELECT:
+		return sleep_selects(sleeper, match, fd);
+	case EPOLL:
+	case READ:
+		return match((int)sleeper->arguments[0], fd);
+	default:
+		return false;
+	}
+}
+
+static bool
+sleep_is_on(const struct soft_sleeper *sleeper, const struct sleep_call *call, int fd)
+{
+	return sleep_has(sleeper, call, soft_descriptor_leads_to, fd);
+}
+
+static bool
+sleep_ticks(int fd, int channel)
+{
+	(void)channel;
+	return soft_descriptor_ticks(fd);
+}
+
+/* By the call, or by a timer that it waits for. */
+static bool
+sleep_is_timed(const struct soft_sleeper *sleeper, const struct sleep_call *call)
+{
+	if (!call)
+		return false;
+	if (call->timeout < 0 ||
+	    (call->milliseconds && (int)sleeper->arguments[call->timeout] < 0) ||
+	    (!call->milliseconds && !sleeper->arguments[call->timeout]))
+		return sleep_has(sleeper, call, sleep_ticks, -1);
+	return true;
 }
 
 /* False if it has ended meanwhile. */
@@ -186,66 +266,6 @@ soft_sleepers_free(struct soft_sleepers *sleepers)
 	free(sleepers->threads);
 }
 
-/* Memory of a thread that may be running by now, so that it may not be there any more. */
-static bool
-sleep_peek(unsigned long address, void *to, size_t size)
-{
-	const int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-	bool whole;
-
-	if (fd < 0)
-		return false;
-	whole = pread(fd, to, size, (off_t)address) == (ssize_t)size;
-	soft_close(fd);
-	return whole;
-}
-
-static bool
-sleep_polls(const struct soft_sleeper *sleeper, int fd)
-{
-	struct pollfd pfd;
-
-	for (unsigned long i = 0; i < sleeper->arguments[1] && i < 4096; i++)
-		if (sleep_peek(sleeper->arguments[0] + i * sizeof pfd, &pfd, sizeof pfd) &&
-		    pfd.events & POLLIN && soft_descriptor_leads_to(pfd.fd, fd))
-			return true;
-	return false;
-}
-
-static bool
-sleep_selects(const struct soft_sleeper *sleeper, int fd)
-{
-	const unsigned long count = sleeper->arguments[0], bits = 8 * sizeof(long);
-	unsigned long word;
-
-	if (!sleeper->arguments[1])
-		return false;
-	for (unsigned long i = 0; i < count && i < 65536; i++) {
-		if (i % bits == 0 &&
-		    !sleep_peek(sleeper->arguments[1] + i / bits * sizeof word, &word, sizeof word))
-			return false;
-		if (word >> i % bits & 1 && soft_descriptor_leads_to((int)i, fd))
-			return true;
-	}
-	return false;
-}
-
-static bool
-sleep_is_on(const struct soft_sleeper *sleeper, const struct sleep_call *call, int fd)
-{
-	switch (call->kind) {
-	case POLL:
-		return sleep_polls(sleeper, fd);
-	case SELECT:
-		return sleep_selects(sleeper, fd);
-	case EPOLL:
-	case READ:
-		return soft_descriptor_leads_to((int)sleeper->arguments[0], fd);
-	default:
-		return false;
-	}
-}
-
 const struct soft_sleeper *
 soft_sleepers_on(const struct soft_sleepers *sleepers, int fd, const char **call)
 {
@@ -298,7 +318,7 @@ soft_sleepers_others_come_back(
 		if (&sleepers->threads[i] == than || !sleepers->threads[i].asleep)
 			continue;
 		call = sleep_call(sleepers->threads[i].call);
-		if (!call || call->kind != INSIDE || sleep_is_timed(&sleepers->threads[i], call))
+		if (!call || call->kind != INSIDE || sleepers->threads[i].timed)
 			return true;
 	}
 	return false;

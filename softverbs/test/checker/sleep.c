@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -365,4 +366,28 @@ TEST(leads__duplicates_and_three_levels_of_epoll)
 	ck_assert(soft_descriptor_leads_to(far, other));
 	for (size_t i = 0; i + 1 < sizeof rows / sizeof *rows; i++)
 		close(rows[i].fd);
+}
+
+/* origin: out33.CC1 */
+TEST(ticks__a_timer_that_is_set)
+{
+	const struct itimerspec later = { .it_value.tv_sec = 3600 },
+				soon = { .it_value.tv_nsec = 1 };
+	const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	const int one = watch(timer, EPOLLIN), two = watch(one, EPOLLIN),
+		  none = watch(timer, EPOLLET), other = eventfd(0, EFD_CLOEXEC);
+
+	ck_assert(!soft_descriptor_ticks(timer) && !soft_descriptor_ticks(two));
+	ck_assert_int_eq(timerfd_settime(timer, 0, &soon, NULL), 0);
+	poll(&(struct pollfd){ .fd = timer, .events = POLLIN }, 1, -1);
+	ck_assert(!soft_descriptor_ticks(timer));
+	ck_assert_int_eq(timerfd_settime(timer, 0, &later, NULL), 0);
+	ck_assert(soft_descriptor_ticks(timer) && soft_descriptor_ticks(one));
+	ck_assert(soft_descriptor_ticks(two) && !soft_descriptor_ticks(none));
+	ck_assert(!soft_descriptor_ticks(other) && !soft_descriptor_ticks(-1));
+	close(timer);
+	close(one);
+	close(two);
+	close(none);
+	close(other);
 }
