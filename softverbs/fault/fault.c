@@ -319,6 +319,13 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 }
 
 void
+soft_fault_failed(enum soft_call call)
+{
+	if (soft_calls[call].convention == SOFT_FAILS_MINUS && errno == EAGAIN)
+		soft_fault_process()->again[call] = true;
+}
+
+void
 soft_fault_count(enum soft_object object, int change)
 {
 	soft_fault_process()->objects[object] += change;

@@ -101,6 +101,9 @@ bool soft_fault_succeeded(enum soft_call call, long result);
 /* The program has got an object, or `change` more, or has destroyed them. */
 void soft_fault_count(enum soft_object object, int change);
 
+/* The call of the program has failed, without a fault; errno says why. */
+void soft_fault_failed(enum soft_call call);
+
 /* In a forked child: it is another process of the run. */
 void soft_faults_reset(void);
 

@@ -51,6 +51,7 @@ struct soft_recorded_process {
 	char name[SOFT_PROCESS_NAME];
 	atomic_bool named;
 	atomic_uint calls[SOFT_CALL_COUNT]; /* that the program has made */
+	atomic_bool again[SOFT_CALL_COUNT]; /* one of these has failed with EAGAIN */
 	atomic_int objects[SOFT_OBJECTS];   /* that it has */
 	atomic_uint slot;		    /* of names.h; 0: it has none yet */
 	atomic_bool ended;		    /* by exit() */

@@ -22,6 +22,8 @@
 \
 	if (succeeded) { \
 		after; \
+	} else { \
+		soft_fault_failed(SOFT_CALL_##name); \
 	} \
 	return result_
 
