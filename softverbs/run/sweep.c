@@ -39,8 +39,8 @@
 #define CLEAN_RUNS_MOST 20
 #define CLEAN_TIME (30 * SECOND)
 
-/* One run in ten may do without a call that is planned: then the point is run so often. */
-#define TRIES 4
+/* One run in three may do without a call that is planned: then the point is run so often. */
+#define TRIES 6
 
 struct sweep {
 	char **argv, **program;

@@ -103,8 +103,10 @@ plan_waiting_calls(const struct soft_clean_runs *clean, enum soft_call call, uns
 /*
  * How many calls of the process fail, one after the other.  Where threads or processes race, as in
  * a loop that polls, a run has another number of calls than the next one, and the same number of a
- * call is not the same call: then only the first one fails, if most runs make it.  One run in ten
- * may differ, so that what is seldom does not decide how a sweep goes.
+ * call is not the same call: then only the first one fails, if most runs make it.  One run in three
+ * may differ.  A loop that polls has a number of its own in nearly each run, and what differs now
+ * and then does so in one of ten: with a limit between the two, chance does not decide how a sweep
+ * goes.
  */
 static unsigned int
 plan_calls(
@@ -118,7 +120,7 @@ plan_calls(
 	for (unsigned int run = 0; run < clean->count; run++) {
 		calls = plan_count(clean, run, call, number);
 		agree = plan_agree(clean, call, number, calls);
-		if (agree * 10 >= clean->count * 9)
+		if (agree * 3 >= clean->count * 2)
 			return calls < soft_fault_options.depth ? calls : soft_fault_options.depth;
 	}
 	*race = true;
