@@ -176,17 +176,22 @@ sleep_ticks(int fd, int channel)
 	return soft_descriptor_ticks(fd);
 }
 
+static bool
+sleep_has_limit(const struct soft_sleeper *sleeper, const struct sleep_call *call)
+{
+	if (call->timeout < 0)
+		return false;
+	if (call->milliseconds)
+		return (int)sleeper->arguments[call->timeout] >= 0;
+	return sleeper->arguments[call->timeout] != 0;
+}
+
 /* By the call, or by a timer that it waits for. */
 static bool
 sleep_is_timed(const struct soft_sleeper *sleeper, const struct sleep_call *call)
 {
-	if (!call)
-		return false;
-	if (call->timeout < 0 ||
-	    (call->milliseconds && (int)sleeper->arguments[call->timeout] < 0) ||
-	    (!call->milliseconds && !sleeper->arguments[call->timeout]))
-		return sleep_has(sleeper, call, sleep_ticks, -1);
-	return true;
+	return call &&
+	       (sleep_has_limit(sleeper, call) || sleep_has(sleeper, call, sleep_ticks, -1));
 }
 
 /* False if it has ended meanwhile. */

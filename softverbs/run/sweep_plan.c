@@ -27,15 +27,22 @@ plan_error(enum soft_call call, unsigned int number, const char *name)
 	return 0;
 }
 
-/* How often the process makes the call in a run. */
-static unsigned int
-plan_count(
-    const struct soft_clean_runs *clean, unsigned int run, enum soft_call call, unsigned int number)
+/* The process in a run. */
+static const struct soft_recorded_process *
+plan_process(const struct soft_clean_runs *clean, unsigned int run, unsigned int number)
 {
 	const struct soft_record *record = &clean->runs[run].record;
 	const unsigned int same = soft_point_same_process(&clean->runs[0].record, number, record);
 
-	return record->process[same - 1].calls[call];
+	return &record->process[same - 1];
+}
+
+/* How often it makes the call there. */
+static unsigned int
+plan_count(
+    const struct soft_clean_runs *clean, unsigned int run, enum soft_call call, unsigned int number)
+{
+	return plan_process(clean, run, number)->calls[call];
 }
 
 bool
@@ -69,18 +76,12 @@ plan_agree(const struct soft_clean_runs *clean, enum soft_call call, unsigned in
 static bool
 plan_waits(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number)
 {
-	const struct soft_record *record;
-	unsigned int same;
-
 	if (call != SOFT_CALL_rdma_get_cm_event && call != SOFT_CALL_ibv_get_cq_event &&
 	    call != SOFT_CALL_ibv_get_async_event)
 		return false;
-	for (unsigned int run = 0; run < clean->count; run++) {
-		record = &clean->runs[run].record;
-		same = soft_point_same_process(&clean->runs[0].record, number, record);
-		if (record->process[same - 1].again[call])
+	for (unsigned int run = 0; run < clean->count; run++)
+		if (plan_process(clean, run, number)->again[call])
 			return false;
-	}
 	return true;
 }
 
