@@ -7,6 +7,9 @@
 #include "dapl/ia/ia.h"
 #include "dapl/trace/err.h"
 
+#include <errno.h>
+
+#define CALL "dat_cr_handoff"
 #define BAD_CR DAT_ERROR(DAT_INVALID_HANDLE, DAT_INVALID_HANDLE_CR)
 #define NO_LISTENER DAT_ERROR(DAT_CONN_QUAL_UNAVAILABLE, DAT_NO_SUBTYPE)
 
@@ -28,14 +31,18 @@ cr_move_to(struct dapl_cr *cr, struct dapl_conn *conn, DAT_CONN_QUAL qual) DAPL_
 	int r;
 
 	sp = dapl_sp_find(ia, qual, &listener, &generation);
-	if (!sp || dapl_sp_get_ep(ia, sp, listener, generation,
-		       (const struct sockaddr *)&cr->remote, cr->datagram, &own))
+	r = sp ? dapl_sp_get_ep(ia, sp, listener, generation,
+		     (const struct sockaddr *)&cr->remote, cr->datagram, &own) :
+		 -ESRCH;
+	if (r == -ESRCH)
 		return NO_LISTENER;
+	if (r)
+		return dapl_err_resource(CALL, r, DAT_RESOURCE_MEMORY);
 	r = dapl_cr_move(cr, conn, own, &handle);
 	if (r) {
 		if (own)
 			dapl_sp_put_ep(sp, listener, generation, own);
-		return dapl_err_resource("dat_cr_handoff", r, DAT_RESOURCE_MEMORY);
+		return dapl_err_resource(CALL, r, DAT_RESOURCE_MEMORY);
 	}
 	/* If the EVD there is full the request is refused, as if it had arrived there. */
 	if (!dapl_cr_post_event(ia, sp, listener, generation, handle, cr->datagram) && own)

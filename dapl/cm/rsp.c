@@ -80,7 +80,7 @@ rsp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *liste
 	}
 	dapl_object_unlock(&sp->obj);
 	if (!reserved || !rsp_reserve_for(reserved, from))
-		return -EBUSY;
+		return -ESRCH;
 	*ep = reserved;
 	return 0;
 }

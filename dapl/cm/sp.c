@@ -219,7 +219,7 @@ dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *l
 	brings = open && sp->brings_ep;
 	dapl_object_unlock(&sp->obj);
 	if (!open || (brings && datagram))
-		return -ENODEV;
+		return -ESRCH;
 	return brings ? sp->ops->get_ep(ia, sp, listener, generation, from, ep) : 0;
 }
 

@@ -177,6 +177,31 @@ made(struct story *story)
 		(void)story_free(story, a);
 }
 
+/* A request is handed to a service point that makes an endpoint for it, and comes from there. */
+static void
+handed(struct story *story)
+{
+	struct side *a = &story->a, *b = &story->b;
+	DAT_PSP_HANDLE makes;
+	DAT_CONN_QUAL qual;
+	DAT_CR_HANDLE cr;
+	DAT_EP_HANDLE ep;
+	DAT_EVENT event;
+
+	if (!story_pair(story) ||
+	    !TRY_OR(story, DAT_CONN_QUAL_UNAVAILABLE,
+		dat_psp_create_any(b->ia, &qual, b->cr, DAT_PSP_PROVIDER_FLAG, &makes)) ||
+	    !story_request(story, &cr) || !TRY(story, dat_cr_handoff(cr, qual)) ||
+	    !story_next(story, b->cr, &event))
+		return;
+	cr = event.event_data.cr_arrival_event_data.cr_handle;
+	if (!story_made(story, cr, &ep) || !TRY(story, dat_cr_reject(cr, 0, NULL)) ||
+	    !story_next(story, a->connect, &event) || !TRY(story, dat_psp_free(makes)))
+		return;
+	if (story_free(story, b))
+		(void)story_free(story, a);
+}
+
 /* A common service point, which is created and freed. */
 static void
 common(struct story *story)
@@ -470,6 +495,7 @@ const struct scenario scenarios[] = {
 	{ "flushed", flushed, false },
 	{ "refused", refused, false },
 	{ "made", made, false },
+	{ "handed", handed, false },
 	{ "common", common, false },
 	{ "unanswered", unanswered, false },
 	{ "reuse", reuse, false },
