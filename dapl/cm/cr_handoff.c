@@ -31,8 +31,8 @@ cr_move_to(struct dapl_cr *cr, struct dapl_conn *conn, DAT_CONN_QUAL qual) DAPL_
 	int r;
 
 	sp = dapl_sp_find(ia, qual, &listener, &generation);
-	r = sp ? dapl_sp_get_ep(ia, sp, listener, generation,
-		     (const struct sockaddr *)&cr->remote, cr->datagram, &own) :
+	r = sp ? dapl_sp_get_ep(ia, sp, listener, generation, (const struct sockaddr *)&cr->remote,
+		     cr->datagram, &own) :
 		 -ESRCH;
 	if (r == -ESRCH)
 		return NO_LISTENER;
