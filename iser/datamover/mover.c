@@ -5,6 +5,7 @@
 #include "iser/datamover/bell.h"
 #include "iser/say.h"
 
+#include <dat2/dat_ib_extensions.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,13 +54,6 @@ const struct machine mover_machine = {
 	.state_names = mover_states,
 	.event_names = mover_events,
 	.next = mover_table[0],
-};
-
-enum mover_kind {
-	MOVER_RECV,
-	MOVER_SEND,
-	MOVER_MOVE,
-	MOVER_QUIET, /* an RDMA write without a completion; a send follows it, which has one */
 };
 
 static void
@@ -411,6 +405,11 @@ mover_event(void *context, const DAT_EVENT *event)
 
 	switch (event->event_number) {
 	case DAT_DTO_COMPLETION_EVENT:
+		completed(mover, &event->event_data.dto_completion_event_data);
+		break;
+	case DAT_IB_DTO_EVENT:
+		/* It has taken a receive, which is counted as any other. */
+		mover_fail(mover, "the peer sends immediate data, which iSER has not");
 		completed(mover, &event->event_data.dto_completion_event_data);
 		break;
 	case DAT_SOFTWARE_EVENT:

@@ -75,6 +75,13 @@ struct mover_shape {
 	uint32_t move_bytes; /* of one */
 };
 
+enum mover_kind {
+	MOVER_RECV,
+	MOVER_SEND,
+	MOVER_MOVE,
+	MOVER_QUIET, /* an RDMA write without a completion; a send follows it, which has one */
+};
+
 /* A posted request or receive: its completion has the address of this. */
 struct mover_work {
 	unsigned char kind;

@@ -117,8 +117,32 @@ icommand_send_waiting(struct iconn *conn)
 		ijob_go_on(conn);
 }
 
+/*
+ * A reset, or another initiator, has aborted the commands that the target had, and no answer to
+ * them will come (SAM-5 5.6).  Those that it got after that are answered.
+ */
 static void
-take_attention(struct iconn *conn, unsigned int number, const struct response *response)
+send_aborted_again(struct iconn *conn, uint32_t answered)
+{
+	for (unsigned int i = 0; i < conn->initiator->options->depth; i++) {
+		struct islot *slot = &conn->slots[i];
+
+		/* Tags grow as CmdSN does. */
+		if (slot->itt == PDU_NO_TAG || (int32_t)(slot->itt - answered) >= 0)
+			continue;
+		if (++slot->tries >= TRIES) {
+			iconn_fail(conn, "a command is aborted again and again");
+			return;
+		}
+		slot->given_up = slot->itt;
+		slot->itt = PDU_NO_TAG;
+		icommand_again(conn, i, 0);
+	}
+}
+
+static void
+take_attention(
+    struct iconn *conn, unsigned int number, uint32_t itt, const struct response *response)
 {
 	const bool writes = conn->initiator->writes;
 	char why[256];
@@ -135,6 +159,8 @@ take_attention(struct iconn *conn, unsigned int number, const struct response *r
 		say("connection %u: a unit attention: %s; the copy goes on", conn->mover.index,
 		    response->text);
 		icommand_again(conn, number, 0);
+		if (response->aborts)
+			send_aborted_again(conn, itt);
 	}
 }
 
@@ -165,6 +191,8 @@ icommand_take(struct iconn *conn, const unsigned char *pdu)
 	const unsigned int number = itt & 0xfff;
 	struct response response;
 
+	if (number < conn->initiator->options->depth && conn->slots[number].given_up == itt)
+		return; /* it was answered before it would have been aborted */
 	if (number >= conn->initiator->options->depth || conn->slots[number].itt != itt) {
 		iconn_fail(conn, "the target answers a command that is not outstanding");
 		return;
@@ -180,5 +208,5 @@ icommand_take(struct iconn *conn, const unsigned char *pdu)
 	else if (response.verdict == RESPONSE_FAILED)
 		icommand_failed(conn, &response);
 	else
-		take_attention(conn, number, &response);
+		take_attention(conn, number, itt, &response);
 }

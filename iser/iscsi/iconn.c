@@ -240,7 +240,7 @@ iconn_new(struct initiator *initiator, unsigned int index)
 	conn->cmdsn = 1;
 	conn->serial = (uint32_t)(bell_now() >> 10) & 0xffffff;
 	for (unsigned int i = options->depth; i-- > 0;) {
-		conn->slots[i].itt = PDU_NO_TAG;
+		conn->slots[i].itt = conn->slots[i].given_up = PDU_NO_TAG;
 		conn->free_slots[conn->free_count++] = i;
 	}
 	for (int i = 0; i < ICONN_ORDERS; i++)

@@ -23,6 +23,7 @@ enum question {
 
 struct islot {
 	uint32_t itt, bytes;  /* of the file */
+	uint32_t given_up;    /* the tag of a command that was sent again without an answer */
 	uint32_t expected;    /* bytes that the command moves */
 	uint64_t at, sent_at; /* in the file; when */
 	unsigned int tries;

@@ -160,7 +160,9 @@ response_take(struct response *response, const unsigned char *pdu, uint32_t expe
 	} else if (status == SCSI_CHECK_CONDITION && take_sense(&sense, pdu)) {
 		snprintf(response->text, sizeof response->text, "sense key %u, code 0x%04x",
 		    sense.key, sense.code);
-		if (sense.key == KEY_ATTENTION)
+		if (sense.key == KEY_ATTENTION) {
 			response->verdict = attention(sense.code);
+			response->aborts = sense.code >> 8 == 0x29 || sense.code == 0x2f00;
+		}
 	}
 }

@@ -23,6 +23,8 @@ enum response_verdict {
 
 struct response {
 	enum response_verdict verdict;
+	/* Commands that came before this one may have been aborted, without an answer. */
+	_Bool aborts;
 	uint32_t moved;
 	char text[160]; /* what the target says */
 };

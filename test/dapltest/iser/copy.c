@@ -368,6 +368,23 @@ TEST_LOOP(copy__unit_attention_in_the_middle__goes_on_if_it_changes_nothing, 2 *
 	finish();
 }
 
+/* Those that a reset has aborted have no answer (SAM-5 5.6). */
+/* origin: out37.DD9 */
+TEST_LOOP(copy__another_initiator_resets_the_lun__sends_what_was_aborted_again, 2 * 2 * 3)
+{
+	const bool writes = _i % 2;
+	const struct lie lie = { .aborts = 1 + (unsigned int)_i / 4,
+		.status = SCSI_CHECK_CONDITION,
+		.sense = _i / 2 % 2 ? SENSE_RESET : 0x062f00 };
+
+	begin(writes);
+	ck_assert_int_eq(copy(writes, &lie), 0);
+	ck_assert_uint_eq(liar_told(), 1);
+	ck_assert_msg(strstr(said, "the copy goes on") && lines() == 1, "%s", said);
+	ck_assert(is_equal());
+	finish();
+}
+
 /* The patience is counted from the last answer, not from when the main thread sees it. */
 /* origin: out33.I5 */
 TEST(copy__no_answer_any_more__ends_after_the_timeout)

@@ -5,6 +5,7 @@
 #include "iser/datamover/bell.h"
 #include "iser/iscsi/pdu.h"
 
+#include <dat2/dat_ib_extensions.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +28,19 @@ send_login(struct enemy *enemy)
 	wire_put32(bhs + PDU_CMDSN, enemy->cmdsn);
 	memcpy(bhs + ISCSI_BHS_BYTES, login_text, sizeof login_text);
 	mover_send(&enemy->mover, slot, sizeof login_text, NULL, NULL);
+}
+
+/* No iSER at all; it takes a receive of the target. */
+static void
+write_immediate(struct enemy *enemy)
+{
+	static struct mover_work quiet = { .kind = MOVER_QUIET };
+	const DAT_DTO_COOKIE cookie = { .as_ptr = &quiet };
+	DAT_RMR_TRIPLET nothing = { .segment_length = 0 };
+
+	ck_assert_uint_eq(dat_ib_post_rdma_write_immed(enemy->mover.ep, 0, NULL, cookie, &nothing,
+			      7, DAT_COMPLETION_SUPPRESS_FLAG),
+	    DAT_SUCCESS);
 }
 
 /*
@@ -283,7 +297,9 @@ on_established(struct mover *mover)
 {
 	struct enemy *enemy = (struct enemy *)mover;
 
-	if (enemy->kind != NO_LOGIN)
+	if (enemy->kind == IMMEDIATE)
+		write_immediate(enemy);
+	else if (enemy->kind != NO_LOGIN)
 		send_login(enemy);
 	else
 		send_something(enemy);

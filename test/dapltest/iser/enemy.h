@@ -15,11 +15,12 @@
 
 /* What an enemy does behind its login. */
 enum enemy_kind {
-	NO_LOGIN, /* sends random PDUs, and no login */
-	RANDOM,	  /* random PDUs */
-	TAME,	  /* what a good initiator may do, and libiscsi does not; then it logs out */
-	PATIENT,  /* waits for an order, and is tame then */
-	BAD_READ, /* a command with an STag that is none */
+	NO_LOGIN,  /* sends random PDUs, and no login */
+	RANDOM,	   /* random PDUs */
+	IMMEDIATE, /* a write with immediate data, and no login */
+	TAME,	   /* what a good initiator may do, and libiscsi does not; then it logs out */
+	PATIENT,   /* waits for an order, and is tame then */
+	BAD_READ,  /* a command with an STag that is none */
 	BAD_WRITE,
 	BUSY, /* reads without an end */
 	DEAF, /* reads as much as it may, and posts no receive for the answers */

@@ -163,6 +163,16 @@ TEST_LOOP(target__random_pdus__end_their_session_and_no_other, 3)
 		ck_assert_uint_gt(atomic_load(&target.counts.commands), 10 * ROUNDS);
 }
 
+/* More of them than the target has sessions. */
+/* origin: out37.DD8 */
+TEST(target__immediate_data_before_a_login__ends_its_connection_and_frees_it)
+{
+	for (int i = 0; i < 2 * SESSIONS; i++)
+		(void)attack(IMMEDIATE);
+	ck_assert(attack(TAME));
+	check_written();
+}
+
 /* An STag that is none: the RDMA fails, and with it the queue pair, on the target's side too. */
 TEST_LOOP(target__stag_that_is_none__loses_this_session_and_no_other, 2)
 {

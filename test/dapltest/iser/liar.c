@@ -10,6 +10,7 @@
 static struct lie lie;
 static atomic_bool lies;
 static atomic_uint seen, told;
+static uint32_t latest; /* the tag of an aborted command */
 
 void
 liar_tell(const struct lie *what)
@@ -44,6 +45,26 @@ is_now(unsigned int number)
 	return number >= lie.first && number < lie.first + lie.count;
 }
 
+/* No answer comes to the first ones. */
+static bool
+is_aborted(const struct itask *task)
+{
+	if (atomic_load(&seen) >= lie.aborts)
+		return false;
+	if (atomic_fetch_add(&seen, 1) == 0 || (int32_t)(task->itt - latest) > 0)
+		latest = task->itt;
+	return true;
+}
+
+/* Of aborted ones the next command tells that came after them. */
+static bool
+is_told(const struct itask *task)
+{
+	if (lie.aborts)
+		return atomic_load(&told) == 0 && (int32_t)(task->itt - latest) > 0;
+	return is_now(atomic_fetch_add(&seen, 1) + 1);
+}
+
 bool __real_session_send(struct session *session, unsigned char *bhs, unsigned int slot,
     size_t bytes, bool counts, void *owner);
 bool __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int slot,
@@ -56,7 +77,9 @@ __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int sl
 	const bool is_response = (bhs[0] & PDU_OPCODE) == PDU_RESPONSE && owner;
 	unsigned char *sense = bhs + ISCSI_BHS_BYTES;
 
-	if (is_response && is_meant(owner) && is_now(atomic_fetch_add(&seen, 1) + 1)) {
+	if (is_response && is_meant(owner) && is_aborted(owner))
+		return true;
+	if (is_response && is_meant(owner) && is_told(owner)) {
 		atomic_fetch_add(&told, 1);
 		if (lie.is_silent)
 			return true;

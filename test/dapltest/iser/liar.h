@@ -16,8 +16,10 @@ struct lie {
 	unsigned int first, count; /* 1: of the first one; how many in turn */
 	unsigned char response, status, flags;
 	uint32_t residual, residual_in;
-	uint32_t sense;	     /* as enum scsi_sense; 0: none */
-	bool is_silent;	     /* no answer */
+	uint32_t sense; /* as enum scsi_sense; 0: none */
+	bool is_silent; /* no answer */
+	unsigned int
+	    aborts; /* so many in turn have none, and the first later command has the lie */
 	bool places_nothing; /* the data of the read stay where they are */
 };
 
