@@ -6,10 +6,12 @@
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <dat2/dat_event_str.h>
+#include <dat2/dat_upcall.h>
 
-enum { EVENTS = 8, PATIENCE_US = 10000000 };
+enum { EVENTS = 8, PATIENCE_US = 10000000, STEP_MS = 100 };
 
 #define TRY(function, ...) \
 	do { \
@@ -31,6 +33,8 @@ void
 pair_init(struct pair *pair, const struct adapter *adapter)
 {
 	*pair = (struct pair){ .adapter = adapter };
+	pair->steps = adapter_has(adapter, DAT_REARM_ATTR_UPCALLS) &&
+		      dat_ia_step(adapter->ia, 0, NULL) == DAT_SUCCESS;
 	for (int i = 0; i < 2; i++) {
 		pair->ends[i].memory = calloc(1, PAIR_MEMORY);
 		if (pair->ends[i].memory == NULL)
@@ -81,15 +85,33 @@ pair_create(struct pair *pair)
 	return NULL;
 }
 
+/* dat_evd_wait() of an adapter that has no threads of its own: the caller's runs it. */
+static DAT_RETURN
+pair_step(DAT_IA_HANDLE ia, DAT_EVD_HANDLE evd, DAT_EVENT *event)
+{
+	const time_t until = time(NULL) + PATIENCE_US / 1000000;
+	DAT_RETURN ret;
+
+	while (DAT_GET_TYPE(ret = dat_evd_dequeue(evd, event)) == DAT_QUEUE_EMPTY) {
+		if (time(NULL) > until)
+			return DAT_ERROR(DAT_TIMEOUT_EXPIRED, DAT_NO_SUBTYPE);
+		ret = dat_ia_step(ia, STEP_MS, NULL);
+		if (ret != DAT_SUCCESS)
+			return ret;
+	}
+	return ret;
+}
+
 /* The next event, which must be this one. */
 static json_t *
-pair_await(DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event)
+pair_await(const struct pair *pair, DAT_EVD_HANDLE evd, DAT_EVENT_NUMBER number, DAT_EVENT *event)
 {
 	const char *name;
 	DAT_RETURN ret;
 	DAT_COUNT more;
 
-	ret = dat_evd_wait(evd, PATIENCE_US, 1, event, &more);
+	ret = pair->steps ? pair_step(pair->adapter->ia, evd, event) :
+			    dat_evd_wait(evd, PATIENCE_US, 1, event, &more);
 	if (DAT_GET_TYPE(ret) == DAT_TIMEOUT_EXPIRED)
 		return pair_failure(text_format(
 		    "no %s within %d seconds", dat_event_name(number), PATIENCE_US / 1000000));
@@ -111,7 +133,7 @@ pair_connect(struct pair *pair)
 
 	TRY(dat_ep_connect, pair->ends[0].ep, address, pair->qual, PATIENCE_US, 0, NULL,
 	    DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
-	failure = pair_await(pair->requests, DAT_CONNECTION_REQUEST_EVENT, &event);
+	failure = pair_await(pair, pair->requests, DAT_CONNECTION_REQUEST_EVENT, &event);
 	if (failure != NULL) {
 		/* The end that connects may know more. */
 		if (dat_evd_dequeue(pair->ends[0].connection, &event) == DAT_SUCCESS &&
@@ -123,8 +145,8 @@ pair_connect(struct pair *pair)
 	TRY(dat_cr_accept, event.event_data.cr_arrival_event_data.cr_handle, pair->ends[1].ep, 0,
 	    NULL);
 	for (int i = 0; i < 2; i++) {
-		failure =
-		    pair_await(pair->ends[i].connection, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
+		failure = pair_await(
+		    pair, pair->ends[i].connection, DAT_CONNECTION_EVENT_ESTABLISHED, &event);
 		if (failure != NULL)
 			return failure;
 	}
@@ -132,14 +154,14 @@ pair_connect(struct pair *pair)
 }
 
 static json_t *
-pair_await_dto(DAT_EVD_HANDLE evd, const char *operation)
+pair_await_dto(const struct pair *pair, DAT_EVD_HANDLE evd, const char *operation)
 {
 	const DAT_DTO_COMPLETION_EVENT_DATA *data;
 	const char *status;
 	json_t *failure;
 	DAT_EVENT event;
 
-	failure = pair_await(evd, DAT_DTO_COMPLETION_EVENT, &event);
+	failure = pair_await(pair, evd, DAT_DTO_COMPLETION_EVENT, &event);
 	if (failure != NULL)
 		return failure;
 	data = &event.event_data.dto_completion_event_data;
@@ -211,14 +233,14 @@ pair_transfer(struct pair *pair, DAT_SEG_LENGTH length)
 	TRY(dat_ep_post_recv, b->ep, 1, &to, cookie, DAT_COMPLETION_DEFAULT_FLAG);
 	TRY(dat_ep_post_rdma_write, a->ep, 1, &from, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG);
 	TRY(dat_ep_post_send, a->ep, 1, &from, cookie, DAT_COMPLETION_DEFAULT_FLAG);
-	if ((failure = pair_await_dto(a->dto, "RDMA write")) != NULL ||
-	    (failure = pair_await_dto(a->dto, "send")) != NULL ||
-	    (failure = pair_await_dto(b->dto, "receive")) != NULL ||
+	if ((failure = pair_await_dto(pair, a->dto, "RDMA write")) != NULL ||
+	    (failure = pair_await_dto(pair, a->dto, "send")) != NULL ||
+	    (failure = pair_await_dto(pair, b->dto, "receive")) != NULL ||
 	    (failure = pair_compare(a->memory, b->memory, length, "RDMA write")) != NULL ||
 	    (failure = pair_compare(a->memory, b->memory + half, length, "send")) != NULL)
 		return failure;
 	TRY(dat_ep_post_rdma_read, a->ep, 1, &back, cookie, &remote, DAT_COMPLETION_DEFAULT_FLAG);
-	failure = pair_await_dto(a->dto, "RDMA read");
+	failure = pair_await_dto(pair, a->dto, "RDMA read");
 	return failure != NULL ? failure :
 				 pair_compare(a->memory, a->memory + half, length, "RDMA read");
 }

@@ -8,6 +8,7 @@
 #define REARM_TOOLS_INFO_PAIR_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "adapter.h"
 
@@ -25,6 +26,7 @@ struct pair_end {
 /* What was created is freed with the adapter, but for the memory. */
 struct pair {
 	const struct adapter *adapter;
+	bool steps; /* a record with the word `step`: it has no threads */
 	DAT_PZ_HANDLE pz;
 	DAT_EVD_HANDLE requests;
 	DAT_PSP_HANDLE psp;

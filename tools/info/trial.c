@@ -54,8 +54,13 @@ trial_explain_end(const char *name, const char *library, int status)
 
 static void __attribute__((noreturn)) trial_run(const char *name, const bool *thread_safe, int end)
 {
+	sigset_t time_is_up;
 	json_t *trial;
 
+	/* Whatever this program was started with. */
+	sigemptyset(&time_is_up);
+	sigaddset(&time_is_up, SIGALRM);
+	(void)sigprocmask(SIG_UNBLOCK, &time_is_up, NULL);
 	(void)signal(SIGALRM, SIG_DFL);
 	alarm(OPEN_SECONDS);
 	trial = trial_make(name, thread_safe);
@@ -71,6 +76,8 @@ trial_make_apart(const char *name, const bool *thread_safe, const char *library)
 	pid_t child = -1;
 	json_t *trial;
 
+	/* A parent that ignores it hands that down, and no child would leave its status. */
+	(void)signal(SIGCHLD, SIG_DFL);
 	if (pipe2(ends, O_CLOEXEC) == 0)
 		child = fork();
 	if (child < 0) {

@@ -28,6 +28,8 @@ plot_start(const char *name, pid_t *pid)
 	if (pipe2(ends, O_CLOEXEC))
 		fail_errno("pipe");
 	signal(SIGPIPE, SIG_IGN);
+	/* A parent that ignores it hands that down, and no child would leave its status. */
+	signal(SIGCHLD, SIG_DFL);
 	*pid = fork();
 	if (*pid < 0)
 		fail_errno("fork");
