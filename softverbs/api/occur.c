@@ -17,6 +17,7 @@ struct raised {
 	bool some;
 };
 
+/* A context of a device that has failed or was removed has no event after that one. */
 static void
 occur_raise_in(struct soft_context *ctx, void *arg) SOFT_NO_EVENT_LOCK
 {
@@ -24,6 +25,9 @@ occur_raise_in(struct soft_context *ctx, void *arg) SOFT_NO_EVENT_LOCK
 	struct raised *raised = arg;
 	bool of_device = false;
 
+	if (raised->type == IBV_EVENT_DEVICE_FATAL ? !soft_context_ends(ctx) :
+						     soft_context_is_removed(ctx))
+		return;
 	for (unsigned int i = 0; i < device->attr.phys_port_cnt; i++) {
 		if (!soft_ports_have(raised->ports, &device->ports[i]))
 			continue;
@@ -129,21 +133,22 @@ bool
 soft_occur(enum soft_incident incident, const struct soft_rule *rule, bool begins)
 {
 	const soft_ports ports = soft_ports_of(rule->device, rule->port);
-	const soft_ports managed = soft_ports_managed(ports);
+	const soft_ports there = soft_ports_there(ports), managed = soft_ports_managed(there);
 
 	switch (incident) {
 	case SOFT_INCIDENT_PORT_ERR:
-		return ports && occur_to_ports(ports, begins);
+		/* What was down for a time comes up, also of a device that went meanwhile. */
+		return begins ? there && occur_to_ports(there, true) : occur_to_ports(ports, false);
 	case SOFT_INCIDENT_PORT_ACTIVE:
-		return ports && occur_to_ports(ports, false);
+		return there && occur_to_ports(there, false);
 	case SOFT_INCIDENT_LID_CHANGE:
 		soft_ports_change_lid(managed);
 		soft_trouble_begin(SOFT_TROUBLE_MOVED);
 		return occur_raise(IBV_EVENT_LID_CHANGE, managed);
 	case SOFT_INCIDENT_GID_CHANGE:
-		soft_ports_change_gid(ports);
+		soft_ports_change_gid(there);
 		soft_trouble_begin(SOFT_TROUBLE_MOVED);
-		return occur_raise(IBV_EVENT_GID_CHANGE, ports);
+		return occur_raise(IBV_EVENT_GID_CHANGE, there);
 	case SOFT_INCIDENT_PKEY_CHANGE:
 		soft_ports_change_pkey(managed);
 		return occur_raise(IBV_EVENT_PKEY_CHANGE, managed);

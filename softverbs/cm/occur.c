@@ -85,7 +85,8 @@ occur_remove(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 	const bool listens = id->state == SOFT_ID_LISTENING, asked = id->state == SOFT_ID_REQUESTED;
 	struct soft_event *event;
 
-	if (!id->public.verbs || soft_id_is_orphan(id) || !soft_ports_have(*ports, id->port))
+	if (!id->public.verbs || soft_id_is_orphan(id) || !soft_ports_have(*ports, id->port) ||
+	    !soft_context_ends(soft_context_of(id->public.verbs)))
 		return;
 	if (!listens)
 		soft_cm_disconnect(id);

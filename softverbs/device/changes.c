@@ -183,6 +183,17 @@ soft_ports_of(const char *device, unsigned int port)
 	return ports;
 }
 
+soft_ports
+soft_ports_there(soft_ports ports)
+{
+	const struct soft_topology *topology = soft_topology();
+
+	for (unsigned int i = 0; i < topology->count; i++)
+		if (soft_device_is_away(i))
+			ports &= ~soft_ports_of(topology->devices[i].name, 0);
+	return ports;
+}
+
 void
 soft_ports_set_down(soft_ports ports, bool are)
 {

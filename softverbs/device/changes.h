@@ -41,6 +41,8 @@ typedef uint64_t soft_ports;
 
 /* Those of the device, or of all if it is "": one of them, or all if `port` is 0. */
 soft_ports soft_ports_of(const char *device, unsigned int port);
+/* Without those of devices that are away. */
+soft_ports soft_ports_there(soft_ports ports);
 
 static inline bool
 soft_ports_have(soft_ports ports, const struct soft_device_port *port)

@@ -67,6 +67,13 @@ soft_context_is_removed(const struct soft_context *ctx)
 	return __builtin_expect(ctx->life != soft_device_life(ctx->index), false);
 }
 
+/* It has its last event, once: the removal or failure that it ended by is the latest one. */
+static inline bool
+soft_context_ends(const struct soft_context *ctx)
+{
+	return ctx->life + 1 == soft_device_life(ctx->index);
+}
+
 /* A context without a reference, of a device of the topology; or NULL with errno. */
 struct soft_context *soft_context_create(unsigned int device, bool permanent);
 

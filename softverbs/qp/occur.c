@@ -110,7 +110,9 @@ occur_one(struct soft_qp *qp, void *arg) SOFT_NO_SEND_LOCK
 	int event;
 
 	soft_qp_lock_receive(qp);
-	number = qp->dead ? 0 : occur_number(qp, occurrence);
+	/* An object of a device that was removed has no more events. */
+	number =
+	    qp->dead || soft_context_is_removed(qp->context) ? 0 : occur_number(qp, occurrence);
 	if (!number || (!occurrence->search && number != occurrence->of)) {
 		/* another one */
 	} else if (occurrence->search) {
