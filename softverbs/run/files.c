@@ -26,6 +26,10 @@
 #define MAJOR 231 /* of uverbs */
 #define MINOR_FIRST 192
 
+/* Children of root may be of other users. */
+#define FOLDER_MODE 0755
+#define FILE_MODE 0444
+
 /* A folder that is filled, and a digest (FNV-1a) of what is in it. */
 struct tree {
 	int folder; /* -1: only the digest is computed */
@@ -47,7 +51,7 @@ files_make_folders(struct tree *tree, char *path)
 {
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
-		if (mkdirat(tree->folder, path, 0700) && errno != EEXIST)
+		if (mkdirat(tree->folder, path, FOLDER_MODE) && errno != EEXIST)
 			tree->error = errno;
 		*slash = '/';
 	}
@@ -73,10 +77,10 @@ files_add(struct tree *tree, const char *path, const char *format, ...)
 		return;
 	snprintf(name, sizeof name, "%s", path);
 	files_make_folders(tree, name);
-	fd = openat(tree->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0400);
+	fd = openat(tree->folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, FILE_MODE);
 	if (fd < 0 && errno == EEXIST)
 		return; /* an interface with several addresses */
-	if (fd < 0 || write(fd, text, length) != (ssize_t)length || fchmod(fd, 0400))
+	if (fd < 0 || write(fd, text, length) != (ssize_t)length || fchmod(fd, FILE_MODE))
 		tree->error = errno ? errno : ENOSPC;
 	if (fd >= 0)
 		close(fd);
@@ -258,18 +262,22 @@ files_make(const struct soft_topology *topology, const char *path)
 	struct tree tree = { .folder = -1 };
 	char unfinished[PATH_MAX + 32];
 	struct stat there;
+	mode_t mask;
 
 	if (!stat(path, &there))
 		return S_ISDIR(there.st_mode) && there.st_uid == geteuid() ? 0 : EACCES;
 	snprintf(unfinished, sizeof unfinished, "%s.%ld", path, (long)getpid());
 	(void)nftw(unfinished, files_remove, 8, FTW_DEPTH | FTW_PHYS);
-	if (mkdir(unfinished, 0700))
-		return errno;
-	tree.folder = open(unfinished, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (tree.folder < 0)
-		return errno;
-	files_fill(&tree, topology);
-	close(tree.folder);
+	mask = umask(S_IWGRP | S_IWOTH);
+	if (!mkdir(unfinished, FOLDER_MODE))
+		tree.folder = open(unfinished, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (tree.folder < 0) {
+		tree.error = errno;
+	} else {
+		files_fill(&tree, topology);
+		close(tree.folder);
+	}
+	(void)umask(mask);
 	if (!tree.error && rename(unfinished, path) && errno != ENOTEMPTY && errno != EEXIST)
 		tree.error = errno;
 	(void)nftw(unfinished, files_remove, 8, FTW_DEPTH | FTW_PHYS);

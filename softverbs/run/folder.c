@@ -20,6 +20,10 @@
 
 #define LIBRARIES 2
 
+/* Children of root may be of other users. */
+#define FOLDER_MODE (S_IRWXU | S_IRGRP | S_IXGRP | S_IROTH | S_IXOTH)
+#define FILE_MODE 0555
+
 struct image {
 	const char *name;
 	unsigned char *bytes;
@@ -64,14 +68,14 @@ folder_write_image(int folder, const struct image *image)
 		return 0;
 	snprintf(name, sizeof name, ".%s.%ld", image->name, (long)getpid());
 	(void)unlinkat(folder, name, 0);
-	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0500);
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	if (fd < 0)
 		return -errno;
 	written = write(fd, image->bytes, image->size);
 	if (written != (ssize_t)image->size)
 		r = written < 0 ? -errno : -ENOSPC;
 	/* Whatever the umask takes. */
-	if (!r && fchmod(fd, 0500))
+	if (!r && fchmod(fd, FILE_MODE))
 		r = -errno;
 	if (close(fd) && !r)
 		r = -errno;
@@ -106,11 +110,11 @@ folder_open_own(int parent, const char *name, const char **why)
 	int fd;
 
 	*why = NULL;
-	if (mkdirat(parent, name, S_IRWXU) && errno != EEXIST)
+	if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
 		return -errno;
 	fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
-		(void)soft_mode_give(fd, S_IFDIR, S_IRWXU);
+		(void)soft_mode_give(fd, S_IFDIR, FOLDER_MODE);
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) || fstatvfs(fd, &system))
@@ -164,11 +168,22 @@ folder_make_in(const char *parent, const struct image images[LIBRARIES], const c
 	return path;
 }
 
+/* Children of root may be of other users, who do not reach its own directory. */
+static const char *
+folder_runtime(void)
+{
+	const char *path = getenv("XDG_RUNTIME_DIR");
+	struct stat there;
+
+	return path && !geteuid() && !stat(path, &there) && !(there.st_mode & S_IXOTH) ? NULL :
+											 path;
+}
+
 /* In the first of these that can have it; the message names all. */
 static char *
 folder_make(const struct image images[LIBRARIES])
 {
-	const char *places[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp",
+	const char *places[] = { folder_runtime(), getenv("TMPDIR"), "/tmp", "/var/tmp",
 		getenv("HOME") };
 	const char *why[sizeof places / sizeof *places] = { 0 };
 	char *path, *reasons = NULL;
