@@ -5,6 +5,7 @@
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
+#include "softverbs/cq/made.h"
 #include "softverbs/wire/wire.h"
 #include "trouble.h"
 
@@ -39,7 +40,11 @@ static __attribute__((cold, noinline)) enum ibv_wc_status
 responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,
     struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
-	struct ibv_wc wc = { .opcode = opcode, .byte_len = qp->message.length };
+	struct ibv_wc wc = {
+		.opcode = opcode,
+		.byte_len = qp->message.length,
+		.vendor_err = SOFT_MADE_VENDOR_ERR,
+	};
 
 	wc.status = soft_fate(incident, qp);
 	if (wc.status == IBV_WC_SUCCESS)

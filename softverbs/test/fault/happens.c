@@ -39,6 +39,7 @@
 
 static char memory[2][4096] __attribute__((aligned(4096)));
 static unsigned int count = 3, interval, timeout = 10, rnr_retry = 3, rnr_timer = 1, depth = 4;
+static bool vendor;
 static bool early, global;
 static struct end spare; /* at port 2 */
 
@@ -239,13 +240,17 @@ happens_state(struct end *end)
 	return ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init) ? -1 : (int)attr.qp_state;
 }
 
-/* A status; with -i those that are the same in a row are one. */
+/*
+ * A status, with -v and a "*" if a rule has made it; with -i those that are the same in a row are
+ * one.
+ */
 static void
-say(char *text, size_t size, enum ibv_wc_status status, int *last)
+say(char *text, size_t size, const struct ibv_wc *wc, int *last)
 {
-	if (!interval || *last != (int)status)
-		snprintf(text + strlen(text), size - strlen(text), " %s", happens_status(status));
-	*last = (int)status;
+	if (!interval || *last != (int)wc->status)
+		snprintf(text + strlen(text), size - strlen(text), " %s%s",
+		    happens_status(wc->status), vendor && wc->vendor_err == 1 ? "*" : "");
+	*last = (int)wc->status;
 }
 
 /* Waits for `wanted` completions, or for the error state, or for some time. */
@@ -261,7 +266,7 @@ report(struct end *end, const char *who, unsigned int wanted, bool error, char *
 	while (happens_now() < until &&
 	       (found < wanted || (error && happens_state(end) != IBV_QPS_ERR))) {
 		while (ibv_poll_cq(end->cq, 1, &wc) > 0) {
-			say(text, size, wc.status, &last);
+			say(text, size, &wc, &last);
 			found++;
 			end->succeeded += wc.status == IBV_WC_SUCCESS;
 			/* Then the receives are flushed, too. */
@@ -272,7 +277,7 @@ report(struct end *end, const char *who, unsigned int wanted, bool error, char *
 		}
 	}
 	while (ibv_poll_cq(end->cq, 1, &wc) > 0)
-		say(text, size, wc.status, &last);
+		say(text, size, &wc, &last);
 	snprintf(text + strlen(text), size - strlen(text), "; events");
 	happens_events(end, text, size);
 	snprintf(text + strlen(text), size - strlen(text), "; state %d\n", happens_state(end));
@@ -407,9 +412,10 @@ main(int argc, char **argv)
 	int fd[2], c, status;
 	ssize_t n;
 
-	while ((c = getopt(argc, argv, "2c:i:t:r:m:d:efgosp")) != -1) {
+	while ((c = getopt(argc, argv, "2c:i:t:r:m:d:efgospv")) != -1) {
 		two |= c == '2';
 		shared |= c == 's';
+		vendor |= c == 'v';
 		port |= c == 'p';
 		fails_over |= c == 'f';
 		other.port |= c == 'o' ? 2 : 0;
