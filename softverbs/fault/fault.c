@@ -37,6 +37,9 @@ static atomic_uint moments[SOFT_INCIDENT_COUNT];
 
 static atomic_uint made[SOFT_OBJECTS];
 
+/* A rule has fired at the call that this thread makes. */
+static _Thread_local bool call_fired;
+
 static soft_fault_actor *actor;
 
 /* When the incidents of a rule begin, and when they end; and whether they have begun. */
@@ -265,6 +268,7 @@ fault_decide(enum soft_call call, const struct ibv_context *context, unsigned in
 		if (!rule->calls[call] || !fault_meets(rule, context) ||
 		    !fault_fires(rule, call, ++met[i][call]))
 			continue;
+		call_fired = true;
 		if (rule->of_incidents)
 			fault_occur(rule, call, count);
 		else if (!first)
@@ -305,6 +309,7 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 
 	if (__builtin_expect(soft_commands && !soft_fault_begun(), false))
 		fault_listen();
+	call_fired = false;
 	n = ++soft_fault_process()->calls[call];
 	error = fault_decide(call, context, n);
 	if (error) {
@@ -318,11 +323,37 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 	return error;
 }
 
-void
-soft_fault_failed(enum soft_call call)
+/* The call was to get something, and there is nothing; errno says so if it is none of polling. */
+static bool
+fault_got_nothing(enum soft_call call, long result)
 {
-	if (soft_calls[call].convention == SOFT_FAILS_MINUS && errno == EAGAIN)
-		soft_fault_process()->again[call] = true;
+	switch (call) {
+	case SOFT_CALL_ibv_poll_cq:
+		return result == 0;
+	case SOFT_CALL_ibv_start_poll:
+		return result == ENOENT;
+	default:
+		return result && errno == EAGAIN;
+	}
+}
+
+void
+soft_fault_returned(enum soft_call call, const struct ibv_context *context, long result)
+{
+	const struct soft_rule *rule;
+
+	if (!soft_call_gets(call))
+		return;
+	if (soft_fault_succeeded(call, result) && !fault_got_nothing(call, result))
+		soft_fault_process()->got[call]++;
+	if (call_fired || !fault_got_nothing(call, result))
+		return;
+	soft_fault_process()->calls[call]--;
+	for (unsigned int i = 0; i < rules.count; i++) {
+		rule = &rules.rules[i];
+		if (rule->calls[call] && fault_meets(rule, context))
+			met[i][call]--;
+	}
 }
 
 void

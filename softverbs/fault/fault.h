@@ -101,8 +101,11 @@ bool soft_fault_succeeded(enum soft_call call, long result);
 /* The program has got an object, or `change` more, or has destroyed them. */
 void soft_fault_count(enum soft_object object, int change);
 
-/* The call of the program has failed, without a fault; errno says why. */
-void soft_fault_failed(enum soft_call call);
+/*
+ * The call was made, and has returned that.  One that asks for an event or a completion, and finds
+ * none, does not count: how often a program asks depends on the moment, what it gets does not.
+ */
+void soft_fault_returned(enum soft_call call, const struct ibv_context *context, long result);
 
 /* In a forked child: it is another process of the run. */
 void soft_faults_reset(void);

@@ -39,6 +39,15 @@ enum soft_object {
 
 extern const char *const soft_object_names[SOFT_OBJECTS];
 
+/* The call asks for an event or for completions. */
+static inline bool
+soft_call_gets(enum soft_call call)
+{
+	return call == SOFT_CALL_ibv_poll_cq || call == SOFT_CALL_ibv_start_poll ||
+	       call == SOFT_CALL_ibv_get_cq_event || call == SOFT_CALL_ibv_get_async_event ||
+	       call == SOFT_CALL_rdma_get_cm_event;
+}
+
 /* Of a name of a process, "rping-3fa9c2.2+1". */
 #define SOFT_PROCESS_NAME 48
 
@@ -51,7 +60,7 @@ struct soft_recorded_process {
 	char name[SOFT_PROCESS_NAME];
 	atomic_bool named;
 	atomic_uint calls[SOFT_CALL_COUNT]; /* that the program has made */
-	atomic_bool again[SOFT_CALL_COUNT]; /* one of these has failed with EAGAIN */
+	atomic_uint got[SOFT_CALL_COUNT];   /* how many of these got an event or completions */
 	atomic_int objects[SOFT_OBJECTS];   /* that it has */
 	atomic_uint slot;		    /* of names.h; 0: it has none yet */
 	atomic_bool ended;		    /* by exit() */

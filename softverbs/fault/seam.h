@@ -16,14 +16,13 @@
 
 #include "fault.h"
 
-#define SEAM_CALL_(type, name, real, arguments, before, after, succeeded) \
+#define SEAM_CALL_(type, name, real, arguments, before, after, succeeded, returned) \
 	before; \
 	type result_ = real arguments; \
 \
+	returned; \
 	if (succeeded) { \
 		after; \
-	} else { \
-		soft_fault_failed(SOFT_CALL_##name); \
 	} \
 	return result_
 
@@ -40,7 +39,8 @@
 			return (type)soft_fault_result(SOFT_CALL_##name, error_); \
 		} \
 		SEAM_CALL_(type, name, real, arguments, before, after, \
-		    soft_fault_succeeded(SOFT_CALL_##name, result_)); \
+		    soft_fault_succeeded(SOFT_CALL_##name, result_), \
+		    soft_fault_returned(SOFT_CALL_##name, context, result_)); \
 	}
 
 #define SEAM_POINTER( \
@@ -53,7 +53,7 @@
 			failed; \
 			return NULL; \
 		} \
-		SEAM_CALL_(type, name, real, arguments, before, after, result_ != NULL); \
+		SEAM_CALL_(type, name, real, arguments, before, after, result_ != NULL, (void)0); \
 	}
 
 /* A function that destroys, cannot fail and returns nothing. */

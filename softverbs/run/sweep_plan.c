@@ -37,12 +37,17 @@ plan_process(const struct soft_clean_runs *clean, unsigned int run, unsigned int
 	return &record->process[same - 1];
 }
 
-/* How often it makes the call there. */
+/*
+ * How often it makes the call there, or gets something by it: how many threads wait for more at the
+ * end is chance.
+ */
 static unsigned int
 plan_count(
     const struct soft_clean_runs *clean, unsigned int run, enum soft_call call, unsigned int number)
 {
-	return plan_process(clean, run, number)->calls[call];
+	const struct soft_recorded_process *process = plan_process(clean, run, number);
+
+	return soft_call_gets(call) ? process->got[call] : process->calls[call];
 }
 
 bool
@@ -70,38 +75,6 @@ plan_agree(const struct soft_clean_runs *clean, enum soft_call call, unsigned in
 }
 
 /*
- * The process waits in the call, which gives it one event after the other.  Where it is asked
- * whether there is one, it fails with EAGAIN.
- */
-static bool
-plan_waits(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number)
-{
-	if (call != SOFT_CALL_rdma_get_cm_event && call != SOFT_CALL_ibv_get_cq_event &&
-	    call != SOFT_CALL_ibv_get_async_event)
-		return false;
-	for (unsigned int run = 0; run < clean->count; run++)
-		if (plan_process(clean, run, number)->again[call])
-			return false;
-	return true;
-}
-
-/* How many of these fail: those that more than half of the runs make, though some end earlier. */
-static unsigned int
-plan_waiting_calls(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number)
-{
-	unsigned int calls, made;
-
-	for (calls = 0; calls < soft_fault_options.depth; calls++) {
-		made = 0;
-		for (unsigned int run = 0; run < clean->count; run++)
-			made += plan_count(clean, run, call, number) > calls;
-		if (made * 2 <= clean->count)
-			break;
-	}
-	return calls;
-}
-
-/*
  * How many calls of the process fail, one after the other.  Where threads or processes race, as in
  * a loop that polls, a run has another number of calls than the next one, and the same number of a
  * call is not the same call: then only the first one fails, if most runs make it.  One run in three
@@ -116,8 +89,6 @@ plan_calls(
 	unsigned int calls, agree;
 
 	*race = false;
-	if (plan_waits(clean, call, number))
-		return plan_waiting_calls(clean, call, number);
 	for (unsigned int run = 0; run < clean->count; run++) {
 		calls = plan_count(clean, run, call, number);
 		agree = plan_agree(clean, call, number, calls);
