@@ -8,6 +8,7 @@
 #include "srq.h"
 #include "timeout.h"
 #include "trouble.h"
+#include "softverbs/cq/made.h"
 #include "softverbs/device/changes.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
@@ -114,14 +115,15 @@ datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv
 	    soft_device_port_gid(from, d->from_gid < from->attr.gid_tbl_len ? d->from_gid : 0);
 }
 
-/* Completes the receive; a failure also ends the queue pair. */
+/* Completes the receive; a failure, which a rule may have made, also ends the queue pair. */
 static void
 datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_status status,
-    struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+    bool made, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct ibv_wc wc = {
 		.status = status,
 		.opcode = IBV_WC_RECV,
+		.vendor_err = made ? SOFT_MADE_VENDOR_ERR : 0,
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
 		.sl = d->sl,
@@ -164,7 +166,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 		goto unlock;
 	fate = soft_fate(SOFT_INCIDENT_COMPLETION_UD_RECV, qp);
 	if (fate != IBV_WC_SUCCESS) {
-		datagram_complete(qp, d, fate, deferred);
+		datagram_complete(qp, d, fate, true, deferred);
 		goto unlock;
 	}
 	datagram_fill_grh(qp, d, &grh);
@@ -178,7 +180,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	if (soft_copy(&target, &header, GRH_BYTES) == SOFT_COPIED) {
 		switch (soft_copy(&target, source, d->length)) {
 		case SOFT_COPIED:
-			datagram_complete(qp, d, IBV_WC_SUCCESS, deferred);
+			datagram_complete(qp, d, IBV_WC_SUCCESS, false, deferred);
 			goto unlock;
 		case SOFT_SOURCE_FAULT:
 			status = IBV_WC_LOC_PROT_ERR;
@@ -187,7 +189,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 			break;
 		}
 	}
-	datagram_complete(qp, d, IBV_WC_LOC_PROT_ERR, deferred);
+	datagram_complete(qp, d, IBV_WC_LOC_PROT_ERR, false, deferred);
 unlock:
 	soft_qp_unlock_receive(qp);
 	soft_qp_put(qp);

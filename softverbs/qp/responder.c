@@ -5,8 +5,9 @@
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
-#include "softverbs/wire/wire.h"
 #include "trouble.h"
+#include "softverbs/cq/made.h"
+#include "softverbs/wire/wire.h"
 
 /* Takes a receive into qp->current; false if there is none. */
 static bool
@@ -39,7 +40,11 @@ static __attribute__((cold, noinline)) enum ibv_wc_status
 responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opcode opcode,
     struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
-	struct ibv_wc wc = { .opcode = opcode, .byte_len = qp->message.length };
+	struct ibv_wc wc = {
+		.opcode = opcode,
+		.vendor_err = SOFT_MADE_VENDOR_ERR,
+		.byte_len = qp->message.length,
+	};
 
 	wc.status = soft_fate(incident, qp);
 	if (wc.status == IBV_WC_SUCCESS)
