@@ -141,7 +141,8 @@ TEST(name__of_up_to_31_letters_digits_and_marks__and_no_other)
 	static const char *const good[] = { "a", "Z9_-.", "mlx5_0",
 		"a234567890123456789012345678901" };
 	static const char *const bad[] = { "_a", ".", "a+b", "a\xc3\xa4",
-		"a2345678901234567890123456789012" };
+		"a2345678901234567890123456789012", "a23456789012345678901234567890123",
+		"a234567890123456789012345678901234567890123456789012345678901234567890" };
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		ck_assert_msg(reads(good[i]), "%s", error);
