@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * record -- how the faults that have fired are recorded, and the processes of a run; rules that last
- * no time
- */
+/* record -- how the faults that have fired are recorded; commands; rules that last no time */
 #include "story.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-
-#include "softverbs/fault/announce.h"
+#include "softverbs/fault/command.h"
 #include "softverbs/fault/errors.h"
 #include "softverbs/fault/fault.h"
 #include "softverbs/fault/fired.h"
-#include "softverbs/fault/process.h"
 #include "softverbs/fault/record.h"
 
 static struct soft_rules rules;
@@ -181,109 +170,93 @@ TEST(result__of_each_call_that_fails__is_that_of_its_convention)
 	}
 }
 
-/* ---- the processes of a run ---- */
+/* ---- commands ---- */
 
-static void
-nothing(void)
+static bool
+command(const char *text, const char *reason)
 {
+	char error[512] = "";
+	const bool done = soft_command(text, error, sizeof error);
+
+	ck_assert_str_eq(error, reason);
+	return done;
 }
 
-/* A record that forked processes have in common. */
-static void
-share_a_record(void)
+/* A later one takes the place of one that was not used. */
+TEST(command__for_a_call_or_a_completion__holds_for_the_next_one)
 {
-	soft_record = mmap(
-	    NULL, sizeof *soft_record, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(soft_record, MAP_FAILED);
+	struct soft_rule rule = { .n = 0 };
+
+	ck_assert(command("ibv_reg_mr:errno=EFAULT,ibv_post_*", ""));
+	ck_assert(command("ibv_post_send:errno=ENOMEM", ""));
+	ck_assert(soft_record->commanded);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_reg_mr), EFAULT);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_reg_mr), 0);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_post_send), ENOMEM);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_post_recv),
+	    soft_calls[SOFT_CALL_ibv_post_recv].errors[0]);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_poll_cq), 0);
+
+	ck_assert(!soft_command_take_incident(SOFT_INCIDENT_COMPLETION_SEND, 0, &rule));
+	ck_assert(command("completion.*send:status=FATAL_ERR", ""));
+	ck_assert(command("completion.send:status=GENERAL_ERR", ""));
+	/* It waits where its status is none that the request can have. */
+	ck_assert(
+	    !soft_command_take_incident(SOFT_INCIDENT_COMPLETION_SEND, IBV_WC_GENERAL_ERR, &rule));
+	ck_assert(
+	    soft_command_take_incident(SOFT_INCIDENT_COMPLETION_SEND, IBV_WC_FATAL_ERR, &rule));
+	ck_assert_int_eq(rule.error, IBV_WC_GENERAL_ERR);
+	ck_assert(!soft_command_take_incident(SOFT_INCIDENT_COMPLETION_SEND, 0, &rule));
+	ck_assert(soft_command_take_incident(SOFT_INCIDENT_COMPLETION_UD_SEND, 0, &rule));
+	ck_assert_int_eq(rule.error, IBV_WC_FATAL_ERR);
+	ck_assert(command("completion.send,ibv_poll_cq", ""));
+	soft_commands_reset();
+	ck_assert(!soft_command_take_incident(SOFT_INCIDENT_COMPLETION_SEND, 0, &rule));
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_poll_cq), 0);
 }
 
-/* In a child, after as many forks of the program as there are numbers: those of its ancestors. */
-static void
-begin_as(const char *command, const unsigned int *forks)
-{
-	static char name[64];
-	int status;
-	pid_t pid = fork();
+static atomic_int begun, ended;
 
-	if (pid) {
-		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-		ck_assert_int_eq(status, 0);
-		return;
-	}
-	strcpy(name, command);
-	program_invocation_short_name = name;
-	for (; *forks; forks++) {
-		for (unsigned int i = 0; i < *forks % 100; i++)
-			soft_fault_process_fork();
-		if (*forks >= 100) /* the parent begins before the fork */
-			(void)soft_fault_process();
-		soft_fault_process_reset();
-	}
-	(void)soft_fault_process();
-	_exit(0);
+static bool
+count(enum soft_incident incident, const struct soft_rule *rule, bool begins)
+{
+	(void)rule;
+	if (incident == SOFT_INCIDENT_QP_FATAL)
+		return false; /* there is none */
+	++*(begins ? &begun : &ended);
+	return true;
 }
 
-/* "NAME-xxxxxx", of the arguments of this program; FNV-1a. */
-static const char *
-with_digest(const char *name, const char *suffix)
+/* Of several those before the one that could happen to nothing hold. */
+/* origin: out33.AA4 */
+TEST(command__that_happens_at_once__lasts_or_is_refused_from_there_on)
 {
-	static char text[128];
-	uint32_t digest = 2166136261u;
-	char line[4096];
-	const int fd = open("/proc/self/cmdline", O_RDONLY);
-	const ssize_t size = read(fd, line, sizeof line);
+	struct ibv_context *context;
 
-	close(fd);
-	for (ssize_t i = 0; i < size; i++)
-		digest = (digest ^ (unsigned char)line[i]) * 16777619;
-	sprintf(text, "%s-%06x%s", name, (digest ^ digest >> 24) & 0xffffff, suffix);
-	return text;
-}
-
-/* origin: out33.AA3 */
-TEST(process__is_named_by_its_command_its_twins_and_its_forks)
-{
-	static const struct {
-		const char *command;
-		unsigned int forks[12];
-		const char *name, *suffix;
-	} lines[] = {
-		{ "rping", { 0 }, "rping", "" },
-		{ "rping", { 0 }, "rping", ".2" },
-		{ "rpin", { 0 }, "rpin", "" },
-		{ "rping", { 0 }, "rping", ".3" },
-		{ "rping", { 1 }, "rping", "+1" },
-		{ "rping", { 3, 2 }, "rping", "+3+2" },
-		{ "rping", { 3, 2 }, "rping", "+3+2.2" },
-		{ "rping", { 101 }, "rping", ".4" },
-		{ NULL, { 0 }, "rping", ".4+1" },
-		{ "ib_send-bw.1", { 0 }, "ib_send_bw_1", "" },
-		{ "1st", { 0 }, "_st", "" },
-		{ "", { 0 }, "_", "" },
-		{ "a23456789012345678901234567890", { 0 }, "a2345678901234567890123456789", "" },
-		{ "rping", { 11, 12, 13, 14, 15, 16, 17, 18, 19 }, "rping", "~" },
-		{ "rping", { 11, 12, 13, 14, 15, 16, 17, 18, 20 }, "rping", "~" },
-	};
-	const size_t count = sizeof lines / sizeof *lines;
-
-	share_a_record();
-	soft_fault_set_beginning(nothing);
-	for (size_t i = 0; i < count; i++)
-		if (lines[i].command)
-			begin_as(lines[i].command, lines[i].forks);
-	ck_assert_uint_eq(soft_record->processes, count);
-	for (size_t i = 0; i < count; i++) {
-		const char *want = with_digest(lines[i].name, lines[i].suffix),
-			   *name = soft_record->process[i].name;
-
-		ck_assert(soft_record->process[i].named);
-		if (*lines[i].suffix == '~')
-			ck_assert_msg(
-			    !strncmp(name, want, strlen(want)) && strlen(name) == strlen(want) + 8,
-			    "%s", name);
-		else
-			ck_assert_str_eq(name, want);
-	}
-	ck_assert_str_ne(
-	    soft_record->process[count - 1].name, soft_record->process[count - 2].name);
+	soft_commands = true; /* what lasts needs the thread of the device */
+	context = story_open();
+	soft_faults_set_actor(count);
+	ck_assert(!command("event.qp_fatal", "there is nothing that it could happen to"));
+	ck_assert_uint_eq(soft_record_fired(soft_record), 0);
+	ck_assert(!command("ibv_poll_cq,event.port_err,event.qp_fatal,ibv_reg_mr",
+	    "there is nothing that rule 3 of 4 could happen to; those before it hold, those after "
+	    "it do not"));
+	ck_assert_int_eq(begun, 1);
+	ck_assert_int_ne(soft_command_take_call(SOFT_CALL_ibv_poll_cq), 0);
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_reg_mr), 0);
+	ck_assert(!command("ibv_reg_mr,frob", "frob: frob is no call that can fail; --faults=list "
+					      "prints them"));
+	ck_assert_int_eq(soft_command_take_call(SOFT_CALL_ibv_reg_mr), 0);
+	ck_assert_int_eq(ended, 0);
+	ck_assert(command("event.port_err:for=0.02", ""));
+	ck_assert_int_eq(begun, 2);
+	ck_assert_int_eq(ended, 0);
+	for (int i = 0; i < 2000 && !ended; i++)
+		sleep_ms(1);
+	ck_assert_int_eq(ended, 1);
+	ck_assert_uint_eq(soft_record_fired(soft_record), 2);
+	ck_assert_uint_eq(soft_record->happened, 2);
+	ck_assert(!strncmp(soft_record->faults[1].head, "event.port_err:at=0.", 20));
+	ck_assert_str_eq(soft_record->faults[1].tail, ":for=0.020000000");
+	ck_assert_int_eq(ibv_close_device(context), 0);
 }

@@ -115,6 +115,11 @@ static const struct {
 	    "device=123456789012345678901234567890123456789012345678901234567890123" },
 	{ "ibv_poll_cq:process=a2345678901234567890123456789012345678901234567",
 	    "ibv_poll_cq each=1 name=a2345678901234567890123456789012345678901234567" },
+	/* The last one of two counts. */
+	{ "ibv_poll_cq:process=abcdef:process=xy:device=abcdef:device=xy",
+	    "ibv_poll_cq each=1 name=xy device=xy" },
+	{ "link.cut:at=0:peer=abcdef:peer=xy", "link.cut each=1 at=0 peer_name=xy" },
+	{ "cm.rejected:data=0102:data=03", "cm.rejected each=1 data_length=1 03" },
 	{ "ibv_reg_mr*:errno=EFAULT",
 	    "ibv_reg_mr+ibv_reg_mr_iova+ibv_reg_mr_iova2+ibv_reg_mr_ex each=1 error=14" },
 	{ "completion.send", "completion.send each=1" },
