@@ -232,6 +232,7 @@ count(enum soft_incident incident, const struct soft_rule *rule, bool begins)
 TEST(command__that_happens_at_once__lasts_or_is_refused_from_there_on)
 {
 	struct ibv_context *context;
+	char *text;
 
 	soft_commands = true; /* what lasts needs the thread of the device */
 	context = story_open();
@@ -256,6 +257,11 @@ TEST(command__that_happens_at_once__lasts_or_is_refused_from_there_on)
 	ck_assert_int_eq(ended, 1);
 	ck_assert_uint_eq(soft_record_fired(soft_record), 2);
 	ck_assert_uint_eq(soft_record->happened, 2);
+	text = soft_record_rules(soft_record);
+	ck_assert(!strncmp(text, "event.port_err:at=0.", 20));
+	ck_assert_ptr_nonnull(strstr(text, ":process=1,event.port_err:at=0."));
+	ck_assert_ptr_null(strstr(text, ",,"));
+	free(text);
 	ck_assert(!strncmp(soft_record->faults[1].head, "event.port_err:at=0.", 20));
 	ck_assert_str_eq(soft_record->faults[1].tail, ":for=0.020000000");
 	ck_assert_int_eq(ibv_close_device(context), 0);

@@ -119,6 +119,25 @@ TEST(process__is_named_by_its_command_its_twins_and_its_forks)
 	    soft_record->process[count - 1].name, soft_record->process[count - 2].name);
 }
 
+/* Later ones have a number, and no name. */
+/* origin: out33.AA3 */
+TEST(process__beyond_those_that_are_recorded__has_no_name)
+{
+	share_a_record();
+	soft_fault_set_beginning(nothing);
+	soft_record->processes = SOFT_RECORD_PROCESSES - 1;
+	begin_as("last", (unsigned int[]){ 0 });
+	begin_as("later", (unsigned int[]){ 0 });
+	ck_assert_uint_eq(soft_record->processes, SOFT_RECORD_PROCESSES + 1);
+	ck_assert_str_eq(
+	    soft_record->process[SOFT_RECORD_PROCESSES - 1].name, with_digest("last", ""));
+	for (int i = 0; i < SOFT_RECORD_PROCESSES - 1; i++)
+		ck_assert(!soft_record->process[i].named);
+	(void)soft_fault_process();
+	ck_assert_uint_eq(soft_fault_number(), SOFT_RECORD_PROCESSES + 2);
+	ck_assert_str_eq(soft_fault_process()->name, "");
+}
+
 /* origin: out33.AA3 */
 TEST(rule__of_a_process_or_a_peer__by_number_name_or_slot)
 {
