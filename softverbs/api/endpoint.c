@@ -22,7 +22,7 @@ endpoint_listen_at(struct rdma_cm_id *public, const struct rdma_addrinfo *res, s
 	if (soft_rdma_bind_addr(public, res->ai_src_addr))
 		return false;
 	if (pd)
-		public->pd = pd;
+	public->pd = pd;
 	if (!init)
 		return true;
 	id->endpoint = malloc(sizeof *init);
