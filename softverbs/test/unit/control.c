@@ -6,6 +6,7 @@
 #include "patience.h"
 #include "starve.h"
 #include "story.h"
+#include "lib/feature.h"
 
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -189,6 +190,8 @@ TEST_LOOP(client__cannot_be_accepted__waits_and_is_answered, 5)
 	expect_answer(line, "0\ndump", "=0\n");
 	close(line);
 }
+
+CASE("soft-control:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);
 
 /* The socket of the parent, and its clients, are not the child's. */
 /* origin: out33.A9 */

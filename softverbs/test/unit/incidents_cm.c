@@ -6,6 +6,9 @@
 #include "other.h"
 #include "patience.h"
 #include "story.h"
+#include "lib/feature.h"
+
+#include <sys/wait.h>
 
 #include "softverbs/device/changes.h"
 
@@ -281,6 +284,7 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 {
 	struct rdma_cm_id *first_active, *first_passive, *idle;
 
+	incident_is_none("device.arrival");
 	ck_assert_int_eq(rdma_create_id(client, &idle, NULL, RDMA_PS_TCP), 0);
 	establish();
 	first_active = active;
@@ -298,6 +302,41 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	cm_forget(&first_active);
 	cm_forget(&first_passive);
 	ck_assert_int_eq(rdma_destroy_id(idle), 0);
+	incident("device.arrival");
+	incident_is_none("device.arrival");
+}
+
+CASE(
+    "soft-incidents-cm:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);
+
+/* Nothing that was of a removed device keeps that of the child open. */
+/* origin: out33.R3 */
+TEST(removal__then_a_fork__the_child_has_a_device_until_its_last_id_is_destroyed)
+{
+	struct rdma_cm_id *id;
+	int status;
+	pid_t pid;
+
+	incident("cm.device_removal");
+	cm_expect(server, RDMA_CM_EVENT_DEVICE_REMOVAL, listener);
+	incident("device.arrival");
+	active = cm_resolved(client, port);
+	pid = fork();
+	if (!pid) {
+		alarm(10);
+		client = cm_channel();
+		listener = cm_listen(client, &port);
+		id = cm_resolved(client, port);
+		ck_assert_int_gt(runner_count_threads(), 1);
+		ck_assert_int_eq(rdma_destroy_id(id), 0);
+		ck_assert_int_gt(runner_count_threads(), 1);
+		ck_assert_int_eq(rdma_destroy_id(listener), 0);
+		for (int i = 0; i < 2000 && runner_count_threads() > 1; i++)
+			sleep_ms(1);
+		_exit(runner_count_threads() != 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 
 /* ---- two processes ---- */

@@ -797,3 +797,28 @@ TEST(sockets_only__offers_no_memory_and_declines_it)
 	device_free();
 	soft_rings_unmap(&rings);
 }
+
+/* ---- knocks ---- */
+
+CASE("soft-input:knocks");
+
+/* Those that were not taken are enough to wake who takes them. */
+TEST(knock__at_a_door_with_room_without_and_closed)
+{
+	int ends[2], sent = 0;
+	char byte;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+	errno = EXDEV;
+	for (int i = 0; i < 1000; i++)
+		ck_assert(soft_knock(ends[0]));
+	ck_assert_int_eq(errno, EXDEV);
+	while (recv(ends[1], &byte, 1, MSG_DONTWAIT) == 1)
+		sent++;
+	ck_assert_int_gt(sent, 0);
+	ck_assert_int_lt(sent, 1000);
+	close(ends[1]);
+	ck_assert(!soft_knock(ends[0]));
+	ck_assert_int_eq(errno, EAGAIN);
+	close(ends[0]);
+}
