@@ -92,7 +92,7 @@ TEST(request__names_a_process__by_any_of_its_names)
 	strcat(number, "0");
 	ck_assert(!soft_state_is_of(number));
 	ck_assert(!soft_state_is_of(""));
-	ck_assert(!soft_state_is_of("soft"));
+	ck_assert(!soft_state_is_of("other"));
 }
 
 /* What the process has is counted by the calls of the program, which enter elsewhere. */
