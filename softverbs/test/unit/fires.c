@@ -315,7 +315,7 @@ start(const char *test, const char *rules, int to)
 	self[length] = '\0';
 	sprintf(number, "%d", to);
 	setenv(TO, number, 1);
-	setenv("SOFTVERBS_TOPOLOGY", "2", 1);
+	setenv("SOFTVERBS_TOPOLOGY", "3", 1);
 	setenv("SOFTVERBS_FAULTS", rules, 1);
 	setenv("SOFTVERBS_TIME_FACTOR", "0.01", 1); /* no answer of another process is awaited */
 	setenv("CK_FORK", "no", 1);
@@ -424,7 +424,7 @@ play_requests(void)
 	finish();
 }
 
-#define DUMP "process device port device port queue_pair queue_pair "
+#define DUMP "process device port device port device port queue_pair queue_pair "
 
 /* origin: out33.U8 */
 TEST(requests_of_softverbs_ctl__have_these_answers)

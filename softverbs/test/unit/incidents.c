@@ -559,6 +559,63 @@ TEST(link__whose_receives_are_not_used__is_not_ready)
 	other_finish();
 }
 
+/* ---- addresses ---- */
+
+/* To the address that the other one has now. */
+static void
+address_each_other(struct side *a, struct side *b, bool global)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR,
+		.ah_attr = { .is_global = global, .port_num = 1 },
+		.path_mtu = IBV_MTU_1024,
+		.rq_psn = side_psn,
+		.min_rnr_timer = 1 };
+	struct ibv_port_attr port;
+	struct side *side = a, *peer = b;
+
+	ck_assert_int_eq(
+	    verbs_get_ctx(a->context)->query_port(a->context, 1, &port, sizeof port), 0);
+	attr.ah_attr.dlid = port.lid;
+	ck_assert_int_eq(ibv_query_gid(a->context, 1, 0, &attr.ah_attr.grh.dgid), 0);
+	for (int i = 0; i < 2; i++, side = b, peer = a) {
+		side_to_init(side, NULL);
+		attr.dest_qp_num = peer->qp->qp_num;
+		ck_assert_int_eq(
+		    ibv_modify_qp(side->qp, &attr,
+			IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			    IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+		    0);
+	}
+	side_to_rts(a, NULL);
+	side_to_rts(b, NULL);
+}
+
+/* A connection knows when it was made: another one to the new address works. */
+/* origin: out38.A1 */
+TEST_LOOP(address__that_changes__ends_the_connections_that_have_it, 8)
+{
+	const bool global = _i & 1, gid = _i & 2;
+	struct side a, b;
+
+	setenv("SOFTVERBS_TOPOLOGY", _i & 4 ? "2x2" : "default", 1);
+	side_make(&a, NULL);
+	side_make(&b, NULL);
+	address_each_other(&a, &b, global);
+	patience_set("0.01");
+	incident(gid ? "event.gid_change:port=1" : "event.lid_change:port=1");
+	side_rdma(&a, &b, IBV_WR_RDMA_WRITE, 1, 0, 0, 8);
+	cq_expect(a.cq, 1, gid && !global ? IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR);
+	patience_usual();
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
+	side_new_qp(&a);
+	side_new_qp(&b);
+	address_each_other(&a, &b, global);
+	side_rdma(&a, &b, IBV_WR_RDMA_WRITE, 2, 0, 0, 8);
+	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+	pair_free(&a, &b);
+}
+
 /* ---- memory ---- */
 
 /* Each page as often as it is registered. */

@@ -306,6 +306,25 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	incident_is_none("device.arrival");
 }
 
+/* One that waits for a request is told; no other event is one. */
+TEST(removal__of_a_listener_that_waits__is_no_request)
+{
+	struct rdma_cm_id *waits, *id = NULL;
+	struct sockaddr_in here = { .sin_family = AF_INET };
+
+	here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(rdma_create_id(NULL, &waits, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(waits, (struct sockaddr *)&here), 0);
+	ck_assert_int_eq(rdma_listen(waits, 0), 0);
+	incident("cm.device_removal");
+	ck_assert_int_eq(rdma_get_request(waits, &id), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	ck_assert_ptr_null(id);
+	ck_assert_int_eq(rdma_destroy_id(waits), 0); /* its event was acknowledged */
+	cm_expect(server, RDMA_CM_EVENT_DEVICE_REMOVAL, listener);
+	incident("device.arrival");
+}
+
 CASE(
     "soft-incidents-cm:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);
 

@@ -152,3 +152,21 @@ TEST(name__of_up_to_31_letters_digits_and_marks__and_no_other)
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ck_assert_msg(!reads(bad[i]), "%s", bad[i]);
 }
+
+/* origin: out33.U5 */
+TEST(text__as_long_as_there_is_room_for__and_longer)
+{
+	static const size_t lengths[] = { 65535, 65536, 65537, 100000 };
+	static char text[100001];
+
+	for (int i = 0; i < 4; i++) {
+		memset(text, ' ', lengths[i]);
+		text[lengths[i]] = '\0';
+		text[0] = '2';
+		ck_assert_int_eq(reads(text), lengths[i] < 65536);
+		if (lengths[i] < 65536)
+			ck_assert_uint_eq(topology.count, 2);
+		else
+			ck_assert_str_eq(error, "no text of less than 64 KiB");
+	}
+}
