@@ -170,3 +170,37 @@ TEST(text__as_long_as_there_is_room_for__and_longer)
 			ck_assert_str_eq(error, "no text of less than 64 KiB");
 	}
 }
+
+/* origin: out33.U5 */
+TEST(number__in_each_form__is_decimal_or_hexadecimal)
+{
+	static const struct {
+		const char *text;
+		int value; /* -1: it is none */
+	} forms[] = {
+		{ "7", 7 },
+		{ "007", 7 },
+		{ "010", 10 },
+		{ "08", 8 },
+		{ "0x1F", 31 },
+		{ "0X1f", 31 },
+		{ "0x07", 7 },
+		{ "0", 0 },
+		{ "0x", -1 },
+		{ "0xg", -1 },
+		{ "0b1", -1 },
+		{ "1x", -1 },
+		{ "+1", -1 },
+		{ "1f", -1 },
+		{ "18446744073709551617", -1 },
+		{ "0x10000000000000001", -1 },
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		snprintf(text, sizeof text, "a max_qp=%s", forms[i].text);
+		ck_assert_msg(reads(text) == (forms[i].value >= 0), "%s", text);
+		if (forms[i].value >= 0)
+			ck_assert_int_eq(topology.devices[0].attr.max_qp, forms[i].value);
+	}
+}
