@@ -3,6 +3,7 @@
  * guard -- sockets in which foreign descriptors wait: none is taken, each is closed once, and not by
  * the thread that closes the socket
  */
+#include "line.h"
 #include "starve.h"
 #include "story.h"
 
@@ -16,30 +17,26 @@ struct trap {
 	int pipe; /* hung up when that is closed */
 };
 
+/* A socket of ours in which this descriptor waits, which is no one else's then. */
+static int
+trap_with(int fd)
+{
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	ck_assert(line_try_descriptors(ends[1], &fd, 1));
+	close(ends[1]);
+	close(fd);
+	return ends[0];
+}
+
 static void
 trap_make(struct trap *trap)
 {
-	int ends[2], passed[2];
-	union {
-		struct cmsghdr header;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = { .header = { .cmsg_level = SOL_SOCKET,
-			  .cmsg_type = SCM_RIGHTS,
-			  .cmsg_len = CMSG_LEN(sizeof(int)) } };
-	char x = 'x';
-	struct iovec iov = { &x, 1 };
-	const struct msghdr message = { .msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof control };
+	int passed[2];
 
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 	ck_assert_int_eq(pipe2(passed, O_CLOEXEC), 0);
-	memcpy(CMSG_DATA(&control.header), &passed[1], sizeof passed[1]);
-	ck_assert_int_eq(sendmsg(ends[1], &message, 0), 1);
-	close(ends[1]);
-	close(passed[1]);
-	*trap = (struct trap){ ends[0], passed[0] };
+	*trap = (struct trap){ trap_with(passed[1]), passed[0] };
 }
 
 static bool
@@ -116,4 +113,25 @@ TEST_LOOP(foreign_descriptor__without_a_thread_to_close_it__is_closed_later, 2)
 	}
 	ck_assert(trap_is_closed(&first, 2000));
 	close(first.pipe);
+}
+
+/* The oldest is interrupted for the ninth, which comes with the tenth; the rest ends with the device. */
+/* origin: out33.M2 */
+TEST(foreign_descriptors__more_that_take_long_than_threads__the_oldest_is_interrupted)
+{
+	const int threads = runner_count_threads();
+	int far_ends[10];
+
+	for (int i = 0; i < 10; i++) {
+		soft_guard_close(trap_with(line_lingering(&far_ends[i])));
+		for (int k = 0; runner_count_threads() != threads + (i < 8 ? i + 1 : 7) && k < 2000;
+		     k++)
+			sleep_ms(1);
+		ck_assert_int_eq(runner_count_threads(), threads + (i < 8 ? i + 1 : 7));
+		sleep_ms(5); /* it is at its socket */
+	}
+	soft_guard_stop();
+	ck_assert_int_eq(runner_count_threads(), threads);
+	for (int i = 0; i < 10; i++)
+		close(far_ends[i]);
 }
