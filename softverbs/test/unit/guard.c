@@ -8,7 +8,6 @@
 #include "story.h"
 
 #include <fcntl.h>
-#include <sys/socket.h>
 
 #include "softverbs/device/guard.h"
 
@@ -17,26 +16,13 @@ struct trap {
 	int pipe; /* hung up when that is closed */
 };
 
-/* A socket of ours in which this descriptor waits, which is no one else's then. */
-static int
-trap_with(int fd)
-{
-	int ends[2];
-
-	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-	ck_assert(line_try_descriptors(ends[1], &fd, 1));
-	close(ends[1]);
-	close(fd);
-	return ends[0];
-}
-
 static void
 trap_make(struct trap *trap)
 {
 	int passed[2];
 
 	ck_assert_int_eq(pipe2(passed, O_CLOEXEC), 0);
-	*trap = (struct trap){ trap_with(passed[1]), passed[0] };
+	*trap = (struct trap){ line_trap(passed[1]), passed[0] };
 }
 
 static bool
@@ -123,7 +109,7 @@ TEST(foreign_descriptors__more_that_take_long_than_threads__the_oldest_is_interr
 	int far_ends[10];
 
 	for (int i = 0; i < 10; i++) {
-		soft_guard_close(trap_with(line_lingering(&far_ends[i])));
+		soft_guard_close(line_trap(line_lingering(&far_ends[i])));
 		for (int k = 0; runner_count_threads() != threads + (i < 8 ? i + 1 : 7) && k < 2000;
 		     k++)
 			sleep_ms(1);

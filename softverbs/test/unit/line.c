@@ -276,3 +276,15 @@ line_lingering(int *far_end)
 	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
 	return fd;
 }
+
+int
+line_trap(int fd)
+{
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	ck_assert(line_try_descriptors(ends[1], &fd, 1));
+	close(ends[1]);
+	close(fd);
+	return ends[0];
+}
