@@ -253,8 +253,8 @@ soft_port_now(const struct soft_device_port *port)
 	}
 	attr.lid = soft_lid_now(port);
 	if (attr.sm_lid)
-		attr.sm_lid = (uint16_t)(
-		    (attr.sm_lid - 1 + sm_moves[port->number - 1]) % SOFT_LID_MAX + 1);
+		attr.sm_lid =
+		    (uint16_t)((attr.sm_lid - 1 + sm_moves[port->number - 1]) % SOFT_LID_MAX + 1);
 	return attr;
 }
 

@@ -221,7 +221,7 @@ TEST(lid__that_changes__is_one_that_no_port_has)
 	ck_assert_uint_eq(soft_lid_now(port_of(0, 1)), 49151);
 }
 
-/* A LID of a subnet manager is none of multicast, and a P_Key is of a partition, and not the first. */
+/* A LID of a subnet manager is none of multicast; a P_Key is of a partition, and not the first. */
 /* origin: out38.A1 */
 TEST(lid_of_the_subnet_manager_and_pkey__change_among_those_that_there_are)
 {

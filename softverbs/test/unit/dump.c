@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* dump -- what softverbs-ctl prints of a process: its devices, queue pairs and ids, in each state */
+/* dump -- what softverbs-ctl prints of a process: devices, queue pairs and ids, in each state */
 #include "datagram_story.h"
 #include "story.h"
 

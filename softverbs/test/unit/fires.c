@@ -126,7 +126,7 @@ static const struct {
 	    "1 1 link.rate:call=ibv_query_gid:nth=5:rate=1000000" },
 	{ "link.cut:way=in:peer=slot9:call=ibv_query_gid:nth=5", NONE DONE PORT,
 	    "1 1 link.cut:call=ibv_query_gid:nth=5:way=in:peer=slot9" },
-	{ "link.cut:peer=nobody:call=ibv_query_gid:nth=5", NONE DONE PORT, "0 0" },
+	{ "link.cut:peer=absent:call=ibv_query_gid:nth=5", NONE DONE PORT, "0 0" },
 	{ "link.cut:peer=2:at=0.001", NONE DONE PORT, "0 0" },
 	{ "memory.limit:bytes=1000000000000:at=0.001", NONE DONE PORT,
 	    "1 1 memory.limit:at=0.001000000:bytes=1000000000000" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * guard -- sockets in which foreign descriptors wait: none is taken, each is closed once, and not by
- * the thread that closes the socket
+ * guard -- sockets in which foreign descriptors wait: none is taken, each is closed once, and not
+ * by the thread that closes the socket
  */
 #include "line.h"
 #include "starve.h"
@@ -101,7 +101,7 @@ TEST_LOOP(foreign_descriptor__without_a_thread_to_close_it__is_closed_later, 2)
 	close(first.pipe);
 }
 
-/* The oldest is interrupted for the ninth, which comes with the tenth; the rest ends with the device. */
+/* The oldest is interrupted for the ninth; what is left ends with the device. */
 /* origin: out33.M2 */
 TEST(foreign_descriptors__more_that_take_long_than_threads__the_oldest_is_interrupted)
 {

@@ -407,7 +407,7 @@ TEST(link__cut_to_one_process__is_cut_to_no_other)
 	own_begin(be_written_to, &(struct side_options){ .patient = true });
 	slot = soft_qpn_slot(own_peer.qpn);
 	incident_is_none("link.cut:peer=1");
-	incident_is_none("link.cut:peer=nobody");
+	incident_is_none("link.cut:peer=absent");
 	ck_assert_uint_eq(soft_troubles(127), 0);
 	sprintf(text, "link.cut:peer=slot%u", slot + 1);
 	incident(text);

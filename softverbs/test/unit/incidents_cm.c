@@ -12,7 +12,7 @@
 
 #include "softverbs/device/changes.h"
 
-/* Both ends are here; the answers to the client's calls are told by a text. */
+/* Both ends are here; what they see is a text. */
 static struct rdma_event_channel *server, *client;
 static struct rdma_cm_id *listener, *active, *passive;
 static struct ibv_cq *cq;
@@ -306,7 +306,7 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	incident_is_none("device.arrival");
 }
 
-/* One that waits for a request is told; no other event is one. */
+/* The wait for a request ends: no other event is one. */
 TEST(removal__of_a_listener_that_waits__is_no_request)
 {
 	struct rdma_cm_id *waits, *id = NULL;

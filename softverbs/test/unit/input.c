@@ -578,7 +578,7 @@ write_quietly_to(uint32_t place)
 
 CASE("soft-input:many", setup, teardown);
 
-/* More than one turn has; each turn ends between two frames, whoever reads. */
+/* More than one turn has; each turn ends between two frames, in either thread. */
 TEST_LOOP(frames__as_many_as_a_turn_and_more__are_all_executed, 2)
 {
 	static const uint32_t numbers[] = { 1, 2, 63, 64, 65, 127, 128, 129, 200, 700 };

@@ -283,7 +283,7 @@ TEST(text__of_any_bytes__is_shown_as_far_as_there_is_room)
 	}
 }
 
-/* To standard error, unless nobody reads there; errno stays. */
+/* To standard error; errno stays. */
 /* origin: out33.Z5 */
 TEST(complaint_and_debug_line__are_one_line_each)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* teller -- lines about sends that wait for a receive, from a thread that may wait for its reader */
+/* teller -- lines about sends that wait for a receive, from a thread that may wait itself */
 #include "starve.h"
 #include "story.h"
 
