@@ -222,7 +222,7 @@ TEST(lid__that_changes__is_one_that_no_port_has)
 }
 
 /* A LID of a subnet manager is none of multicast; a P_Key is of a partition, and not the first. */
-/* origin: out38.A1 */
+/* origin: out33.U11 */
 TEST(lid_of_the_subnet_manager_and_pkey__change_among_those_that_there_are)
 {
 	topology_is("2x2; soft0/2 sm_lid=49150; soft1/1 link=ethernet");

@@ -151,6 +151,7 @@ expect_qp(
 }
 
 /* The counts begin anew with a reset. */
+/* origin: out33.U10 */
 TEST(dump__queue_pair_in_each_state__with_its_counts)
 {
 	static const char none[] = "\"sends\":0,\"completed\":0,\"receives\":0,\"received\":0";

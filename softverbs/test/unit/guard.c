@@ -40,7 +40,7 @@ be_suspicious(void)
 
 CASE("soft-guard:guard", be_suspicious, soft_guard_stop);
 
-/* origin: out33.M2 */
+/* origin: out33.M2, out33.U13 */
 TEST(foreign_descriptor__is_not_taken__and_is_closed_once_elsewhere)
 {
 	struct trap first, second;
@@ -71,7 +71,7 @@ TEST(foreign_descriptor__is_not_taken__and_is_closed_once_elsewhere)
 }
 
 /* It is closed with the next one, or at the end. */
-/* origin: out33.M2 */
+/* origin: out33.M2, out33.U13 */
 TEST_LOOP(foreign_descriptor__without_a_thread_to_close_it__is_closed_later, 2)
 {
 	struct trap first, second;

@@ -184,7 +184,7 @@ expect_both(size_t kind, int value, const char *ours, const char *theirs)
 
 static const struct side_options with_windows = { .mr_access = MW_ACCESS };
 
-/* origin: out33.U8 */
+/* origin: out33.U8, out33.U9 */
 TEST(completion__of_each_kind_with_each_status__both_ends_of_one_process)
 {
 	char ours[128], theirs[128];
@@ -257,7 +257,7 @@ receiver(void)
 	own_end();
 }
 
-/* origin: out33.U8 */
+/* origin: out33.U8, out33.U9 */
 TEST(completion__of_each_kind_with_each_status__both_ends_of_two_processes)
 {
 	char ours[128], theirs[128];

@@ -73,6 +73,7 @@ wait_to_go_on(unsigned int qp_num)
 CASE("soft-signals:signals");
 
 /* Those that serve links, read the memory of others, print lines, and close what others sent. */
+/* origin: out33.U12 */
 TEST(threads_of_the_device__have_all_signals_blocked__and_their_caller_its_own)
 {
 	char self[16];
