@@ -204,3 +204,46 @@ TEST(number__in_each_form__is_decimal_or_hexadecimal)
 			ck_assert_int_eq(topology.devices[0].attr.max_qp, forms[i].value);
 	}
 }
+
+/* origin: out33.U5 */
+TEST_LOOP(devices_addresses_and_gids__sixteen_and_no_more, 3)
+{
+	static const char *const ones[] = { "d%d/1 mtu=256;", "10.0.0.%d,", "::%x," };
+	static const char *const errors[] = { "more than 16 devices", "a/1: more than 16 addresses",
+		"a/1: more than 16 GIDs" };
+	char text[1024] = "";
+
+	if (_i)
+		strcpy(text, _i == 1 ? "a/1 link=ethernet addr=" : "a/1 gid=");
+	for (int i = 1; i <= 17; i++) {
+		sprintf(text + strlen(text), ones[_i], i);
+		if (_i)
+			text[strlen(text) - 1] = '\0';
+		ck_assert_msg(reads(text) == (i <= 16), "%s: %s", text, error);
+		strcat(text, _i ? "," : "");
+	}
+	ck_assert_msg(strstr(error, errors[_i]), "%s", error);
+}
+
+/* origin: out33.U5 */
+TEST(address__with_a_scope_and_from_an_interface)
+{
+	const struct soft_device_port *port = &topology.devices[0].ports[0];
+	char text[512];
+
+	ck_assert_msg(reads("a/1 addr=fe80::77%lo,10.0.0.1"), "%s", error);
+	ck_assert_uint_eq(port->ip_count, 2);
+	ck_assert_uint_eq(port->ips[0].scope, 1);
+	ck_assert_uint_eq(port->ips[0].bytes[15], 0x77);
+	ck_assert_uint_eq(port->ips[1].scope, 0);
+	ck_assert_uint_eq(port->ips[1].bytes[11], 0xff);
+	ck_assert_uint_eq(port->ips[1].bytes[12], 10);
+	ck_assert(!reads("a/1 addr=fe80::77%nosuch"));
+	ck_assert(!reads("a/1 addr=10.0.0.1%lo"));
+	snprintf(text, sizeof text, "a/1 addr=fe80::77%%%0200d", 1);
+	ck_assert(!reads(text));
+	ck_assert_msg(reads("a/1 if=lo"), "%s", error);
+	ck_assert_uint_ge(port->ip_count, 1);
+	ck_assert_uint_eq(port->ips[0].bytes[12], 127);
+	ck_assert(!reads("a/1 if=nosuch"));
+}
