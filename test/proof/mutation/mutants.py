@@ -16,6 +16,8 @@ RESULTS = [(re.compile(r"\bbool$"), ("false", "true")), (re.compile(r"\*$"), ("N
 NAME = re.compile(r"^[A-Za-z_]\w*\(")
 # Calls that may have their first two arguments exchanged, where the result is compared with 0.
 EQUALS = re.compile(r"!(?:str|mem|strn)cmp\(|\b(?:str|mem|strn)cmp\([^()]*(?:\([^()]*\)[^()]*)*\) [!=]= 0\b")
+# In the C libraries that there are.
+RELEASES_NOTHING = re.compile(r"\s*(?:\(void\))?pthread_(?:mutex|cond|attr)_destroy\(")
 DECLARATION = re.compile(r"^\s*(?:static |const |struct |enum |union |unsigned |uint\w* |int |bool |void |"
                          r"size_t |DAT_\w+ |typedef |extern |_Thread_local )")
 
@@ -124,6 +126,7 @@ def mutants_of(top, path):
         text = line.rstrip()
         whole = n == 0 or re.search(r"[;{}:)]\s*$|^\s*$|\belse$", lines[n - 1])
         if STATEMENT.match(text) and not DECLARATION.match(text) and whole and \
-           not re.match(r"\s*(return|goto|else|if|for|while|case|default|do)\b", text):
+           not re.match(r"\s*(return|goto|else|if|for|while|case|default|do)\b", text) and \
+           not RELEASES_NOTHING.match(text):
             add(n, "deletion", re.match(r"\s*", raw[n]).group() + ";")
     return found
