@@ -363,7 +363,7 @@ TEST_LOOP(responder__ended_under_a_read__memory_is_not_read_any_more, ENDS)
 
 /* ---- when all is done ---- */
 
-/* No request that has its data here is unanswered: then there is nothing that a change would end. */
+/* No request whose data is here is unanswered: there is nothing that a change would end. */
 static void
 expect_no_grant(void)
 {
