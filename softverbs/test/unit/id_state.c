@@ -352,3 +352,32 @@ TEST(accept__of_a_request_that_ends_meanwhile__has_the_errno_of_one_that_has_end
 	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
 	drop();
 }
+
+/* What the subnet manager would say of the one path that there is. */
+/* origin: out33.D8 */
+TEST(path__of_a_resolved_id__has_each_field_of_the_record)
+{
+	const struct ibv_sa_path_rec *path;
+	union ibv_gid gid;
+
+	setup();
+	path = active->route.path_rec;
+	ck_assert_int_eq(active->route.num_paths, 1);
+	ck_assert_int_eq(ibv_query_gid(active->verbs, 1, 0, &gid), 0);
+	ck_assert_mem_eq(&path->sgid, &path->dgid, sizeof gid);
+	ck_assert_uint_eq(path->slid, htons(1));
+	ck_assert_uint_eq(path->dlid, htons(1));
+	ck_assert_int_eq(path->raw_traffic, 0);
+	ck_assert_int_eq(path->reversible, 1);
+	ck_assert_int_eq(path->numb_path, 1);
+	ck_assert_uint_eq(path->pkey, htons(0xffff));
+	ck_assert_uint_eq(path->sl, 0);
+	ck_assert_uint_eq(path->mtu_selector, 2);
+	ck_assert_uint_eq(path->mtu, IBV_MTU_4096);
+	ck_assert_uint_eq(path->rate_selector, 2);
+	ck_assert_uint_eq(path->rate, IBV_RATE_100_GBPS);
+	ck_assert_uint_eq(path->packet_life_time_selector, 2);
+	ck_assert_uint_eq(path->packet_life_time, 17);
+	ck_assert_uint_eq(path->preference, 0);
+	drop();
+}
