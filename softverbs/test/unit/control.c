@@ -85,6 +85,9 @@ TEST(client__asks_late_or_not_at_all__is_answered_or_forgotten)
 	ck_assert(is_closed(line, 2000));
 	close(line);
 	line = control_connect();
+	expect_answer(line, "x", "-11\nno request\n");
+	close(line);
+	line = control_connect();
 	sleep_ms(5);
 	close(line);
 	line = control_connect();
