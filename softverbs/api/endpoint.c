@@ -10,81 +10,82 @@
 
 #define RESOLVE_MS 2000 /* the time that rdma_create_ep() gives each resolution */
 
+/* ---- making one: each step is false with errno if it fails ---- */
+
 /* What a request of the listener gets: see rdma_get_request(). */
-static int
+static bool
 endpoint_listen_at(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
     const struct ibv_qp_init_attr *init)
 {
 	struct soft_id *id = soft_id_of(public);
 
 	if (soft_rdma_bind_addr(public, res->ai_src_addr))
-		return -1;
+		return false;
 	if (pd)
 	public->pd = pd;
 	if (!init)
-		return 0;
+		return true;
 	id->endpoint = malloc(sizeof *init);
 	if (!id->endpoint)
-		return soft_cm_result(ENOMEM);
+		return !soft_cm_result(ENOMEM);
 	*id->endpoint = *init;
 	id->endpoint->qp_type = (enum ibv_qp_type)res->ai_qp_type;
-	return 0;
+	return true;
 }
 
-static int
+static bool
 endpoint_resolve_route(struct rdma_cm_id *public, const struct rdma_addrinfo *res)
 {
 	SOFT_UNCANCELLED;
 
 	if (!res->ai_route_len)
-		return soft_rdma_resolve_route(public, RESOLVE_MS);
-	if (soft_rdma_set_option(public, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
-		(size_t)res->ai_route_len))
-		return -1;
-	return soft_event_complete(soft_id_of(public), &uncancelled_);
+		return !soft_rdma_resolve_route(public, RESOLVE_MS);
+	return !soft_rdma_set_option(public, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, res->ai_route,
+		   (size_t)res->ai_route_len) &&
+	       !soft_event_complete(soft_id_of(public), &uncancelled_);
 }
 
 /* The data are those of rdma_connect(), before what its caller gives. */
-static int
+static bool
 endpoint_keep_data(struct soft_id *id, const struct rdma_addrinfo *res)
 {
 	if (!res->ai_connect_len)
-		return 0;
+		return true;
 	id->connect = malloc(res->ai_connect_len);
 	if (!id->connect)
-		return soft_cm_result(ENOMEM);
+		return !soft_cm_result(ENOMEM);
 	memcpy(id->connect, res->ai_connect, res->ai_connect_len);
 	id->connect_length = res->ai_connect_len;
-	return 0;
+	return true;
 }
 
-static int
+static bool
 endpoint_set_up(struct rdma_cm_id *public, const struct rdma_addrinfo *res, struct ibv_pd *pd,
     struct ibv_qp_init_attr *init)
 {
 	if (res->ai_flags & RAI_PASSIVE)
 		return endpoint_listen_at(public, res, pd, init);
 	if (soft_rdma_resolve_addr(public, res->ai_src_addr, res->ai_dst_addr, RESOLVE_MS) ||
-	    endpoint_resolve_route(public, res) || endpoint_keep_data(soft_id_of(public), res))
-		return -1;
+	    !endpoint_resolve_route(public, res) || !endpoint_keep_data(soft_id_of(public), res))
+		return false;
 	if (!init)
-		return 0;
+		return true;
 	init->qp_type = (enum ibv_qp_type)res->ai_qp_type; /* callers leave it open */
-	return soft_rdma_create_qp(public, pd, init);
+	return !soft_rdma_create_qp(public, pd, init);
 }
 
 /* The port space and the type have to fit: only RDMA_PS_IB has others than one. */
-static int
+static bool
 endpoint_check_type(const struct rdma_addrinfo *res)
 {
 	const int type = res->ai_port_space == RDMA_PS_UDP ? IBV_QPT_UD : IBV_QPT_RC;
 
 	if (res->ai_qp_type == type)
-		return 0;
+		return true;
 	if (res->ai_port_space != RDMA_PS_IB)
-		return soft_cm_result(EINVAL);
+		return !soft_cm_result(EINVAL);
 	SOFT_UNSERVED("rdma_create_ep of another type");
-	return -1;
+	return false;
 }
 
 int
@@ -95,10 +96,10 @@ soft_rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct i
 	struct rdma_cm_id *id;
 	int saved;
 
-	if (endpoint_check_type(res) ||
+	if (!endpoint_check_type(res) ||
 	    soft_rdma_create_id(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space))
 		return -1;
-	if (!endpoint_set_up(id, res, pd, init)) {
+	if (endpoint_set_up(id, res, pd, init)) {
 		*out = id;
 		return 0;
 	}

@@ -94,8 +94,10 @@ client_answer(struct client *client, char *request)
 	if (!fclose(stream))
 		n = asprintf(&client->answer, "%c%zu\n%s", letter, length, body);
 	free(body);
-	client->length = n > 0 ? (size_t)n : 0;
-	return n > 0;
+	if (n < 0)
+		return false;
+	client->length = (size_t)n;
+	return true;
 }
 
 static void

@@ -138,7 +138,6 @@ soft_async_source_fini(struct soft_context *ctx, struct soft_async_source *sourc
 	async_lock(queue);
 	source->dead = true;
 	if (source->pending) {
-		source->pending = 0;
 		TAILQ_REMOVE(&queue->sources, source, link);
 		async_update(queue);
 	}

@@ -7,6 +7,9 @@
 
 #define TROUBLES 7
 #define PREFIX_OTHER 0xfec0000000000000ull
+/* Of full members; 0 is none, and the last one is that of every port at first. */
+#define PKEY_FULL 0x8000
+#define PKEYS 0x7ffeu
 
 #define SLOTS (SOFT_SLOT_MAX + 1)
 
@@ -247,7 +250,7 @@ soft_pkey_now(const struct soft_device_port *port)
 {
 	const unsigned int moves = pkey_moves[port->number - 1];
 
-	return moves ? (uint16_t)(0x8000 | (moves & 0x3fff)) : SOFT_PKEY;
+	return moves ? (uint16_t)(PKEY_FULL | ((moves - 1) % PKEYS + 1)) : SOFT_PKEY;
 }
 
 struct ibv_port_attr
@@ -261,7 +264,8 @@ soft_port_now(const struct soft_device_port *port)
 	}
 	attr.lid = soft_lid_now(port);
 	if (attr.sm_lid)
-		attr.sm_lid = (uint16_t)(attr.sm_lid + (sm_moves[port->number - 1] & 0x3fff));
+		attr.sm_lid =
+		    (uint16_t)((attr.sm_lid - 1 + sm_moves[port->number - 1]) % SOFT_LID_MAX + 1);
 	return attr;
 }
 

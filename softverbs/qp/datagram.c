@@ -115,15 +115,15 @@ datagram_fill_grh(const struct soft_qp *qp, const struct datagram *d, struct ibv
 	    soft_device_port_gid(from, d->from_gid < from->attr.gid_tbl_len ? d->from_gid : 0);
 }
 
-/* Completes the receive; a failure also ends the queue pair. */
+/* Completes the receive; a failure, which a rule may have made, also ends the queue pair. */
 static void
 datagram_complete(struct soft_qp *qp, const struct datagram *d, enum ibv_wc_status status,
-    uint32_t vendor_err, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
+    bool made, struct soft_deferred *deferred) REQUIRES(soft_locks.receive)
 {
 	struct ibv_wc wc = {
 		.status = status,
-		.vendor_err = vendor_err,
 		.opcode = IBV_WC_RECV,
+		.vendor_err = made ? SOFT_MADE_VENDOR_ERR : 0,
 		.byte_len = GRH_BYTES + d->length,
 		.src_qp = d->from,
 		.sl = d->sl,
@@ -166,7 +166,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 		goto unlock;
 	fate = soft_fate(SOFT_INCIDENT_COMPLETION_UD_RECV, qp);
 	if (fate != IBV_WC_SUCCESS) {
-		datagram_complete(qp, d, fate, SOFT_MADE_VENDOR_ERR, deferred);
+		datagram_complete(qp, d, fate, true, deferred);
 		goto unlock;
 	}
 	datagram_fill_grh(qp, d, &grh);
@@ -180,7 +180,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 	if (soft_copy(&target, &header, GRH_BYTES) == SOFT_COPIED) {
 		switch (soft_copy(&target, source, d->length)) {
 		case SOFT_COPIED:
-			datagram_complete(qp, d, IBV_WC_SUCCESS, 0, deferred);
+			datagram_complete(qp, d, IBV_WC_SUCCESS, false, deferred);
 			goto unlock;
 		case SOFT_SOURCE_FAULT:
 			status = IBV_WC_LOC_PROT_ERR;
@@ -189,7 +189,7 @@ datagram_deliver(const struct datagram *d, struct soft_cursor *source,
 			break;
 		}
 	}
-	datagram_complete(qp, d, IBV_WC_LOC_PROT_ERR, 0, deferred);
+	datagram_complete(qp, d, IBV_WC_LOC_PROT_ERR, false, deferred);
 unlock:
 	soft_qp_unlock_receive(qp);
 	soft_qp_put(qp);

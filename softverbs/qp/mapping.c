@@ -34,9 +34,11 @@ mapping_refill(struct maps *maps)
 	do
 		n = syscall(SYS_read, maps->fd, maps->input, sizeof maps->input);
 	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return false;
 	maps->at = 0;
-	maps->filled = n > 0 ? (size_t)n : 0;
-	return n > 0;
+	maps->filled = (size_t)n;
+	return true;
 }
 
 static bool

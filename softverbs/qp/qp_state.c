@@ -169,7 +169,7 @@ qp_reset(struct soft_qp *qp) REQUIRES(soft_locks.receive, soft_locks.send)
 
 	soft_sq_end_stall(qp);
 	qp->sq.peer = NULL;
-	qp->sq.head = qp->sq.tail;
+	qp->sq.head = qp->sq.tail = SOFT_COUNT_FIRST;
 	qp->sq.tried = qp->sq.rnr_tried = qp->sq.starved_told = false;
 	qp->sq.carrying = false;
 	qp->sq.waiting_since = 0;
@@ -177,7 +177,7 @@ qp_reset(struct soft_qp *qp) REQUIRES(soft_locks.receive, soft_locks.send)
 	soft_sq_revoke(qp);
 	soft_sq_go_back(qp);
 	soft_remote_responder_reset(qp);
-	qp->rq.head = qp->rq.tail;
+	qp->rq.head = qp->rq.tail = SOFT_COUNT_FIRST;
 	qp->has_current = qp->refusing = qp->established = qp->message.active = false;
 	qp->attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_RESET };
 	if (qp->srq)

@@ -5,9 +5,9 @@
 #include "mw.h"
 #include "receive.h"
 #include "srq.h"
+#include "trouble.h"
 #include "softverbs/cq/made.h"
 #include "softverbs/wire/wire.h"
-#include "trouble.h"
 
 /* Takes a receive into qp->current; false if there is none. */
 static bool
@@ -42,8 +42,8 @@ responder_fate(struct soft_qp *qp, enum soft_incident incident, enum ibv_wc_opco
 {
 	struct ibv_wc wc = {
 		.opcode = opcode,
-		.byte_len = qp->message.length,
 		.vendor_err = SOFT_MADE_VENDOR_ERR,
+		.byte_len = qp->message.length,
 	};
 
 	wc.status = soft_fate(incident, qp);

@@ -118,6 +118,26 @@ TEST(poll__goes_through_the_entries_in_order)
 	expect_none();
 }
 
+/* The status is that of each entry: of one that failed, of those that were flushed after it. */
+TEST(poll__goes_through_entries_of_each_status)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	for (uint64_t i = 0; i < 2; i++)
+		arrive(i);
+	side_receive(&b, 2, 0, 8);
+	side_receive(&b, 3, 0, 8);
+	ck_assert_int_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
+	start();
+	for (uint64_t i = 0; i < 4; i++) {
+		ck_assert_uint_eq(ex->wr_id, i);
+		ck_assert_int_eq(ex->status, i < 2 ? IBV_WC_SUCCESS : IBV_WC_WR_FLUSH_ERR);
+		ck_assert_int_eq(ibv_next_poll(ex), i < 3 ? 0 : ENOENT);
+	}
+	ibv_end_poll(ex);
+	expect_none();
+}
+
 TEST(poll__of_either_kind__takes_each_entry_once)
 {
 	struct ibv_wc wc;

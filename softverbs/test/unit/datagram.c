@@ -4,6 +4,10 @@
  */
 #include "datagram_story.h"
 
+#include "softverbs/device/topology.h"
+#include "softverbs/qp/datagram.h"
+#include "softverbs/wire/link.h"
+
 static struct side a, b;
 static struct ibv_ah *ah; /* of a, to the port */
 
@@ -500,4 +504,119 @@ TEST(each_attribute_in_each_transition__as_the_specification_allows_for_datagram
 			    settable[i].to, (unsigned int)bit, r);
 		}
 	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
+}
+
+/* ---- frames of other processes ---- */
+
+#define SLOT 5 /* of the other one */
+
+/* One that arrives, unless something of it is changed. */
+static struct soft_frame
+frame_of(uint32_t length)
+{
+	return (struct soft_frame){
+		.type = SOFT_FRAME_DATAGRAM,
+		.flags = SOFT_FRAME_GLOBAL,
+		.qpn = b.qp->qp_num,
+		.from = SLOT << SOFT_QPN_INDEX_BITS | 1,
+		.rkey = DATAGRAM_KEY,
+		.length = length,
+	};
+}
+
+static bool
+arrives(const struct soft_frame *frame)
+{
+	struct soft_link link = { .slot = SLOT };
+	static const char payload[DATAGRAM_MTU + 1];
+	struct ibv_wc wc;
+
+	ck_assert(soft_datagram_arrived(&link, frame, payload));
+	if (!ibv_poll_cq(b.cq, 1, &wc))
+		return false;
+	ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+	ck_assert_uint_eq(wc.byte_len, frame->length + DATAGRAM_GRH);
+	ck_assert_uint_eq(wc.src_qp, frame->from);
+	return true;
+}
+
+/* The header has the first GID for an index that the table does not have. */
+/* origin: out33.U6 */
+TEST(frame__names_gids_in_the_table_and_beyond__the_header_has_one_of_the_table)
+{
+	static const uint8_t named[] = { 0, 1, 2, 3, 15, 16, 255 };
+	const struct ibv_grh *grh = (const struct ibv_grh *)(const void *)b.bytes;
+	struct soft_frame frame = frame_of(8);
+	union ibv_gid gids[2];
+
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(ibv_query_gid(b.context, 1, i, &gids[i]), 0);
+	ck_assert_int_ne(memcmp(&gids[0], &gids[1], sizeof gids[0]), 0);
+	for (size_t i = 0; i < sizeof named * sizeof named; i++) {
+		const uint8_t from = named[i / sizeof named], to = named[i % sizeof named];
+
+		frame.swap = from | (uint64_t)to << 8;
+		side_receive(&b, 1, 0, 4096);
+		ck_assert(arrives(&frame));
+		ck_assert_int_eq(memcmp(&grh->sgid, &gids[from == 1], sizeof gids[0]), 0);
+		ck_assert_int_eq(memcmp(&grh->dgid, &gids[to == 1], sizeof gids[0]), 0);
+	}
+}
+
+/* What does not fit is lost, and the receive stays the next. */
+/* origin: out33.U6 */
+TEST(frame__of_another_key_length_or_sender__is_lost_or_ends_the_link)
+{
+	struct soft_link link = { .slot = SLOT };
+	struct soft_frame frame = frame_of(DATAGRAM_MTU);
+
+	side_receive(&b, 1, 0, DATAGRAM_MTU + DATAGRAM_GRH);
+	frame.rkey++;
+	ck_assert(!arrives(&frame));
+	frame = frame_of(DATAGRAM_MTU);
+	frame.qpn = a.qp->qp_num; /* it has no receive */
+	ck_assert(!arrives(&frame));
+	frame.qpn = 0xffffff;
+	ck_assert(!arrives(&frame));
+	frame = frame_of(DATAGRAM_MTU + 1);
+	ck_assert(!arrives(&frame));
+	frame = frame_of(DATAGRAM_MTU);
+	frame.port = 2;
+	ck_assert(!arrives(&frame));
+	frame.port = 0;
+	frame.from += 1 << SOFT_QPN_INDEX_BITS;
+	ck_assert(!soft_datagram_arrived(&link, &frame, b.bytes));
+	frame = frame_of(DATAGRAM_MTU);
+	ck_assert(arrives(&frame));
+	side_receive(&b, 2, 0, DATAGRAM_MTU + DATAGRAM_GRH - 1);
+	ck_assert(!arrives(&frame));
+	frame.length--;
+	ck_assert(arrives(&frame));
+}
+
+/* origin: out33.U4 */
+TEST(frame__to_a_queue_pair_in_each_state__arrives_in_rtr_rts_and_sqd)
+{
+	static const enum ibv_qp_state states[] = { IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR,
+		IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR };
+	const struct soft_frame frame = frame_of(8);
+
+	datagram_to_state(b.qp, IBV_QPS_RESET, 0);
+	for (int i = 0; i < 6; i++) {
+		if (states[i] == IBV_QPS_INIT)
+			datagram_to_state(
+			    b.qp, states[i], IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+		else if (i)
+			datagram_to_state(
+			    b.qp, states[i], states[i] == IBV_QPS_RTS ? IBV_QP_SQ_PSN : 0);
+		if (states[i] == IBV_QPS_INIT)
+			for (int k = 0; k < 8; k++)
+				side_receive(&b, 1, 0, 4096);
+		if (states[i] == IBV_QPS_ERR) /* which has flushed them */
+			while (ibv_poll_cq(b.cq, 1, &(struct ibv_wc){ 0 }) == 1)
+				;
+		ck_assert_int_eq(arrives(&frame), states[i] == IBV_QPS_RTR ||
+						      states[i] == IBV_QPS_RTS ||
+						      states[i] == IBV_QPS_SQD);
+	}
 }

@@ -346,6 +346,11 @@ TEST(query__what_is_documented_is_exact)
 		IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
 		IBV_DEVICE_MEM_MGT_EXTENSIONS);
 	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &ex), 0);
+	ck_assert_int_eq(
+	    ibv_query_device_ex(context, &(struct ibv_query_device_ex_input){ 0 }, &ex), 0);
+	ck_assert_int_eq(ibv_query_device_ex(
+			     context, &(struct ibv_query_device_ex_input){ .comp_mask = 1 }, &ex),
+	    EINVAL);
 	ck_assert_uint_eq(ex.completion_timestamp_mask, UINT64_MAX);
 	ck_assert_uint_eq(ex.hca_core_clock, 1000000);
 	ck_assert_uint_eq(ex.cq_mod_caps.max_cq_count, 65535);
@@ -519,4 +524,27 @@ TEST(number_of_a_queue_pair__is_none_of_another__and_comes_back_late)
 	for (int i = 0; i < 3; i++)
 		ck_assert_int_eq(ibv_destroy_qp(kept[i].qp), 0);
 	side_free(&a);
+}
+
+/* A program of another release has a shorter structure, or a longer one. */
+TEST(query_extended__into_a_structure_of_any_size__writes_as_much)
+{
+	struct ibv_context *context = story_open();
+	const struct verbs_context *verbs = verbs_get_ctx(context);
+	struct ibv_device_attr_ex all;
+	char some[sizeof all + 16];
+
+	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &all), 0);
+	for (size_t size = 0; size <= sizeof all + 8; size += 8) {
+		const size_t written = size < sizeof all ? size : sizeof all;
+
+		memset(some, 0x5a, sizeof some);
+		ck_assert_int_eq(verbs->query_device_ex(context, NULL,
+				     (struct ibv_device_attr_ex *)(void *)some, size),
+		    0);
+		ck_assert_int_eq(memcmp(some, &all, written), 0);
+		for (size_t i = written; i < sizeof some; i++)
+			ck_assert_int_eq(some[i], 0x5a);
+	}
+	ck_assert_int_eq(ibv_close_device(context), 0);
 }

@@ -439,6 +439,7 @@ TEST(endpoint__that_cannot_be_made__says_why)
 	struct ibv_qp_init_attr init = small_qp();
 	struct rdma_cm_id *id = NULL;
 	struct rdma_addrinfo bare = { .ai_port_space = RDMA_PS_TCP, .ai_qp_type = IBV_QPT_RC };
+	char service[8] = "";
 
 	look_up("192.0.2.1", "1", NULL); /* for documentation: of no host */
 	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, &init), -1);
@@ -462,6 +463,17 @@ TEST(endpoint__that_cannot_be_made__says_why)
 	bare.ai_flags = RAI_PASSIVE;
 	ck_assert_int_eq(rdma_create_ep(&id, &bare, NULL, &init), -1);
 	ck_assert_int_eq(errno, EINVAL);
+	/* A record of a route that is none, and an address of no device to listen at. */
+	look_up(LOOPBACK, "1", NULL);
+	info->ai_route = service;
+	info->ai_route_len = 7;
+	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, &init), -1);
+	ck_assert_int_eq(errno, EINVAL);
+	info->ai_route = NULL;
+	info->ai_route_len = 0;
+	look_up("192.0.2.1", "1", &(struct rdma_addrinfo){ .ai_flags = RAI_PASSIVE });
+	ck_assert_int_eq(rdma_create_ep(&id, info, NULL, &init), -1);
+	ck_assert_int_eq(errno, EADDRNOTAVAIL);
 	ck_assert_ptr_null(id);
 }
 

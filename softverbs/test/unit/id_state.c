@@ -7,6 +7,8 @@
  */
 #include "story.h"
 
+#include "softverbs/qp/qp.h"
+
 static struct rdma_event_channel *server, *client;
 static struct rdma_cm_id *listener, *active, *passive, *fresh;
 static struct ibv_cq *cq;
@@ -314,4 +316,68 @@ TEST_LOOP(id__each_call_in_each_state__is_taken_or_has_its_errno, STATES)
 	}
 	ck_assert_msg(!strcmp(found, states[_i].results), "%s: %s, expected %s", states[_i].name,
 	    found, states[_i].results);
+}
+
+/* ---- a race ---- */
+
+static int accepted, accept_errno;
+
+static void *
+accept_elsewhere(void *unused)
+{
+	struct rdma_conn_param param = usual();
+
+	(void)unused;
+	accepted = rdma_accept(passive, &param);
+	accept_errno = errno;
+	return NULL;
+}
+
+/* The thread that accepts waits for its queue pair, which this one has. */
+/* origin: out33.BB5 */
+TEST(accept__of_a_request_that_ends_meanwhile__has_the_errno_of_one_that_has_ended)
+{
+	pthread_t thread;
+
+	setup();
+	(void)requested();
+	soft_qp_lock_send(soft_qp_of(passive->qp));
+	ck_assert_int_eq(pthread_create(&thread, NULL, accept_elsewhere, NULL), 0);
+	sleep_ms(20);
+	cm_forget(&active);
+	soft_qp_unlock_send(soft_qp_of(passive->qp));
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert_int_eq(accepted, -1);
+	ck_assert_int_eq(accept_errno, EINVAL);
+	cm_expect(server, RDMA_CM_EVENT_REJECTED, passive);
+	drop();
+}
+
+/* What the subnet manager would say of the one path that there is. */
+/* origin: out33.D8 */
+TEST(path__of_a_resolved_id__has_each_field_of_the_record)
+{
+	const struct ibv_sa_path_rec *path;
+	union ibv_gid gid;
+
+	setup();
+	path = active->route.path_rec;
+	ck_assert_int_eq(active->route.num_paths, 1);
+	ck_assert_int_eq(ibv_query_gid(active->verbs, 1, 0, &gid), 0);
+	ck_assert_mem_eq(&path->sgid, &path->dgid, sizeof gid);
+	ck_assert_uint_eq(path->slid, htons(1));
+	ck_assert_uint_eq(path->dlid, htons(1));
+	ck_assert_int_eq(path->raw_traffic, 0);
+	ck_assert_int_eq(path->reversible, 1);
+	ck_assert_int_eq(path->numb_path, 1);
+	ck_assert_uint_eq(path->pkey, htons(0xffff));
+	ck_assert_uint_eq(path->sl, 0);
+	ck_assert_uint_eq(path->mtu_selector, 2);
+	ck_assert_uint_eq(path->mtu, IBV_MTU_4096);
+	ck_assert_uint_eq(path->rate_selector, 2);
+	ck_assert_uint_eq(path->rate, IBV_RATE_100_GBPS);
+	ck_assert_uint_eq(path->packet_life_time_selector, 2);
+	ck_assert_uint_eq(path->packet_life_time, 17);
+	ck_assert_uint_eq(path->preference, 0);
+	drop();
 }

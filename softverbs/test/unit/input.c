@@ -552,6 +552,60 @@ TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
 	}
 }
 
+/* --- many frames at once */
+
+/* A write of 8 bytes, to the place of its number. */
+static void
+write_quietly_to(uint32_t place)
+{
+	uint64_t value = place + 1;
+
+	write_quietly(
+	    (struct soft_frame){
+		.length = 8,
+		.total = 8,
+		.type = SOFT_FRAME_REQUEST,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.flags = SOFT_FRAME_FIRST | SOFT_FRAME_LAST,
+		.qpn = a.qp->qp_num,
+		.from = peer_qpn(),
+		.psn = psn++ & SOFT_PSN_MASK,
+		.address = (uintptr_t)a.bytes + 8ul * place,
+		.rkey = a.mr->rkey,
+	    },
+	    &value);
+}
+
+CASE("soft-input:many", setup, teardown);
+
+/* More than one turn has; each turn ends between two frames, in either thread. */
+TEST_LOOP(frames__as_many_as_a_turn_and_more__are_all_executed, 2)
+{
+	static const uint32_t numbers[] = { 1, 2, 63, 64, 65, 127, 128, 129, 200, 700 };
+	const uint64_t *places = (const uint64_t *)(const void *)a.bytes;
+	struct soft_frame frame;
+
+	for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+		memset(a.bytes, 0, SIDE_BYTES);
+		for (uint32_t k = 0; k < numbers[i]; k++)
+			write_quietly_to(k);
+		if (_i)
+			notify_progress();
+		do { /* acknowledgements, up to the last one */
+			ck_assert_int_eq(qp_state(a.qp), IBV_QPS_RTS);
+			if (!_i)
+				cq_expect_empty(a.cq);
+			if (soft_ring_ready(&rings.in))
+				frame = line_expect_frame(&rings.in, SOFT_FRAME_ACK);
+			else
+				frame.psn = psn;
+		} while (frame.psn != ((psn - 1) & SOFT_PSN_MASK));
+		for (uint32_t k = 0; k < numbers[i]; k++)
+			ck_assert_uint_eq(places[k], k + 1);
+		ck_assert_uint_eq(places[numbers[i]], 0);
+	}
+}
+
 /* --- a full ring */
 
 /*
@@ -796,4 +850,29 @@ TEST(sockets_only__offers_no_memory_and_declines_it)
 	close(memory);
 	device_free();
 	soft_rings_unmap(&rings);
+}
+
+/* ---- knocks ---- */
+
+CASE("soft-input:knocks");
+
+/* Those that were not taken are enough to wake who takes them. */
+TEST(knock__at_a_door_with_room_without_and_closed)
+{
+	int ends[2], sent = 0;
+	char byte;
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
+	errno = EXDEV;
+	for (int i = 0; i < 1000; i++)
+		ck_assert(soft_knock(ends[0]));
+	ck_assert_int_eq(errno, EXDEV);
+	while (recv(ends[1], &byte, 1, MSG_DONTWAIT) == 1)
+		sent++;
+	ck_assert_int_gt(sent, 0);
+	ck_assert_int_lt(sent, 1000);
+	close(ends[1]);
+	ck_assert(!soft_knock(ends[0]));
+	ck_assert_int_eq(errno, EAGAIN);
+	close(ends[0]);
 }

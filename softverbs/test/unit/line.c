@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <string.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -250,4 +251,40 @@ line_answer(int line, const struct soft_frame *to, enum soft_frame_type type, ui
 		.rnr_timer = reason == SOFT_NAK_NOT_READY };
 
 	ck_assert_int_eq(send(line, &frame, sizeof frame, MSG_NOSIGNAL), sizeof frame);
+}
+
+/* Who closes the last descriptor of it waits: it has data to send, and the far end reads none. */
+int
+line_lingering(int *far_end)
+{
+	const struct linger linger = { 1, 1000 };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t length = sizeof address;
+	const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	static const char bytes[65536];
+
+	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, length), 0);
+	ck_assert_int_eq(listen(listener, 1), 0);
+	ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, length), 0);
+	*far_end = accept(listener, NULL, NULL);
+	close(listener);
+	while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+		;
+	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
+	return fd;
+}
+
+int
+line_trap(int fd)
+{
+	int ends[2];
+
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	ck_assert(line_try_descriptors(ends[1], &fd, 1));
+	close(ends[1]);
+	close(fd);
+	return ends[0];
 }

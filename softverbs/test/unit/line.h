@@ -36,6 +36,12 @@ void line_send(int line, const void *bytes, size_t length);
 /* Sends a byte with descriptors, at most 4: false if the kernel refuses. */
 bool line_try_descriptors(int line, const int *descriptors, size_t count);
 
+/* A socket of ours in which this descriptor waits, which is no one else's then. */
+int line_trap(int fd);
+
+/* A socket whose last descriptor takes 1000 s to close, until its far end is closed. */
+int line_lingering(int *far_end);
+
 /* Waits until the device notifies our progress thread, and reads all of these bytes. */
 void line_expect_byte(int line);
 

@@ -367,30 +367,6 @@ be_an_old_kernel(void)
 
 static int far_ends[32], far_count; /* read nothing */
 
-/* Who closes the last descriptor of it waits: it has data to send. */
-static int
-make_lingering(void)
-{
-	const struct linger linger = { 1, 1000 };
-	struct sockaddr_in address = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof address;
-	const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	static const char bytes[65536];
-
-	ck_assert_int_eq(bind(listener, (struct sockaddr *)&address, length), 0);
-	ck_assert_int_eq(listen(listener, 1), 0);
-	ck_assert_int_eq(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-	ck_assert_int_eq(connect(fd, (struct sockaddr *)&address, length), 0);
-	far_ends[far_count++] = accept(listener, NULL, NULL);
-	close(listener);
-	while (send(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
-		;
-	ck_assert_int_eq(setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof linger), 0);
-	return fd;
-}
-
 static void
 take_signal(int signal)
 {
@@ -401,7 +377,7 @@ take_signal(int signal)
 static bool
 send_lingering(int line)
 {
-	const int fd = make_lingering(), two[2] = { fd, fd };
+	const int fd = line_lingering(&far_ends[far_count++]), two[2] = { fd, fd };
 	const bool sent = line_try_descriptors(line, two, 2);
 	const struct itimerval soon = { { 0, 10000 }, { 0, 10000 } },
 			       never = { { 0, 0 }, { 0, 0 } };

@@ -328,3 +328,21 @@ TEST(exact_hint__completions_were_lost__it_says_so)
 	ck_assert_int_lt(ibv_poll_cq(b.cq, 1, &wc), 0);
 	pair_free(&a, &b);
 }
+
+/* What a program chooses (soft_arm.h) holds before the environment; another name is none. */
+TEST(personality__chosen_by_name__is_that_of_what_is_opened_then)
+{
+	struct ibv_context *context;
+
+	ck_assert_int_eq(soft_personality_choose("frob"), -EINVAL);
+	ck_assert_int_eq(soft_personality_choose(""), -EINVAL);
+	ck_assert_int_eq(soft_personality_choose("late"), 0);
+	setenv("SOFTVERBS_PERSONALITY", "frob", 1);
+	context = story_open();
+	pair_make(&a, &b, NULL);
+	send_one(1);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	channel_expect(b.channel, b.cq);
+	pair_free(&a, &b);
+	ck_assert_int_eq(ibv_close_device(context), 0);
+}

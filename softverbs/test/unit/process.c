@@ -6,7 +6,9 @@
 #include "other.h"
 #include "own.h"
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <time.h>
 
 static char
 pattern(size_t i)
@@ -558,5 +560,86 @@ TEST(both_directions__thousands_of_messages__whole_and_in_order)
 {
 	other_start(stream);
 	stream();
+	other_finish();
+}
+
+/* --- nothing to do */
+
+/* How often the threads of the device, all but this one, have gone to sleep. */
+static unsigned long
+sleeps_of_others(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned long all = 0, one;
+	char path[300], text[4096], *at;
+	FILE *file;
+
+	while ((entry = readdir(tasks))) {
+		if (*entry->d_name == '.' || atoi(entry->d_name) == getpid())
+			continue;
+		snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		text[fread(text, 1, sizeof text - 1, file)] = '\0';
+		fclose(file);
+		at = strstr(text, "\nvoluntary_ctxt_switches:");
+		ck_assert_int_eq(sscanf(at, " voluntary_ctxt_switches: %lu", &one), 1);
+		all += one;
+	}
+	closedir(tasks);
+	return all;
+}
+
+static double
+processor_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void
+expect_idle(void)
+{
+	unsigned long sleeps;
+	double seconds;
+
+	sleep_ms(30); /* what is under way ends */
+	sleeps = sleeps_of_others();
+	seconds = processor_seconds();
+	sleep_ms(50);
+	ck_assert(processor_seconds() - seconds < 0.02);
+	ck_assert_uint_le(sleeps_of_others() - sleeps, 10);
+}
+
+static void
+be_idle(void)
+{
+	own_connect(NULL);
+	side_receive(&own, 1, 0, 100);
+	other_meet();
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	other_meet();
+	expect_idle();
+	own_end();
+}
+
+/* Neither end looks whether something has come, or has timers that find nothing to do. */
+TEST_LOOP(messages_have_gone_both_ways__the_threads_of_both_ends_sleep, 2)
+{
+	if (_i)
+		setenv("SOFTVERBS_SOCKETS", "1", 1);
+	own_begin(be_idle, NULL);
+	other_meet();
+	side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 100);
+	cq_expect(own.cq, 1, IBV_WC_SUCCESS);
+	own_rdma(IBV_WR_RDMA_READ, 2, 0, 0, 100000);
+	cq_expect(own.cq, 2, IBV_WC_SUCCESS);
+	other_meet();
+	expect_idle();
+	own_end();
 	other_finish();
 }

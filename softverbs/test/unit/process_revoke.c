@@ -6,6 +6,7 @@
 #include "pull_story.h"
 #include "lib/feature.h"
 #include "softverbs/qp/qp.h"
+#include "softverbs/wire/grant.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
 
@@ -357,5 +358,59 @@ TEST_LOOP(responder__ended_under_a_read__memory_is_not_read_any_more, ENDS)
 	other_meet();
 	other_meet();
 	side_free(&own);
+	other_finish();
+}
+
+/* ---- when all is done ---- */
+
+/* No request whose data is here is unanswered: there is nothing that a change would end. */
+static void
+expect_no_grant(void)
+{
+	uint64_t before;
+	int i = 0;
+
+	do {
+		before = soft_grant_number();
+		soft_grant_revoke_used();
+	} while (soft_grant_number() != before && i++ < 2000 && !usleep(1000));
+	ck_assert_uint_eq(soft_grant_number(), before);
+}
+
+/* Both send and both read at the same time, so many of each; small reads are not pulled. */
+static void
+exchange(void)
+{
+	for (uint64_t n = 1; n <= 4; n++) {
+		for (uint64_t i = 0; i < n; i++)
+			side_receive(&own, 100 + i, 0, SIDE_BYTES / 2);
+		other_meet();
+		for (uint64_t i = 0; i < n; i++) {
+			own_rdma(
+			    IBV_WR_RDMA_READ, i, SIDE_BYTES / 2, 0, n == 3 && i == 1 ? 8 : 50000);
+			if (n % 2)
+				side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, i, 0, 50000);
+		}
+		for (uint64_t i = 0; i < (n % 2 ? 3 * n : n); i++)
+			ck_assert_int_eq(cq_next(own.cq).status, IBV_WC_SUCCESS);
+		other_meet();
+		expect_no_grant();
+		other_meet();
+	}
+	own_end();
+}
+
+static void
+exchange_there(void)
+{
+	own_connect(NULL);
+	exchange();
+}
+
+/* origin: out33.D9 */
+TEST(messages_and_reads_that_were_pulled__are_done__nothing_is_granted)
+{
+	own_begin(exchange_there, NULL);
+	exchange();
 	other_finish();
 }

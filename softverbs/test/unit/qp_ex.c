@@ -2,6 +2,7 @@
 /*
  * qp_ex -- work requests that are built by one call after the other
  */
+#include "mw_story.h"
 #include "pair.h"
 
 #define EVERY \
@@ -481,4 +482,26 @@ TEST(batches__of_two_threads__do_not_mix)
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert_int_eq(memcmp(a.bytes + 64, b.bytes + 64, 128), 0);
 	cq_expect_empty(a.cq);
+}
+
+/* origin: out33.D11 */
+TEST(send__with_a_key_to_invalidate__has_that_key)
+{
+	struct ibv_mr *mr = ibv_reg_mr(b.pd, b.bytes, 4096, MW_ACCESS);
+	struct ibv_mw *mw = mw_make(&b, IBV_MW_TYPE_2);
+	uint32_t key = mw_bind_to(&b, mw, mr, 0, 64, MW_REMOTE);
+	struct ibv_wc wc;
+
+	side_receive(&b, 5, 0, 64);
+	ibv_wr_start(ex);
+	name(1);
+	ibv_wr_send_inv(ex, key);
+	set(0, 8);
+	complete(1);
+	wc = cq_next(b.cq);
+	ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
+	ck_assert_uint_eq(wc.wc_flags, IBV_WC_WITH_INV);
+	ck_assert_uint_eq(wc.invalidated_rkey, key);
+	ck_assert_int_eq(ibv_dereg_mr(mr), 0); /* nothing is bound to it */
+	ck_assert_int_eq(ibv_dealloc_mw(mw), 0);
 }

@@ -32,6 +32,7 @@ WRAP(void, free, void *memory);
 WRAP(void *, mmap, void *at, size_t size, int protection, int flags, int fd, off_t offset);
 WRAP(int, munmap, void *at, size_t size);
 WRAP(int, accept4, int fd, struct sockaddr *address, socklen_t *length, int flags);
+WRAP(int, pthread_mutex_unlock, pthread_mutex_t *mutex);
 WRAP(int, pthread_tryjoin_np, pthread_t thread, void **result);
 WRAP(int, pthread_timedjoin_np, pthread_t thread, void **result, const struct timespec *until);
 WRAP(int, memfd_create, const char *name, unsigned int flags);
@@ -512,4 +513,37 @@ starve_end(void)
 {
 	counting = false;
 	nftw(room, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* ---- locks ---- */
+
+#ifdef __GLIBC__
+static _Thread_local pid_t thread; /* 0: not asked yet */
+
+static void
+forget_thread(void)
+{
+	thread = 0;
+}
+
+static __attribute__((constructor)) void
+forget_thread_in_children(void)
+{
+	pthread_atfork(NULL, NULL, forget_thread);
+}
+#endif
+
+/* Only the thread that has locked it unlocks a mutex. */
+int
+__wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+#ifdef __GLIBC__
+	if (!thread)
+		thread = (pid_t)__real_syscall(SYS_gettid);
+	if (mutex->__data.__owner != thread) {
+		fprintf(stderr, "a mutex is unlocked that the thread does not have\n");
+		abort();
+	}
+#endif
+	return __real_pthread_mutex_unlock(mutex);
 }

@@ -141,7 +141,8 @@ TEST(name__of_up_to_31_letters_digits_and_marks__and_no_other)
 	static const char *const good[] = { "a", "Z9_-.", "mlx5_0",
 		"a234567890123456789012345678901" };
 	static const char *const bad[] = { "_a", ".", "a+b", "a\xc3\xa4",
-		"a2345678901234567890123456789012" };
+		"a2345678901234567890123456789012", "a23456789012345678901234567890123",
+		"a234567890123456789012345678901234567890123456789012345678901234567890" };
 
 	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
 		ck_assert_msg(reads(good[i]), "%s", error);
@@ -150,4 +151,99 @@ TEST(name__of_up_to_31_letters_digits_and_marks__and_no_other)
 	}
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
 		ck_assert_msg(!reads(bad[i]), "%s", bad[i]);
+}
+
+/* origin: out33.U5 */
+TEST(text__as_long_as_there_is_room_for__and_longer)
+{
+	static const size_t lengths[] = { 65535, 65536, 65537, 100000 };
+	static char text[100001];
+
+	for (int i = 0; i < 4; i++) {
+		memset(text, ' ', lengths[i]);
+		text[lengths[i]] = '\0';
+		text[0] = '2';
+		ck_assert_int_eq(reads(text), lengths[i] < 65536);
+		if (lengths[i] < 65536)
+			ck_assert_uint_eq(topology.count, 2);
+		else
+			ck_assert_str_eq(error, "no text of less than 64 KiB");
+	}
+}
+
+/* origin: out33.U5 */
+TEST(number__in_each_form__is_decimal_or_hexadecimal)
+{
+	static const struct {
+		const char *text;
+		int value; /* -1: it is none */
+	} forms[] = {
+		{ "7", 7 },
+		{ "007", 7 },
+		{ "010", 10 },
+		{ "08", 8 },
+		{ "0x1F", 31 },
+		{ "0X1f", 31 },
+		{ "0x07", 7 },
+		{ "0", 0 },
+		{ "0x", -1 },
+		{ "0xg", -1 },
+		{ "0b1", -1 },
+		{ "1x", -1 },
+		{ "+1", -1 },
+		{ "1f", -1 },
+		{ "18446744073709551617", -1 },
+		{ "0x10000000000000001", -1 },
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+		snprintf(text, sizeof text, "a max_qp=%s", forms[i].text);
+		ck_assert_msg(reads(text) == (forms[i].value >= 0), "%s", text);
+		if (forms[i].value >= 0)
+			ck_assert_int_eq(topology.devices[0].attr.max_qp, forms[i].value);
+	}
+}
+
+/* origin: out33.U5 */
+TEST_LOOP(devices_addresses_and_gids__sixteen_and_no_more, 3)
+{
+	static const char *const ones[] = { "d%d/1 mtu=256;", "10.0.0.%d,", "::%x," };
+	static const char *const errors[] = { "more than 16 devices", "a/1: more than 16 addresses",
+		"a/1: more than 16 GIDs" };
+	char text[1024] = "";
+
+	if (_i)
+		strcpy(text, _i == 1 ? "a/1 link=ethernet addr=" : "a/1 gid=");
+	for (int i = 1; i <= 17; i++) {
+		sprintf(text + strlen(text), ones[_i], i);
+		if (_i)
+			text[strlen(text) - 1] = '\0';
+		ck_assert_msg(reads(text) == (i <= 16), "%s: %s", text, error);
+		strcat(text, _i ? "," : "");
+	}
+	ck_assert_msg(strstr(error, errors[_i]), "%s", error);
+}
+
+/* origin: out33.U5 */
+TEST(address__with_a_scope_and_from_an_interface)
+{
+	const struct soft_device_port *port = &topology.devices[0].ports[0];
+	char text[512];
+
+	ck_assert_msg(reads("a/1 addr=fe80::77%lo,10.0.0.1"), "%s", error);
+	ck_assert_uint_eq(port->ip_count, 2);
+	ck_assert_uint_eq(port->ips[0].scope, 1);
+	ck_assert_uint_eq(port->ips[0].bytes[15], 0x77);
+	ck_assert_uint_eq(port->ips[1].scope, 0);
+	ck_assert_uint_eq(port->ips[1].bytes[11], 0xff);
+	ck_assert_uint_eq(port->ips[1].bytes[12], 10);
+	ck_assert(!reads("a/1 addr=fe80::77%nosuch"));
+	ck_assert(!reads("a/1 addr=10.0.0.1%lo"));
+	snprintf(text, sizeof text, "a/1 addr=fe80::77%%%0200d", 1);
+	ck_assert(!reads(text));
+	ck_assert_msg(reads("a/1 if=lo"), "%s", error);
+	ck_assert_uint_ge(port->ip_count, 1);
+	ck_assert_uint_eq(port->ips[0].bytes[12], 127);
+	ck_assert(!reads("a/1 if=nosuch"));
 }

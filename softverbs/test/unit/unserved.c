@@ -62,7 +62,7 @@ detach_mcast(void)
 static int
 reg_dmabuf_mr(void)
 {
-	return none(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, 3, 0));
+	return none(ibv_reg_dmabuf_mr(a.pd, 0, 4096, 0, 0, 0));
 }
 
 static int
@@ -186,6 +186,18 @@ open_qp(void)
 }
 
 static int
+reg_dm_mr(void)
+{
+	return none(verbs_get_ctx(a.context)->reg_dm_mr(a.pd, NULL, 0, 64, 0));
+}
+
+static int
+close_xrcd(void)
+{
+	return verbs_get_ctx(a.context)->close_xrcd(NULL);
+}
+
+static int
 open_xrcd(void)
 {
 	struct ibv_xrcd_init_attr init = { .fd = -1 };
@@ -295,6 +307,8 @@ static const struct {
 	CALL(ibv_, create_rwq_ind_table),
 	CALL(ibv_, open_qp),
 	CALL(ibv_, open_xrcd),
+	CALL(ibv_, close_xrcd),
+	CALL(ibv_, reg_dm_mr),
 	{ create_srq_ex, "ibv_create_srq_ex of another type" },
 	{ create_cq_ex, "ibv_create_cq_ex with IBV_WC_EX_WITH_FLOW_TAG:" },
 	{ create_qp, "ibv_create_qp of another type" },

@@ -10,6 +10,14 @@ SWAPS = {"==": "!=", "!=": "==", "<": "<=", "<=": "<", ">": ">=", ">=": ">",
 TOKEN = re.compile(r'''"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[A-Za-z_]\w*|0x[0-9a-fA-F]+[uUlL]*|\d+[uUlL]*
                    |->|\+\+|--|&&|\|\||==|!=|<=|>=|<<|>>|[-+*/%&|^]=|\S''', re.X)
 STATEMENT = re.compile(r"^\s*(?:\(void\))?[A-Za-z_*(][^{}]*;$")
+# What a function may return; other values are the same code, or do not compile.
+RESULTS = [(re.compile(r"\bbool$"), ("false", "true")), (re.compile(r"\*$"), ("NULL",)),
+           (re.compile(""), ("0", "-1", "1"))]
+NAME = re.compile(r"^[A-Za-z_]\w*\(")
+# Calls that may have their first two arguments exchanged, where the result is compared with 0.
+EQUALS = re.compile(r"!(?:str|mem|strn)cmp\(|\b(?:str|mem|strn)cmp\([^()]*(?:\([^()]*\)[^()]*)*\) [!=]= 0\b")
+# In the C libraries that there are.
+RELEASES_NOTHING = re.compile(r"\s*(?:\(void\))?pthread_(?:mutex|cond|attr)_destroy\(")
 DECLARATION = re.compile(r"^\s*(?:static |const |struct |enum |union |unsigned |uint\w* |int |bool |void |"
                          r"size_t |DAT_\w+ |typedef |extern |_Thread_local )")
 
@@ -65,7 +73,7 @@ def mutants_of(top, path):
     with open(os.path.join(top, path)) as f:
         original = f.read()
     raw, lines = original.split("\n"), blank_comments(original).split("\n")
-    depth, found = 0, []
+    depth, found, results = 0, [], ()
 
     def add(n, what, after):
         if after != raw[n]:
@@ -73,6 +81,8 @@ def mutants_of(top, path):
 
     for n, line in enumerate(lines):
         inside = depth > 0
+        if not inside and NAME.match(line) and n:
+            results = next(values for type_, values in RESULTS if type_.search(lines[n - 1].strip()))
         depth += line.count("{") - line.count("}")
         if not inside or not line.strip():
             continue
@@ -97,7 +107,7 @@ def mutants_of(top, path):
                 value = line[at + 6:].strip().rstrip(";")
                 if not line.rstrip().endswith(";"):
                     continue
-                for other in ("0", "-1", "1", "false", "true", "NULL"):
+                for other in results:
                     if other != value:
                         add(n, "result", raw[n][:at] + f"return {other};")
             elif token == "(" and i and re.fullmatch(r"[a-z_]\w*", tokens[i - 1][1]):
@@ -107,13 +117,16 @@ def mutants_of(top, path):
                         a, b = spans[0]
                         add(n, "condition", f"{raw[n][:a]}!({raw[n][a:b]}){raw[n][b:]}")
                 elif spans and tokens[i - 1][1] not in ("for", "switch", "sizeof", "return"):
-                    for (a, b), (c, d) in zip(spans, spans[1:]):
+                    begin = tokens[i - 1][0]
+                    equals = EQUALS.match(line, begin - (line[begin - 1] == "!"))
+                    for (a, b), (c, d) in list(zip(spans, spans[1:]))[1 if equals else 0:]:
                         one, two = raw[n][a:b].strip(), raw[n][c:d].strip()
                         add(n, "arguments",
                             f"{raw[n][:a]}{' ' * (line[a] == ' ')}{two}, {one}{raw[n][d:]}")
         text = line.rstrip()
         whole = n == 0 or re.search(r"[;{}:)]\s*$|^\s*$|\belse$", lines[n - 1])
         if STATEMENT.match(text) and not DECLARATION.match(text) and whole and \
-           not re.match(r"\s*(return|goto|else|if|for|while|case|default|do)\b", text):
+           not re.match(r"\s*(return|goto|else|if|for|while|case|default|do)\b", text) and \
+           not RELEASES_NOTHING.match(text):
             add(n, "deletion", re.match(r"\s*", raw[n]).group() + ";")
     return found
