@@ -74,29 +74,47 @@ plan_agree(const struct soft_clean_runs *clean, enum soft_call call, unsigned in
 	return agree;
 }
 
+/* Those that more than half of the runs make: some end before the last ones. */
+static unsigned int
+plan_most(const struct soft_clean_runs *clean, enum soft_call call, unsigned int number)
+{
+	unsigned int calls, made;
+
+	for (calls = 0; calls < soft_fault_options.depth; calls++) {
+		made = 0;
+		for (unsigned int run = 0; run < clean->count; run++)
+			made += plan_count(clean, run, call, number) > calls;
+		if (made * 2 <= clean->count)
+			break;
+	}
+	return calls;
+}
+
 /*
- * How many calls of the process fail, one after the other.  Where threads or processes race, as in
- * a loop that polls, a run has another number of calls than the next one, and the same number of a
- * call is not the same call: then only the first one fails, if most runs make it.  One run in three
- * may differ.  A loop that polls has a number of its own in nearly each run, and what differs now
- * and then does so in one of ten: with a limit between the two, chance does not decide how a sweep
- * goes.
+ * How many calls of the process fail, one after the other.  What a call gets is the same in each
+ * run.  Else, where threads or processes race, as in a loop that waits, a run has another number of
+ * calls than the next one, and the same number of a call is not the same call: then only the first
+ * one fails, if most runs make it.  One run in three may differ.  Such a loop has a number of its
+ * own in nearly each run, and what differs now and then does so in one of ten: with a limit between
+ * the two, chance does not decide how a sweep goes.
  */
 static unsigned int
 plan_calls(
     const struct soft_clean_runs *clean, enum soft_call call, unsigned int number, bool *race)
 {
-	unsigned int calls, agree;
+	const unsigned int most = plan_most(clean, call, number);
+	unsigned int calls;
 
 	*race = false;
+	if (soft_call_gets(call))
+		return most;
 	for (unsigned int run = 0; run < clean->count; run++) {
 		calls = plan_count(clean, run, call, number);
-		agree = plan_agree(clean, call, number, calls);
-		if (agree * 3 >= clean->count * 2)
+		if (plan_agree(clean, call, number, calls) * 3 >= clean->count * 2)
 			return calls < soft_fault_options.depth ? calls : soft_fault_options.depth;
 	}
 	*race = true;
-	return plan_agree(clean, call, number, 0) * 2 < clean->count;
+	return most > 0;
 }
 
 /*
