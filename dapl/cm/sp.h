@@ -53,7 +53,8 @@ struct dapl_sp *dapl_sp_of(struct dapl_object *owner);
  * Called when a request has arrived.  Returns 0, with the endpoint of the request if the service
  * point has one for it.  -ESRCH: there is no service point any more, or none that takes this
  * request; another -errno: an endpoint could not be made.  The request is then refused.  No service
- * point has an endpoint for datagrams.  If the event of the request cannot be posted, the caller calls dapl_sp_put_ep().
+ * point has an endpoint for datagrams.  If the event of the request cannot be posted, the caller
+ * calls dapl_sp_put_ep().
  */
 int dapl_sp_get_ep(struct dapl_ia *ia, struct dapl_sp *sp, const struct dapl_conn *listener,
     uint32_t generation, const struct sockaddr *from, bool datagram,

@@ -323,7 +323,7 @@ soft_fault_enter(enum soft_call call, const struct ibv_context *context)
 	return error;
 }
 
-/* The call was to get something, and there is nothing; errno says so if it is none of polling. */
+/* The call was to get something, and there is nothing; EAGAIN if it is none of polling. */
 static bool
 fault_got_nothing(enum soft_call call, long result)
 {

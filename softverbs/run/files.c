@@ -28,6 +28,7 @@
 
 /* Children of root may be of other users. */
 #define FOLDER_MODE 0755
+#define FOLDER_MODE_TEXT "755"
 #define FILE_MODE 0444
 
 /* A folder that is filled, and a digest (FNV-1a) of what is in it. */
@@ -239,6 +240,7 @@ static void
 files_fill(struct tree *tree, const struct soft_topology *topology)
 {
 	tree->digest = 0xcbf29ce484222325;
+	files_digest(tree, FOLDER_MODE_TEXT); /* one of an earlier release has another mode */
 	files_add(tree, CLASS "_verbs/abi_version", "%d", ABI_VERBS);
 	files_add(tree, CLASS "_mad/abi_version", "%d", ABI_MAD);
 	files_add_node(tree, DEVICES "/rdma_cm");

@@ -46,7 +46,9 @@ folder_is_written(int folder, const struct image *image)
 {
 	const int fd = openat(folder, image->name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	unsigned char *there = malloc(image->size + 1);
-	const bool same = fd >= 0 && there &&
+	struct stat st;
+	const bool same = fd >= 0 && there && !fstat(fd, &st) &&
+			  (st.st_mode & 07777) == FILE_MODE &&
 			  pread(fd, there, image->size + 1, 0) == (ssize_t)image->size &&
 			  !memcmp(there, image->bytes, image->size);
 

@@ -202,7 +202,6 @@ removals(void)
 	return count;
 }
 
-/* origin: out33.DD2 */
 /* Of what may happen to a device, or to an object that is left of it. */
 static void
 stays_dead(void)

@@ -306,6 +306,37 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	incident_is_none("device.arrival");
 }
 
+/* What was opened before has heard of the removal once, and hears nothing of the next life. */
+/* origin: out33.DD2 */
+TEST(removal__of_a_device_that_had_arrived_again__is_no_event_of_what_was_opened_before)
+{
+	struct ibv_async_event event;
+
+	establish();
+	for (int i = 0; i < 2; i++) {
+		incident("cm.device_removal");
+		if (!i) {
+			say_event("client", client);
+			for (int j = 0; j < 3; j++)
+				say_event("server", server);
+			expect("client DEVICE_REMOVAL 0; server DEVICE_REMOVAL 0; "
+			       "server DISCONNECTED 0; server DEVICE_REMOVAL 0; ");
+			ck_assert_int_eq(ibv_get_async_event(active->verbs, &event), 0);
+			ck_assert_int_eq(event.event_type, IBV_EVENT_DEVICE_FATAL);
+			ibv_ack_async_event(&event);
+		}
+		incident_is_none("event.port_err");
+		incident_is_none("event.port_active");
+		incident_is_none("event.gid_change");
+		incident_is_none("event.cq_err");
+		incident("device.arrival");
+		incident_is_none("event.sm_change");
+		expect("");
+		ck_assert_int_eq(ibv_get_async_event(active->verbs, &event), -1);
+		ck_assert_int_eq(errno, EIO);
+	}
+}
+
 /* The wait for a request ends: no other event is one. */
 TEST(removal__of_a_listener_that_waits__is_no_request)
 {

@@ -18,8 +18,8 @@ struct lie {
 	uint32_t residual, residual_in;
 	uint32_t sense; /* as enum scsi_sense; 0: none */
 	bool is_silent; /* no answer */
-	unsigned int
-	    aborts; /* so many in turn have none, and the first later command has the lie */
+	/* So many in turn have none, and the first later command has the lie. */
+	unsigned int aborts;
 	bool places_nothing; /* the data of the read stay where they are */
 };
 
