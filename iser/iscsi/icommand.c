@@ -16,14 +16,16 @@
 #define WAIT_MOST BELL_SECOND	       /* ... up to this */
 
 static const unsigned char synchronize[16] = { 0x91 };
+static const unsigned char test_unit_ready[16];
 
 void
 icommand_send(struct iconn *conn, unsigned int number, const unsigned char cdb[16], uint32_t reads,
     uint32_t writes)
 {
 	struct islot *slot = &conn->slots[number];
-	const DAT_LMR_TRIPLET where =
-	    region_segment(&conn->data, (size_t)number * conn->initiator->options->block_bytes, 0);
+	const bool looks = number == conn->initiator->options->depth;
+	const DAT_LMR_TRIPLET where = region_segment(
+	    &conn->data, looks ? 0 : (size_t)number * conn->initiator->options->block_bytes, 0);
 	const struct iser_header header = {
 		.read_valid = reads > 0,
 		.write_valid = writes > 0,
@@ -37,7 +39,8 @@ icommand_send(struct iconn *conn, unsigned int number, const unsigned char cdb[1
 
 	slot->itt = ++conn->serial << 12 | number;
 	slot->expected = reads + writes;
-	bhs = iconn_request(conn, PDU_COMMAND, slot->itt, 0, &send);
+	/* What looks needs no room in the window. */
+	bhs = iconn_request(conn, PDU_COMMAND | (looks ? PDU_IMMEDIATE : 0), slot->itt, 0, &send);
 	if (!bhs)
 		return;
 	bhs[PDU_FLAGS] =
@@ -45,7 +48,7 @@ icommand_send(struct iconn *conn, unsigned int number, const unsigned char cdb[1
 	bhs[PDU_LUN] = (unsigned char)(conn->initiator->options->lun >> 8);
 	bhs[PDU_LUN + 1] = (unsigned char)conn->initiator->options->lun;
 	wire_put32(bhs + PDU_EXPECTED, reads + writes);
-	wire_put32(bhs + PDU_CMDSN, conn->cmdsn++);
+	wire_put32(bhs + PDU_CMDSN, looks ? conn->cmdsn : conn->cmdsn++);
 	memcpy(bhs + PDU_CDB, cdb, 16);
 	mover_send(&conn->mover, send, 0, &header, NULL);
 }
@@ -56,6 +59,24 @@ icommand_flush(struct iconn *conn)
 	conn->flushing = true;
 	conn->slots[0].tries = 0;
 	icommand_send(conn, 0, synchronize, 0, 0);
+}
+
+/*
+ * If a reset has aborted all commands there are, none is left that the target could answer with the
+ * unit attention.
+ */
+void
+icommand_look(struct iconn *conn)
+{
+	const unsigned int look = conn->initiator->options->depth;
+	bool outstanding = false;
+
+	for (unsigned int i = 0; i < look; i++)
+		outstanding |= conn->slots[i].itt != PDU_NO_TAG;
+	conn->slots[look].tries = 0;
+	if (outstanding && !conn->answered && conn->slots[look].itt == PDU_NO_TAG)
+		icommand_send(conn, look, test_unit_ready, 0, 0);
+	conn->answered = false;
 }
 
 void
@@ -158,7 +179,8 @@ take_attention(
 	} else {
 		say("connection %u: a unit attention: %s; the copy goes on", conn->mover.index,
 		    response->text);
-		icommand_again(conn, number, 0);
+		if (number < conn->initiator->options->depth)
+			icommand_again(conn, number, 0);
 		if (response->aborts)
 			send_aborted_again(conn, itt);
 	}
@@ -188,12 +210,13 @@ void
 icommand_take(struct iconn *conn, const unsigned char *pdu)
 {
 	const uint32_t itt = wire_get32(pdu + PDU_ITT);
-	const unsigned int number = itt & 0xfff;
+	const unsigned int number = itt & 0xfff, look = conn->initiator->options->depth;
 	struct response response;
 
-	if (number < conn->initiator->options->depth && conn->slots[number].given_up == itt)
+	conn->answered = true;
+	if (number <= look && conn->slots[number].given_up == itt)
 		return; /* it was answered before it would have been aborted */
-	if (number >= conn->initiator->options->depth || conn->slots[number].itt != itt) {
+	if (number > look || conn->slots[number].itt != itt) {
 		iconn_fail(conn, "the target answers a command that is not outstanding");
 		return;
 	}
@@ -201,6 +224,8 @@ icommand_take(struct iconn *conn, const unsigned char *pdu)
 	response_take(&response, pdu, conn->slots[number].expected);
 	if (iconn_state(conn) == ICONN_PROBING)
 		iprobe_take(conn, &response);
+	else if (number == look && response.verdict <= RESPONSE_BUSY)
+		; /* there is no news */
 	else if (response.verdict == RESPONSE_DONE)
 		take_done(conn, number, response.moved);
 	else if (response.verdict == RESPONSE_BUSY)

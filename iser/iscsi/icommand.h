@@ -20,6 +20,8 @@ void icommand_take(struct iconn *conn, const unsigned char *pdu);
 /* The target does not take the command of the slot now: it is sent again, some times. */
 void icommand_busy(struct iconn *conn, unsigned int number, const struct response *response);
 void icommand_failed(struct iconn *conn, const struct response *response);
+/* The target is asked for a unit attention, if it has answered nothing since the last time. */
+void icommand_look(struct iconn *conn);
 /* What waits to be sent again has waited long enough. */
 void icommand_send_waiting(struct iconn *conn);
 

@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define RECV_BYTES 8192
-#define PINGS 4
+#define PINGS 4 /* and the command that looks */
+#define LOOK BELL_SECOND
 #define CONNECT_MOST 60 /* seconds */
 
 static struct iconn *
@@ -154,14 +155,15 @@ on_ordered(struct mover *mover, struct mover_order *order)
 {
 	struct iconn *conn = conn_of(mover);
 
-	if (order->what == ICONN_AGAIN)
-		atomic_store(&conn->again_posted, false);
+	atomic_store(&conn->posted[order->what], false);
 	if (mover_state(mover) >= MOVER_CLOSING)
 		return;
 	if (order->what == ICONN_LEAVE) {
 		leave(conn);
 	} else if (order->what == ICONN_AGAIN) {
 		icommand_send_waiting(conn);
+	} else if (order->what == ICONN_LOOK) {
+		icommand_look(conn);
 	} else if (order->what == ICONN_FLUSH) {
 		icommand_flush(conn);
 	} else {
@@ -227,7 +229,7 @@ iconn_new(struct initiator *initiator, unsigned int index)
 	DAT_RETURN ret;
 
 	if (conn) {
-		conn->slots = calloc(options->depth, sizeof *conn->slots);
+		conn->slots = calloc(options->depth + 1, sizeof *conn->slots);
 		conn->free_slots = calloc(options->depth, sizeof *conn->free_slots);
 	}
 	if (!conn || !conn->slots || !conn->free_slots) {
@@ -239,10 +241,10 @@ iconn_new(struct initiator *initiator, unsigned int index)
 	conn->initiator = initiator;
 	conn->cmdsn = 1;
 	conn->serial = (uint32_t)(bell_now() >> 10) & 0xffffff;
-	for (unsigned int i = options->depth; i-- > 0;) {
+	for (unsigned int i = 0; i <= options->depth; i++)
 		conn->slots[i].itt = conn->slots[i].given_up = PDU_NO_TAG;
+	for (unsigned int i = options->depth; i-- > 0;)
 		conn->free_slots[conn->free_count++] = i;
-	}
 	for (int i = 0; i < ICONN_ORDERS; i++)
 		conn->orders[i].what = i;
 	ret = region_create(&conn->data, initiator->adapter.ia, initiator->adapter.pz,
@@ -280,19 +282,32 @@ iconn_order(struct iconn *conn, enum iconn_order order)
 	mover_post(&conn->mover, &conn->orders[order]);
 }
 
+/* The order is posted, unless it is there already. */
+static void
+post_once(struct iconn *conn, enum iconn_order order)
+{
+	if (!atomic_exchange(&conn->posted[order], true))
+		mover_post(&conn->mover, &conn->orders[order]);
+}
+
 uint64_t
 iconn_send_again(struct iconn *conn, uint64_t now)
 {
 	unsigned long long at = atomic_load(&conn->again_at);
+	uint64_t next = UINT64_MAX;
 
-	if (at == 0)
-		return UINT64_MAX;
+	if (iconn_state(conn) == ICONN_COPYING) {
+		if (now >= conn->look_at) {
+			conn->look_at = now + LOOK;
+			post_once(conn, ICONN_LOOK);
+		}
+		next = conn->look_at;
+	}
 	if (at > now)
-		return at;
-	if (atomic_compare_exchange_strong(&conn->again_at, &at, 0) &&
-	    !atomic_exchange(&conn->again_posted, true))
-		mover_post(&conn->mover, &conn->orders[ICONN_AGAIN]);
-	return UINT64_MAX;
+		return at < next ? at : next;
+	if (at && atomic_compare_exchange_strong(&conn->again_at, &at, 0))
+		post_once(conn, ICONN_AGAIN);
+	return next;
 }
 
 const struct histogram *

@@ -22,7 +22,8 @@ enum iconn_order {
 	ICONN_COPY,
 	ICONN_FLUSH,
 	ICONN_LEAVE,
-	ICONN_AGAIN, /* iconn_send_again()'s */
+	ICONN_AGAIN, /* iconn_send_again()'s, as is the next one */
+	ICONN_LOOK,
 	ICONN_ORDERS,
 };
 
@@ -41,7 +42,8 @@ enum iconn_state iconn_state(struct iconn *conn);
 const struct histogram *iconn_latency(const struct iconn *conn);
 /*
  * Of the main thread, which has the time: has sent what a busy target has not taken and what has
- * waited until `now`.  When there is more to send; UINT64_MAX: when the bell rings.
+ * waited until `now`, and looks for commands that no answer comes to.  When there is more to do;
+ * UINT64_MAX: when the bell rings.
  */
 uint64_t iconn_send_again(struct iconn *conn, uint64_t now);
 _Bool iconn_is_finished(struct iconn *conn);

@@ -35,14 +35,16 @@ struct iconn {
 	struct initiator *initiator;
 	atomic_int state;
 	struct mover_order orders[ICONN_ORDERS];
-	struct region data; /* a block of each slot */
-	struct islot *slots;
+	struct region data;  /* a block of each slot */
+	struct islot *slots; /* of --depth, and one to look */
 	unsigned int *free_slots, free_count;
 	uint32_t cmdsn, maxcmdsn, expstatsn, serial;
 	enum question question;
 	unsigned int tries, waiting; /* slots that wait */
 	atomic_ullong again_at; /* [any] bell_now() time of the next order to send them; 0: none */
-	atomic_bool again_posted; /* [any] */
+	atomic_bool posted[ICONN_ORDERS]; /* [any] of AGAIN and LOOK */
+	uint64_t look_at; /* of the main thread: when it looks for commands without an answer */
+	bool answered;	  /* since it has looked */
 	bool flushing;
 	struct histogram latency;
 };

@@ -56,6 +56,14 @@ is_aborted(const struct itask *task)
 	return true;
 }
 
+/* TEST UNIT READY, when there may be no other command. */
+static bool
+is_look(const struct itask *task)
+{
+	return atomic_load(&lies) && lie.aborts && atomic_load(&seen) >= lie.aborts &&
+	       task->scsi.cdb[0] == 0;
+}
+
 /* Of aborted ones the next command tells that came after them. */
 static bool
 is_told(const struct itask *task)
@@ -79,7 +87,7 @@ __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int sl
 
 	if (is_response && is_meant(owner) && is_aborted(owner))
 		return true;
-	if (is_response && is_meant(owner) && is_told(owner)) {
+	if (is_response && (is_meant(owner) || is_look(owner)) && is_told(owner)) {
 		atomic_fetch_add(&told, 1);
 		if (lie.is_silent)
 			return true;
