@@ -40,7 +40,7 @@ struct soft_device_port {
 	uint8_t device;	 /* index */
 	struct ibv_port_attr attr;
 	struct soft_gid gids[SOFT_GIDS_MAX]; /* attr.gid_tbl_len of them */
-	bool gids_given, versions_given, mtu_given;
+	bool gids_given, versions_given, mtu_given, lids_given;
 	struct soft_ip ips[SOFT_ADDRESSES_MAX];
 	unsigned int ip_count;
 	bool any; /* has each address that no other port has */

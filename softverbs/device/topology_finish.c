@@ -170,6 +170,9 @@ finish_port_fits(struct soft_reading *reading, const struct soft_device_port *po
 	if (port->attr.active_mtu > port->attr.max_mtu)
 		return soft_topology_refuse(
 		    reading, "%s/%u: mtu is more than max_mtu", device, port->port);
+	if (port->lids_given && soft_device_port_is_ethernet(port))
+		return soft_topology_refuse(
+		    reading, "%s/%u: an Ethernet port has no LID", device, port->port);
 	if (port->versions_given && !soft_device_port_is_ethernet(port))
 		return soft_topology_refuse(reading,
 		    "%s/%u: a GID of InfiniBand has no version of RoCE", device, port->port);

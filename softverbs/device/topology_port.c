@@ -81,6 +81,18 @@ port_add_ip(
 	return true;
 }
 
+/* That of one host: neither unspecified, nor of a group, nor of all. */
+static bool
+port_ip_is_of_host(const struct soft_ip *ip)
+{
+	static const struct soft_ip none, mapped = { .bytes = { [10] = 0xff, [11] = 0xff } };
+	const uint8_t *four = ip->bytes + 12;
+
+	if (memcmp(ip->bytes, mapped.bytes, 12) != 0)
+		return ip->bytes[0] != 0xff && memcmp(ip->bytes, none.bytes, sizeof none.bytes);
+	return four[0] < 224 && four[0];
+}
+
 static bool
 port_address(const struct soft_reading *reading, struct soft_device_port *port, const char *text)
 {
@@ -90,10 +102,10 @@ port_address(const struct soft_reading *reading, struct soft_device_port *port, 
 		port->any = true;
 		return true;
 	}
-	return port_read_ip(text, &ip) ?
+	return port_read_ip(text, &ip) && port_ip_is_of_host(&ip) ?
 		   port_add_ip(reading, port, &ip) :
-		   soft_topology_refuse(
-		       reading, "addr=%.*s: not an IP address, nor any", SOFT_SHOWN, text);
+		   soft_topology_refuse(reading, "addr=%.*s: not an IP address of a host, nor any",
+		       SOFT_SHOWN, text);
 }
 
 /* The addresses that the interface has now. */
@@ -198,6 +210,7 @@ soft_topology_port_value(
 		if (!soft_topology_number(reading, key, value, 1, SOFT_LID_MAX, &number))
 			return false;
 		*(strcmp(key, "lid") ? &port->attr.sm_lid : &port->attr.lid) = (uint16_t)number;
+		port->lids_given = true;
 	} else if (!strcmp(key, "addr")) {
 		return port_list(reading, port, value, port_address);
 	} else if (!strcmp(key, "if")) {
