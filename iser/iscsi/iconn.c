@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define RECV_BYTES 8192
-#define PINGS 4 /* and the command that looks */
+#define PINGS 4 /* and TEST UNIT READY */
 #define LOOK BELL_SECOND
 #define CONNECT_MOST 60 /* seconds */
 

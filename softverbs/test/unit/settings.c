@@ -9,7 +9,7 @@
 #include "softverbs/device/settings.h"
 #include "softverbs/soft_arm.h"
 
-#define VARIABLE "SOFTVERBS_TEST_NUMBER"
+#define VARIABLE "REARM_TEST_NUMBER"
 
 static char line[8192];
 
