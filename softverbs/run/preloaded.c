@@ -15,26 +15,58 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static const char *const folders[] = { "/sys/class/infiniband", "/sys/class/infiniband_verbs",
 	"/sys/class/infiniband_mad", "/dev/infiniband" };
+
+/* More than the longest of them has. */
+#define BEGIN 32
+
+/*
+ * Reads the begin of the path, which need not be in memory of the process: the next function fails
+ * with EFAULT then, and this one must not.  In two parts, as the next page may not be there.
+ */
+static void
+preloaded_begin(const char *path, char begin[BEGIN])
+{
+	const size_t page = 4096 - (uintptr_t)path % 4096;
+	const size_t first = page < BEGIN - 1 ? page : BEGIN - 1;
+	const struct iovec to = { begin, BEGIN - 1 };
+	const struct iovec from[] = { { (void *)(uintptr_t)path, first },
+		{ (void *)((uintptr_t)path + first), BEGIN - 1 - first } };
+	const int saved = errno;
+	ssize_t read = process_vm_readv(getpid(), &to, 1, from, 2, 0);
+
+	if (read < 0 && errno != EFAULT) { /* a sandbox does not allow the call */
+		read = path ? (ssize_t)strnlen(path, BEGIN - 1) : 0;
+		memcpy(begin, path, (size_t)read);
+	}
+	begin[read > 0 ? read : 0] = '\0';
+	errno = saved;
+}
 
 /* The path in the folder of the files, in `there`, or the same path. */
 static const char *
 preloaded_path(const char *path, char there[PATH_MAX])
 {
 	const char *files;
+	char begin[BEGIN];
 
-	if (!path || path[0] != '/' || (path[1] != 's' && path[1] != 'd'))
+	preloaded_begin(path, begin);
+	if (begin[0] != '/' || (begin[1] != 's' && begin[1] != 'd'))
 		return path;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		const size_t length = strlen(folders[i]);
 
-		if (strncmp(path, folders[i], length) != 0 || (path[length] && path[length] != '/'))
+		if (strncmp(begin, folders[i], length) != 0 ||
+		    (begin[length] && begin[length] != '/'))
 			continue;
 		files = secure_getenv(SOFT_FILES_VARIABLE);
 		if (!files || snprintf(there, PATH_MAX, "%s%s", files, path) >= PATH_MAX)
