@@ -113,16 +113,23 @@ soft_cq_show(struct soft_cq *cq)
 	soft_cq_unlock(cq);
 }
 
+/* The event is there before a call on the queue fails: who reads it then knows why. */
+static void
+cq_overrun(struct soft_cq *cq) REQUIRES(soft_locks.cq)
+{
+	soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
+	cq->overrun = true;
+}
+
 int
 soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
-	bool lost = false;
 	int r = 0;
 
 	soft_cq_lock(cq);
 	if (cq->overrun || cq->tail - soft_counter_load(&cq->head) == cq->size) {
-		lost = !cq->overrun && !cq->ignore_overrun;
-		cq->overrun = cq->overrun || lost;
+		if (!cq->overrun && !cq->ignore_overrun)
+			cq_overrun(cq);
 		r = cq->overrun ? -EIO : 0;
 	} else {
 		if (cq->stamps)
@@ -133,24 +140,18 @@ soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 		cq->personality->on_entry(cq, solicited);
 	}
 	soft_cq_unlock(cq);
-	if (lost)
-		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
 	return r;
 }
 
 void
 soft_cq_fail(struct soft_cq *cq)
 {
-	bool failed;
-
 	soft_cq_lock(cq);
-	failed = cq->overrun;
-	cq->overrun = true;
-	if (!failed)
+	if (!cq->overrun) {
 		soft_cq_make(cq, SOFT_MADE_CQ_ERR);
+		cq_overrun(cq);
+	}
 	soft_cq_unlock(cq);
-	if (!failed)
-		soft_async_raise(soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
 }
 
 static bool
