@@ -147,7 +147,8 @@ response_take(struct response *response, const unsigned char *pdu, uint32_t expe
 	    response->text, sizeof response->text, "response %u, status 0x%02x", pdu[2], status);
 	if (pdu[2] != 0)
 		return;
-	if (status == SCSI_BUSY || status == SCSI_TASK_SET_FULL) {
+	/* What another initiator has aborted may be half done; the same again makes it whole. */
+	if (status == SCSI_BUSY || status == SCSI_TASK_SET_FULL || status == SCSI_TASK_ABORTED) {
 		response->verdict = RESPONSE_BUSY;
 	} else if (status == SCSI_GOOD && wire_get24(pdu + PDU_DATA) > 0 &&
 		   (!take_sense(&sense, pdu) ||

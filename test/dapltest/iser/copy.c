@@ -300,13 +300,14 @@ TEST_LOOP(copy__good_of_a_question_or_flush_that_moved_too_little__fails_with_a_
 /* ---- what is sent again ---- */
 
 /* origin: out33.I6 */
-TEST_LOOP(copy__busy_now_and_then__is_equal, 8)
+TEST_LOOP(copy__busy_now_and_then__is_equal, 12)
 {
+	static const unsigned char busy[] = { SCSI_BUSY, SCSI_TASK_SET_FULL, SCSI_TASK_ABORTED };
 	const struct lie lie = {
-		.opcode = (const unsigned char[]){ 0, 0x9e, 0x12, 0x91 }[_i / 2],
+		.opcode = (const unsigned char[]){ 0, 0x9e, 0x12, 0x91 }[_i / 3],
 		.first = 1,
 		.count = 3,
-		.status = _i % 2 ? SCSI_BUSY : SCSI_TASK_SET_FULL,
+		.status = busy[_i % 3],
 	};
 
 	begin(true);
