@@ -535,17 +535,24 @@ be_not_ready(void)
 	own_end();
 }
 
-/* Without retries the request fails; else it goes on when the receives are used again. */
-/* origin: out33.U8 */
+/*
+ * Without retries the request fails, and says that a rule is why; else it goes on when the receives
+ * are used again.
+ */
+/* origin: out33.U8, out33.AA2 */
 TEST(link__whose_receives_are_not_used__is_not_ready)
 {
+	struct ibv_wc wc;
+
 	own_begin(be_not_ready, NULL);
 	for (int i = 0; i < 2; i++) {
 		own_connect_anew(&(struct side_options){ .no_retries = i });
 		other_meet();
 		side_post(&own, IBV_WR_SEND, IBV_SEND_SIGNALED, 1, 0, 8);
 		if (i) {
-			cq_expect(own.cq, 1, IBV_WC_RNR_RETRY_EXC_ERR);
+			wc = cq_next(own.cq);
+			ck_assert_int_eq(wc.status, IBV_WC_RNR_RETRY_EXC_ERR);
+			ck_assert_uint_eq(wc.vendor_err, 1);
 		} else {
 			sleep_ms(10);
 			cq_expect_empty(own.cq);
