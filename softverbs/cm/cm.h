@@ -141,6 +141,7 @@ struct soft_id {
 	/* Used by wait.c: */
 	bool is_waiting GUARDED_BY(soft_locks.cm);
 	bool rejected GUARDED_BY(soft_locks.cm); /* by rdma_reject() */
+	bool asked GUARDED_BY(soft_locks.cm);	 /* at a removal: a request without an answer */
 	uint64_t sent,
 	    heard;     /* when the message was sent, and when the peer last gave a sign of life */
 	uint64_t tick; /* the next check of the wait */

@@ -74,6 +74,14 @@ soft_cm_occur_disconnected(unsigned int of)
 	return id;
 }
 
+/* Before the first of them ends: a request of this process ends with the id that has made it. */
+static void
+occur_note(struct soft_id *id, void *unused) REQUIRES(soft_locks.cm)
+{
+	(void)unused;
+	id->asked = id->state == SOFT_ID_REQUESTED;
+}
+
 /*
  * The program does not know the id of a request that it has not answered as one of the device: it
  * is refused.  A listener hears no more requests.
@@ -82,7 +90,7 @@ static void
 occur_remove(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 {
 	const soft_ports *ports = arg;
-	const bool listens = id->state == SOFT_ID_LISTENING, asked = id->state == SOFT_ID_REQUESTED;
+	const bool listens = id->state == SOFT_ID_LISTENING;
 	struct soft_event *event;
 
 	if (!id->public.verbs || soft_id_is_orphan(id) || !soft_ports_have(*ports, id->port) ||
@@ -91,7 +99,7 @@ occur_remove(struct soft_id *id, void *arg) REQUIRES(soft_locks.cm)
 	if (!listens)
 		soft_cm_disconnect(id);
 	soft_timewait_stop(id);
-	event = asked ? NULL : soft_event_create();
+	event = id->asked ? NULL : soft_event_create();
 	if (event)
 		soft_event_post(id, event, RDMA_CM_EVENT_DEVICE_REMOVAL, 0);
 }
@@ -100,6 +108,7 @@ void
 soft_cm_occur_removal(soft_ports ports)
 {
 	soft_cm_lock();
+	soft_id_each(occur_note, NULL);
 	soft_id_each(occur_remove, &ports);
 	soft_cm_unlock();
 }

@@ -179,16 +179,14 @@ int __wrap_soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solici
 int
 __wrap_soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
-	bool before;
-
 	if (use_up(&overruns)) {
 		soft_cq_lock(cq);
-		before = cq->overrun;
-		cq->overrun = true;
-		soft_cq_unlock(cq);
-		if (!before)
+		/* The event first, as in the device: the provider looks for it when a call fails. */
+		if (!cq->overrun)
 			soft_async_raise(
 			    soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
+		cq->overrun = true;
+		soft_cq_unlock(cq);
 	}
 	return __real_soft_cq_push(cq, wc, solicited);
 }
