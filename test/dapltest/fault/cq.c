@@ -181,7 +181,7 @@ __wrap_soft_cq_push(struct soft_cq *cq, const struct ibv_wc *wc, bool solicited)
 {
 	if (use_up(&overruns)) {
 		soft_cq_lock(cq);
-		/* The event first, as in the device: the provider looks for it when a call fails. */
+		/* The event first, as in the device: the provider reads it when a call fails. */
 		if (!cq->overrun)
 			soft_async_raise(
 			    soft_context_of(cq->ibv.context), &cq->async, IBV_EVENT_CQ_ERR);
