@@ -17,6 +17,24 @@ drain_failed(struct drain *drain, const char *call, DAT_RETURN ret)
 	}
 }
 
+/* The last thing that the upcall does: another thread may go on at once. */
+static void
+drain_stop(struct drain *drain, const char *call, DAT_RETURN ret)
+{
+	drain_failed(drain, call, ret);
+	if (DAT_GET_TYPE(ret) == DAT_INTERNAL_ERROR)
+		atomic_store(&drain->stuck, true);
+}
+
+void
+drain_by_hand(struct drain *drain, DAT_EVD_HANDLE evd)
+{
+	DAT_EVENT event;
+
+	while (atomic_load(&drain->stuck) && dat_evd_dequeue(evd, &event) == DAT_SUCCESS)
+		drain_take(drain, &event);
+}
+
 DAT_UPCALL_OBJECT
 drain_object(struct drain *drain)
 {
@@ -72,8 +90,8 @@ drain_upcall(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_e
 		if (drain->events - before > drain->largest)
 			drain->largest = drain->events - before;
 		if (ret != DAT_SUCCESS && DAT_GET_TYPE(ret) != DAT_QUEUE_EMPTY) {
-			drain_failed(drain, "dat_evd_dequeue", ret);
-			return; /* overflowed, or the device is gone: nothing more will come */
+			drain_stop(drain, "dat_evd_dequeue", ret);
+			return; /* overflowed, or the device is gone */
 		}
 
 		ret = dat_evd_modify_upcall(evd, DAT_UPCALL_SINGLE_INSTANCE, DAT_UPCALL_SAME, flag);
@@ -86,5 +104,5 @@ drain_upcall(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_e
 	 * under MANY it could be running already, and *drain would need a lock.
 	 */
 	if (ret != DAT_SUCCESS)
-		drain_failed(drain, "dat_evd_modify_upcall", ret);
+		drain_stop(drain, "dat_evd_modify_upcall", ret);
 }

@@ -10,6 +10,8 @@
 #define ISER_DRAIN_H
 
 #include <dat2/dat_upcall.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Events taken in one upcall before the other EVDs of the dispatcher's thread have a turn. */
@@ -27,10 +29,20 @@ struct drain {
 	uint64_t largest;  /* most events taken in one upcall */
 	DAT_RETURN error;  /* DAT_SUCCESS, or the first call that failed for no good reason */
 	const char *error_call;
+
+	/*
+	 * The device was removed while the upcall ran: it cannot enable again, and no other one
+	 * starts.  Events that are queued, and those that still come, are there to be dequeued:
+	 * drain_by_hand() takes them.
+	 */
+	atomic_bool stuck;
 };
 
 /* The object to create an EVD with. */
 DAT_UPCALL_OBJECT drain_object(struct drain *drain);
+
+/* For the main thread, again and again while `stuck`: it then is the only one that takes events. */
+void drain_by_hand(struct drain *drain, DAT_EVD_HANDLE evd);
 
 /* A DAT_UPCALL_FUNC. */
 void drain_upcall(DAT_PVOID instance_data, const DAT_EVENT *event, DAT_BOOLEAN more_events);

@@ -637,6 +637,16 @@ mover_accept(struct mover *mover, DAT_CR_HANDLE cr)
 }
 
 bool
+mover_drain(struct mover *mover)
+{
+	const bool stuck = atomic_load(&mover->watch.drain.stuck);
+
+	if (stuck)
+		drain_by_hand(&mover->watch.drain, mover->watch.evd);
+	return stuck;
+}
+
+bool
 mover_is_finished(struct mover *mover)
 {
 	enum mover_state state = mover_state(mover);

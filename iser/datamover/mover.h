@@ -179,6 +179,12 @@ mover_state(struct mover *mover)
 	return (enum mover_state)atomic_load(&mover->state);
 }
 
+/*
+ * Of the main thread, which holds no lock: takes the events of a connection whose device was
+ * removed (drain.h).  True if there may be more later.
+ */
+bool mover_drain(struct mover *mover);
+
 /* [any] The last event has come: closed, and all that was posted completed. */
 bool mover_is_finished(struct mover *mover);
 

@@ -294,14 +294,15 @@ uint64_t
 iconn_send_again(struct iconn *conn, uint64_t now)
 {
 	unsigned long long at = atomic_load(&conn->again_at);
-	uint64_t next = UINT64_MAX;
+	uint64_t next = mover_drain(&conn->mover) ? now + BELL_SECOND / 100 : UINT64_MAX;
 
 	if (iconn_state(conn) == ICONN_COPYING) {
 		if (now >= conn->look_at) {
 			conn->look_at = now + LOOK;
 			post_once(conn, ICONN_LOOK);
 		}
-		next = conn->look_at;
+		if (conn->look_at < next)
+			next = conn->look_at;
 	}
 	if (at > now)
 		return at < next ? at : next;
@@ -319,6 +320,7 @@ iconn_latency(const struct iconn *conn)
 bool
 iconn_is_finished(struct iconn *conn)
 {
+	(void)mover_drain(&conn->mover);
 	return mover_is_finished(&conn->mover);
 }
 

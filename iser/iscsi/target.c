@@ -164,12 +164,32 @@ free_ended(struct target *target, struct session *ended)
 	}
 }
 
+/*
+ * What a removed device has left to sessions without upcalls.  They take the target's lock; only
+ * this thread removes sessions, and others add them in front.
+ */
+static bool
+drain_stuck(struct target *target)
+{
+	struct session *session;
+	bool some = false;
+
+	pthread_mutex_lock(&target->lock);
+	session = target->sessions;
+	pthread_mutex_unlock(&target->lock);
+	for (; session; session = session->next)
+		some |= mover_drain(&session->mover);
+	return some;
+}
+
 uint64_t
 itarget_reap(struct target *target)
 {
 	uint64_t now = bell_now(), next = UINT64_MAX;
 	struct session **link, *session, *ended = NULL;
 
+	if (drain_stuck(target))
+		next = now + BELL_SECOND / 100;
 	pthread_mutex_lock(&target->lock);
 	for (link = &target->sessions; (session = *link);) {
 		unsigned long long deadline = atomic_load(&session->deadline);

@@ -110,6 +110,30 @@ TEST(drain__dequeue_fails__is_remembered_and_reported_when_closed)
 	ck_assert_int_eq(watch_close(&watch, &tally), 1);
 }
 
+/* As after the removal of the device, which ends no handle. */
+/* origin: out37.DD11 */
+TEST_LOOP(drain__upcalls_that_cannot_be_enabled_again__events_are_taken_by_hand, 2)
+{
+	DAT_RETURN *fails = _i ? &fake.fail_enable : &fake.fail_dequeue;
+	struct tally tally = { .upcalls = 0 };
+
+	*fails = DAT_ERROR(DAT_INTERNAL_ERROR, DAT_NO_SUBTYPE);
+	queue_one();
+	fake_run();
+	ck_assert_int_eq(taken, 1);
+	ck_assert(atomic_load(&watch.drain.stuck));
+	fake.fail_dequeue = DAT_SUCCESS;
+	for (int i = 0; i < 3; i++) {
+		queue_one();
+		fake_run();
+		ck_assert_int_eq(taken, 1 + i);
+		drain_by_hand(&watch.drain, watch.evd);
+		ck_assert_int_eq(taken, 2 + i);
+	}
+	ck_assert_int_eq(fake.upcalls, 1);
+	ck_assert_int_eq(watch_close(&watch, &tally), 1);
+}
+
 TEST(watch_close__adds_to_the_tally_and_a_second_time_does_nothing)
 {
 	struct tally tally = { .upcalls = 5, .largest = 1 };

@@ -160,6 +160,8 @@ fake_modify(DAT_UPCALL_POLICY policy, const DAT_UPCALL_OBJECT *object, DAT_UPCAL
 			fake.refusals++;
 			return DAT_ERROR(DAT_INVALID_STATE, DAT_NO_SUBTYPE);
 		}
+		if (fake.fail_enable != DAT_SUCCESS)
+			return fake.fail_enable;
 	}
 	if (object)
 		fake.object = *object;

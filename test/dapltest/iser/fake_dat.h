@@ -35,7 +35,7 @@ struct fake_dat {
 	DAT_CLOSE_FLAGS disconnect_how;
 	int lmrs, evds, eps;  /* alive */
 	DAT_RETURN fail_post; /* what the next posts return, when not DAT_SUCCESS */
-	DAT_RETURN fail_dequeue;
+	DAT_RETURN fail_dequeue, fail_enable;
 	void (*on_enable)(void); /* called at the start of each ENABLE: may queue events */
 };
 
