@@ -856,7 +856,7 @@ TEST(sockets_only__offers_no_memory_and_declines_it)
 
 CASE("soft-input:knocks");
 
-/* Those that were not taken are enough to wake who takes them. */
+/* A full door is no failure: the knocks that wait there wake the reader. */
 TEST(knock__at_a_door_with_room_without_and_closed)
 {
 	int ends[2], sent = 0;
