@@ -14,7 +14,8 @@
 static const char *
 shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 {
-	const bool memory = resource == RLIMIT_AS; /* in KiB for ulimit, in bytes here */
+	/* In KiB for ulimit, in bytes here. */
+	const bool memory = resource == RLIMIT_AS || resource == RLIMIT_DATA;
 
 	struct rlimit limit;
 
@@ -22,6 +23,23 @@ shortage_limit(__rlimit_resource_t resource, char *text, size_t size)
 	if (!getrlimit(resource, &limit) && limit.rlim_cur != RLIM_INFINITY)
 		(void)snprintf(text, size, " (now %" PRIu64 "%s)",
 		    (uint64_t)limit.rlim_cur / (memory ? 1024 : 1), memory ? " KiB" : "");
+	return text;
+}
+
+/* The limits of memory that are set; if there is none, that of the address space if `always`. */
+static const char *
+shortage_limits_of_memory(bool always, char *text, size_t size)
+{
+	char space[48], data[48];
+
+	(void)shortage_limit(RLIMIT_AS, space, sizeof space);
+	(void)shortage_limit(RLIMIT_DATA, data, sizeof data);
+	*text = '\0';
+	if (*space || (always && !*data))
+		(void)snprintf(text, size, "ulimit -v%s", space);
+	if (*data)
+		(void)snprintf(text + strlen(text), size - strlen(text), "%sulimit -d%s",
+		    *space ? " and " : "", data);
 	return text;
 }
 
@@ -125,7 +143,7 @@ void
 dapl_shortage_explain(const char *call, int error)
 {
 	const char *colon = call ? ": " : "";
-	char limit[48], stack[128] = "";
+	char limit[112], stack[176] = "";
 
 	if (!call)
 		call = "";
@@ -141,9 +159,9 @@ dapl_shortage_explain(const char *call, int error)
 		    call, colon);
 		break;
 	case EAGAIN: /* also if there is no memory for a stack */
-		if (*shortage_limit(RLIMIT_AS, limit, sizeof limit))
+		if (*shortage_limits_of_memory(false, limit, sizeof limit))
 			(void)snprintf(stack, sizeof stack,
-			    "; or of the memory, which its stack needs: ulimit -v%s", limit);
+			    "; or of the memory, which its stack needs: %s", limit);
 		dapl_debug_error(
 		    "%s%sno thread can be started: raise the limit with ulimit -u%s, or "
 		    "TasksMax= of the service%s",
@@ -151,8 +169,8 @@ dapl_shortage_explain(const char *call, int error)
 		break;
 	case ENOMEM:
 		dapl_debug_error("%s%sno memory is left for this process: raise the limit with "
-				 "ulimit -v%s, or MemoryMax= of the service",
-		    call, colon, shortage_limit(RLIMIT_AS, limit, sizeof limit));
+				 "%s, or MemoryMax= of the service",
+		    call, colon, shortage_limits_of_memory(true, limit, sizeof limit));
 		break;
 	default:
 		break;

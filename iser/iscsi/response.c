@@ -87,10 +87,18 @@ take_sense(struct sense *sense, const unsigned char *pdu)
 static enum response_verdict
 attention(unsigned int code)
 {
+	switch (code >> 8) {
+	case 0x0b: /* a warning, as of the temperature */
+	case 0x5d: /* a failure is foreseen */
+		return RESPONSE_ATTENTION;
+	default:
+		break;
+	}
 	switch (code) {
 	case 0x2900: /* power on, reset, or bus device reset */
 	case 0x2901: /* power on */
 	case 0x2904: /* device internal reset */
+	case 0x2f01: /* commands cleared by a notification of power loss */
 	case 0x3f01: /* other microcode */
 		return RESPONSE_RESET;
 	case 0x2902: /* bus reset */
@@ -106,6 +114,7 @@ attention(unsigned int code)
 	case 0x2a07:
 	case 0x2a10: /* the time */
 	case 0x2f00: /* commands cleared by another initiator */
+	case 0x2f02: /* by the target itself */
 	case 0x3807: /* a soft threshold of thin provisioning */
 	case 0x3f03: /* INQUIRY data */
 	case 0x3f0e: /* the list of LUNs */
@@ -163,7 +172,7 @@ response_take(struct response *response, const unsigned char *pdu, uint32_t expe
 		    sense.key, sense.code);
 		if (sense.key == KEY_ATTENTION) {
 			response->verdict = attention(sense.code);
-			response->aborts = sense.code >> 8 == 0x29 || sense.code == 0x2f00;
+			response->aborts = sense.code >> 8 == 0x29 || sense.code >> 8 == 0x2f;
 		}
 	}
 }

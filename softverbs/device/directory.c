@@ -34,7 +34,8 @@ static int
 directory_complain(const char *parent, const char *name, const char *why, int r)
 {
 	soft_complain("%s/%s: %s", parent, name, why);
-	return r;
+	/* To a program it is a device that it may not use. */
+	return r == -EROFS ? -EACCES : r;
 }
 
 /* 0, or -errno after a message. */

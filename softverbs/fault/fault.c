@@ -31,6 +31,9 @@ static uint64_t seed = 1;
 /* How often the call has met the other conditions of the rule. */
 static atomic_uint met[SOFT_RULES_MAX][SOFT_CALL_COUNT];
 
+/* Of calls that ask for something: with which of these it has fired last. */
+static atomic_uint met_fired[SOFT_RULES_MAX][SOFT_CALL_COUNT];
+
 /* The same for incidents, and how often each could have happened. */
 static atomic_uint met_incidents[SOFT_RULES_MAX][SOFT_INCIDENT_COUNT];
 static atomic_uint moments[SOFT_INCIDENT_COUNT];
@@ -75,6 +78,7 @@ void
 soft_faults_reset(void)
 {
 	memset(met, 0, sizeof met);
+	memset(met_fired, 0, sizeof met_fired);
 	memset(met_incidents, 0, sizeof met_incidents);
 	memset(moments, 0, sizeof moments);
 	memset(made, 0, sizeof made);
@@ -256,17 +260,36 @@ fault_end_timer(struct soft_timer *timer)
 
 /* ---- calls ---- */
 
+/*
+ * A call that gets nothing is taken back from the count, also while another thread is in one that
+ * was counted after it: a number may be given twice, and fires once.
+ */
+static bool
+fault_fires_first(unsigned int rule, enum soft_call call, unsigned int n)
+{
+	unsigned int last = met_fired[rule][call];
+
+	do {
+		if (soft_call_gets(call) && n <= last)
+			return false;
+	} while (!atomic_compare_exchange_weak(&met_fired[rule][call], &last, n));
+	return true;
+}
+
 /* Every rule counts the call; the first one that fires decides.  Incidents that it brings about
  * happen before it. */
 static int
 fault_decide(enum soft_call call, const struct ibv_context *context, unsigned int count)
 {
 	const struct soft_rule *first = NULL, *rule;
+	unsigned int n;
 
 	for (unsigned int i = 0; i < rules.count; i++) {
 		rule = &rules.rules[i];
-		if (!rule->calls[call] || !fault_meets(rule, context) ||
-		    !fault_fires(rule, call, ++met[i][call]))
+		if (!rule->calls[call] || !fault_meets(rule, context))
+			continue;
+		n = ++met[i][call];
+		if (!fault_fires(rule, call, n) || !fault_fires_first(i, call, n))
 			continue;
 		call_fired = true;
 		if (rule->of_incidents)

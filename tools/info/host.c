@@ -147,7 +147,7 @@ static void
 host_add_limit(
     char text[static TEXT_MAX], const char *what, char option, __rlimit_resource_t resource)
 {
-	const bool in_kib = option == 'l' || option == 'v';
+	const bool in_kib = option == 'l' || option == 'v' || option == 'd';
 	struct rlimit limit;
 
 	host_add(text, "%s%s ", *text != '\0' ? ", " : "", what);
@@ -171,5 +171,6 @@ host_limits(void)
 	else
 		host_add_limit(text, "threads of this user", 'u', RLIMIT_NPROC);
 	host_add_limit(text, "address space", 'v', RLIMIT_AS);
+	host_add_limit(text, "data", 'd', RLIMIT_DATA);
 	return text_json(text);
 }

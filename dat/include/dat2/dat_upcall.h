@@ -212,7 +212,9 @@ dat_evd_kcreate(DAT_IA_HANDLE ia, DAT_COUNT min_qlen, DAT_UPCALL_POLICY policy,
  * TEARDOWN on the EVD of the other wait without end.
  *
  * A common upcall: DISABLE, dequeue until DAT_QUEUE_EMPTY, then SINGLE_INSTANCE with INVOC_NEW; on
- * DAT_INVALID_STATE dequeue again.
+ * DAT_INVALID_STATE dequeue again.  On DAT_INTERNAL_ERROR, as after the device was removed, the EVD
+ * stays disabled: no upcall follows for the completions that the removal has flushed.  Dequeue them
+ * until the requests that were posted are complete, or free the endpoints.
  *
  *	DAT_SUCCESS				policy and object are in force; while a TEARDOWN or
  *						a free waits, the call has no effect

@@ -12,9 +12,11 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <threads.h>
 
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
+#include "softverbs/fault/fault.h"
 #include "softverbs/fault/record.h"
 
 /* In the environment of the program that plays: the descriptor it writes to. */
@@ -373,6 +375,59 @@ TEST(rules__of_each_kind__fire_so)
 		snprintf(want, sizeof want, "%s; %s%s", lines[i].found,
 		    lines[i].fired ? lines[i].fired : "1 1 ", lines[i].fired ? "" : lines[i].rules);
 		expect_found(pid[i], from[i], lines[i].rules, want);
+	}
+}
+
+/* ---- calls of two threads that get nothing ---- */
+
+/* One that is made and has not returned; and its return, with nothing. */
+static int
+call(void *unused)
+{
+	(void)unused;
+	return soft_fault_enter(SOFT_CALL_ibv_poll_cq, NULL);
+}
+
+static void
+get_nothing(void)
+{
+	soft_fault_returned(SOFT_CALL_ibv_poll_cq, NULL, 0);
+}
+
+/* The second one fires while the first one is in its call. */
+static void
+play_threads(void)
+{
+	thrd_t thread;
+	int errors[2];
+
+	ck_assert_int_eq(call(NULL), 0);
+	ck_assert_int_eq(thrd_create(&thread, call, NULL), thrd_success);
+	ck_assert_int_eq(thrd_join(thread, &errors[0]), thrd_success);
+	get_nothing();
+	for (int i = 0; i < 3; i++) {
+		errors[1] = call(NULL);
+		say("%d %d; ", errors[0] == EIO, errors[1] == EIO);
+		if (!errors[1])
+			get_nothing();
+	}
+	finish();
+}
+
+/* origin: out33.DD13 */
+TEST(call__gets_nothing_while_another_fires__its_number_fires_once)
+{
+	static const char *const rules[] = { "ibv_poll_cq:nth=2", "ibv_poll_cq:each=2" };
+	int from;
+
+	if (getenv(TO))
+		play_threads();
+	for (int i = 0; i < 2; i++) {
+		const pid_t pid =
+		    begin("call__gets_nothing_while_another_fires__its_number_fires_once", rules[i],
+			&from);
+
+		expect_found(pid, from, rules[i], "1 0; 1 0; 1 0; ");
 	}
 }
 

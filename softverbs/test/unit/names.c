@@ -14,6 +14,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -155,7 +156,7 @@ TEST(runtime_directory__longer_than_a_socket_address__works)
 static const char *
 said_by(int (*act)(void), int *result)
 {
-	int fd = open(in_room("stderr"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = memfd_create("stderr", MFD_CLOEXEC);
 	int saved = dup(STDERR_FILENO);
 	static char said[512];
 
@@ -260,6 +261,25 @@ TEST(directory_is_a_link_or_a_file__refused_with_a_message)
 	ck_assert_int_eq(unlink(place), 0);
 	ck_assert_int_eq(mknod(place, S_IFREG | 0600, 0), 0);
 	expect_refused(ENOTDIR, "Not a directory");
+}
+
+/* False if this process may not mount. */
+static bool
+make_read_only(const char *directory)
+{
+	return (!unshare(CLONE_NEWNS) || !unshare(CLONE_NEWUSER | CLONE_NEWNS)) &&
+	       !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("none", directory, "tmpfs", MS_RDONLY, NULL);
+}
+
+/* origin: out33.DD12 */
+TEST(file_system_is_read_only__the_device_may_not_be_used)
+{
+	if (!make_read_only(room)) {
+		runner_skip("no file system can be mounted here");
+		return;
+	}
+	expect_refused(EACCES, "Read-only file system");
 }
 
 /* ---- other users ---- */

@@ -201,16 +201,41 @@ TEST(open__no_thread_can_be_started_and_memory_is_limited__says_both)
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
 }
 
-/* "ulimit -v" takes KiB. */
-/* clause: e.9.9 */
-/* origin: out33.H1 */
-TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
+/* No EVD can be made with this limit of memory, for which ulimit has an option. */
+static void
+expect_no_memory(__rlimit_resource_t resource, const char *option, rlim_t value)
 {
 	struct rlimit before, limit;
 	struct dt_side side;
 	DAT_EVD_HANDLE evd;
 	DAT_RETURN ret;
 	char want[256];
+
+	dt_side_open(&side, "faulty", DT_SEPARATE);
+	ck_assert_int_eq(getrlimit(resource, &before), 0);
+	limit = before;
+	limit.rlim_cur = value;
+	dt_ok(dat_rearm_set_log(note, NULL));
+	ck_assert_int_eq(setrlimit(resource, &limit), 0);
+	do
+		ret = dat_evd_create(side.ia, 16384, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd);
+	while (ret == DAT_SUCCESS);
+	ck_assert_int_eq(setrlimit(resource, &before), 0);
+	dt_ok(dat_rearm_set_log(NULL, NULL));
+	dt_assert_ret(ret, NO_MEMORY);
+	snprintf(want, sizeof want,
+	    "dat_evd_create: no memory is left for this process: raise the limit with ulimit %s "
+	    "(now %llu KiB), or MemoryMax= of the service\n",
+	    option, (unsigned long long)limit.rlim_cur / 1024);
+	ck_assert_str_eq(lines, want);
+	dt_close(side.ia);
+}
+
+/* "ulimit -v" takes KiB. */
+/* clause: e.9.9 */
+/* origin: out33.H1 */
+TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
+{
 	long pages;
 	FILE *f;
 
@@ -218,27 +243,12 @@ TEST(evd__without_memory__says_the_limit_in_the_unit_of_ulimit)
 		runner_skip(FEATURE_NO_LIMIT);
 		return;
 	}
-	dt_side_open(&side, "faulty", DT_SEPARATE);
-	ck_assert_int_eq(getrlimit(RLIMIT_AS, &before), 0);
 	ck_assert_ptr_nonnull(f = fopen("/proc/self/statm", "re"));
 	ck_assert_int_eq(fscanf(f, "%ld", &pages), 1);
 	fclose(f);
-	limit = before;
-	limit.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
-	dt_ok(dat_rearm_set_log(note, NULL));
-	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
-	do
-		ret = dat_evd_create(side.ia, 16384, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &evd);
-	while (ret == DAT_SUCCESS);
-	ck_assert_int_eq(setrlimit(RLIMIT_AS, &before), 0);
-	dt_ok(dat_rearm_set_log(NULL, NULL));
-	dt_assert_ret(ret, NO_MEMORY);
-	snprintf(want, sizeof want,
-	    "dat_evd_create: no memory is left for this process: raise the limit with ulimit -v "
-	    "(now %llu KiB), or MemoryMax= of the service\n",
-	    (unsigned long long)limit.rlim_cur / 1024);
-	ck_assert_str_eq(lines, want);
-	dt_close(side.ia);
+	expect_no_memory(RLIMIT_AS, "-v", (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE));
+	lines[0] = '\0';
+	expect_no_memory(RLIMIT_DATA, "-d", 8192);
 }
 
 /* Devices return ENOMEM for memory that may not be locked, and for what they have no more of. */

@@ -7,6 +7,7 @@
 #include "iser/iscsi/pdu.h"
 #include "iser/iscsi/response.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define R PDU_READ
@@ -112,6 +113,42 @@ TEST(sense__both_formats__are_read)
 	ck_assert_int_eq(OF(SCSI_CHECK_CONDITION, DESCRIPTOR("\6", "\x2a\x09")), RESPONSE_CHANGED);
 	ck_assert_int_eq(OF(SCSI_CHECK_CONDITION, DESCRIPTOR("\3", "\x11\0")), RESPONSE_FAILED);
 	ck_assert_int_eq(verdict(SCSI_CHECK_CONDITION, NULL, 0, 0), RESPONSE_FAILED);
+}
+
+/* Codes of unit attentions; what each means, and whether commands before it are aborted. */
+static const struct {
+	const char *codes;
+	enum response_verdict verdict;
+	bool aborts;
+} attentions[] = {
+	{ "2902 2903 2907", RESPONSE_ATTENTION, true },
+	{ "2f00 2f02", RESPONSE_ATTENTION, true },
+	{ "2a00 2a01 2a02 2a03 2a04 2a05 2a06 2a07 2a10 3807 3f03 3f0e", RESPONSE_ATTENTION,
+	    false },
+	{ "0b00 0b01 0b02 5d00 5d10 5dff", RESPONSE_ATTENTION, false }, /* warnings */
+	{ "2900 2901 2904 2f01", RESPONSE_RESET, true },
+	{ "3f01", RESPONSE_RESET, false },
+	{ "2800 2a09 3f05 3a00 0c00 5e00 ffff", RESPONSE_CHANGED, false },
+};
+
+/* origin: out37.DD12 */
+TEST_LOOP(attention__each_code__means, sizeof attentions / sizeof attentions[0])
+{
+	unsigned char pdu[ISCSI_BHS_BYTES + 64] = { PDU_RESPONSE, PDU_FINAL, 0,
+		SCSI_CHECK_CONDITION };
+	struct response response;
+	char *next;
+
+	wire_put24(pdu + PDU_DATA, 20);
+	wire_put16(pdu + ISCSI_BHS_BYTES, 18);
+	memcpy(pdu + ISCSI_BHS_BYTES + 2, FIXED("\6", "\0\0"), 18);
+	for (const char *code = attentions[_i].codes; *code; code = next) {
+		wire_put16(pdu + ISCSI_BHS_BYTES + 2 + 12, (uint16_t)strtoul(code, &next, 16));
+		response_take(&response, pdu, 4096);
+		ck_assert_msg(response.verdict == attentions[_i].verdict &&
+				  response.aborts == attentions[_i].aborts,
+		    "%.5s: %d, %d", code, response.verdict, response.aborts);
+	}
 }
 
 /* origin: out33.I1 */
