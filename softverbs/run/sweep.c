@@ -50,8 +50,7 @@ struct sweep {
 	pid_t *workers;		     /* 0: the job is free */
 	int status;		     /* of the last one that has ended */
 	unsigned int *places;	     /* the points that the jobs run */
-	struct soft_point *points;
-	unsigned int count;
+	struct soft_plan plan;
 	uint64_t limit;
 	unsigned int totals[SOFT_SWEEP_RESULTS];
 };
@@ -215,7 +214,7 @@ static void
 sweep_start(struct sweep *sweep, unsigned int job, unsigned int index)
 {
 	static const struct soft_point none;
-	const bool clean = index >= sweep->count;
+	const bool clean = index >= sweep->plan.count;
 	char *folder = sweep_folder_of(sweep, job);
 	const struct soft_sweep_place place = {
 		.program = sweep->program,
@@ -229,7 +228,7 @@ sweep_start(struct sweep *sweep, unsigned int job, unsigned int index)
 	sweep->places[job] = index;
 	sweep_write();
 	sweep->workers[job] =
-	    soft_point_start(clean ? &none : &sweep->points[index], &place, &sweep->runs[job]);
+	    soft_point_start(clean ? &none : &sweep->plan.points[index], &place, &sweep->runs[job]);
 	if (sweep->workers[job] < 0)
 		soft_parent_fail("fork");
 	free(folder);
@@ -297,7 +296,7 @@ sweep_run_clean_once(struct sweep *sweep)
 {
 	const struct soft_outcome *outcome = &sweep->runs[0].outcome;
 
-	sweep_start(sweep, 0, sweep->count);
+	sweep_start(sweep, 0, sweep->plan.count);
 	sweep_wait(sweep);
 	if (!sweep->runs[0].done || !outcome->known)
 		sweep_refuse(sweep, "%s could not be run", 0);
@@ -351,8 +350,8 @@ sweep_print_finding(const struct sweep *sweep, const struct soft_point *point)
 static unsigned int
 sweep_print_done(struct sweep *sweep, unsigned int printed, FILE *file, unsigned int known)
 {
-	for (; printed < sweep->count && sweep->points[printed].done; printed++) {
-		const struct soft_point *point = &sweep->points[printed];
+	for (; printed < sweep->plan.count && sweep->plan.points[printed].done; printed++) {
+		const struct soft_point *point = &sweep->plan.points[printed];
 
 		/* A long line is written before it ends. */
 		pthread_mutex_unlock(&busy);
@@ -371,7 +370,7 @@ sweep_print_done(struct sweep *sweep, unsigned int printed, FILE *file, unsigned
 static bool
 sweep_try_again(const struct sweep *sweep, unsigned int job)
 {
-	struct soft_point *point = &sweep->points[sweep->places[job]];
+	struct soft_point *point = &sweep->plan.points[sweep->places[job]];
 
 	return !soft_record_fired(&sweep->runs[job].record) && ++point->tries < TRIES;
 }
@@ -381,12 +380,12 @@ sweep_run_points(struct sweep *sweep, FILE *file)
 {
 	unsigned int next = 0, known, printed, job;
 
-	while (next < sweep->count && sweep->points[next].done)
+	while (next < sweep->plan.count && sweep->plan.points[next].done)
 		next++;
 	known = next;
 	printed = sweep_print_done(sweep, 0, file, known);
-	while (printed < sweep->count) {
-		for (job = 0; job < soft_fault_options.jobs && next < sweep->count; job++)
+	while (printed < sweep->plan.count) {
+		for (job = 0; job < soft_fault_options.jobs && next < sweep->plan.count; job++)
 			if (!sweep->workers[job])
 				sweep_start(sweep, job, next++);
 		job = sweep_wait(sweep);
@@ -396,7 +395,7 @@ sweep_run_points(struct sweep *sweep, FILE *file)
 			sweep_start(sweep, job, sweep->places[job]);
 			continue;
 		}
-		soft_point_judge(&sweep->points[sweep->places[job]], &sweep->runs[job],
+		soft_point_judge(&sweep->plan.points[sweep->places[job]], &sweep->runs[job],
 		    &sweep->clean_runs.runs[0]);
 		printed = sweep_print_done(sweep, printed, file, known);
 	}
@@ -409,7 +408,7 @@ sweep_print_summary(const struct sweep *sweep)
 
 	printf("softverbs-run --sweep: %u points: %u crash, %u hang, %u leak, %u lost; %u ended, "
 	       "%u went on, %u missed, %u raced\n",
-	    sweep->count, totals[SOFT_SWEEP_CRASH], totals[SOFT_SWEEP_HANG],
+	    sweep->plan.count, totals[SOFT_SWEEP_CRASH], totals[SOFT_SWEEP_HANG],
 	    totals[SOFT_SWEEP_LEAK], totals[SOFT_SWEEP_LOST], totals[SOFT_SWEEP_ENDED],
 	    totals[SOFT_SWEEP_WENT_ON], totals[SOFT_SWEEP_MISSED], totals[SOFT_SWEEP_RACED]);
 	sweep_write();
@@ -454,14 +453,13 @@ soft_sweep_run(char **argv, char **program)
 	if (soft_fault_options.compare)
 		sweep_try_compare(&sweep);
 	sweep_run_clean(&sweep);
-	sweep.points = soft_sweep_plan(&sweep.clean_runs, &sweep.count);
-	if (!sweep.count)
+	sweep.plan = soft_sweep_plan(&sweep.clean_runs);
+	if (!sweep.plan.count)
 		sweep_refuse(&sweep, "%s makes no call that the sweep could let fail", 0);
 	if (soft_fault_options.json) {
 		/* A FIFO waits for its reader. */
 		pthread_mutex_unlock(&busy);
-		file = soft_sweep_file_open(
-		    soft_fault_options.json, program, sweep.points, sweep.count);
+		file = soft_sweep_file_open(soft_fault_options.json, program, &sweep.plan);
 		pthread_mutex_lock(&busy);
 	}
 	sweep_run_points(&sweep, file);

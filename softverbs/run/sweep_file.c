@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The first line; allocated. */
+/* What the first line begins with; allocated. */
 static char *
 file_head(char **program)
 {
@@ -31,10 +31,74 @@ file_head(char **program)
 	soft_json_print(stream, soft_fault_options.calls_text ? soft_fault_options.calls_text : "");
 	fputs(",\"compare\":", stream);
 	soft_json_print(stream, soft_fault_options.compare ? soft_fault_options.compare : "");
-	fputs("}\n", stream);
+	fputs(",\"plan\":[", stream);
 	if (fclose(stream))
 		soft_parent_fail("--json");
 	return text;
+}
+
+/* The points are those of a call of a process, 1 to `calls`; and so on. */
+static void
+file_print_plan(FILE *stream, const struct soft_point *points, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		if (i + 1 < count && points[i + 1].n > 1)
+			continue;
+		if (points[i].n < i + 1)
+			fputc(',', stream);
+		fprintf(stream,
+		    "{\"process\":\"%s\",\"call\":\"%s\",\"calls\":%u,\"errno\":\"%s\",\"races\":%"
+		    "d}",
+		    points[i].process, soft_call_name(points[i].call), points[i].n,
+		    soft_error_name(points[i].error), points[i].races);
+	}
+	fputs("]}\n", stream);
+}
+
+/* What one object of the plan says; its length, or 0 if it is none. */
+static int
+file_read_planned(const char *text, struct soft_point *point)
+{
+	char call[64], error[32];
+	int races, length = 0;
+
+	if (sscanf(text,
+		"{\"process\":\"%47[^\"]\",\"call\":\"%63[^\"]\",\"calls\":%u,\"errno\":\"%31[^\"]"
+		"\",\"races\":%1d}%n",
+		point->process, call, &point->n, error, &races, &length) != 5 ||
+	    !length || point->n < 1 || point->n > soft_fault_options.depth)
+		return 0;
+	point->call = soft_call_find(call, strlen(call));
+	point->error = soft_error_find(error, strlen(error));
+	point->races = races;
+	return point->call < SOFT_CALL_COUNT && soft_error_is_allowed(point->call, point->error) ?
+		   length :
+		   0;
+}
+
+/* The rest of the first line; false if it is none. */
+static bool
+file_read_plan(const char *text, struct soft_plan *plan)
+{
+	struct soft_plan read = { 0 };
+	struct soft_point point = { 0 };
+	unsigned int calls;
+	int length;
+
+	do {
+		length = file_read_planned(text, &point);
+		calls = length > 0 ? point.n : 0;
+		for (point.n = 1; point.n <= calls; point.n++)
+			soft_sweep_plan_add(&read, &point);
+		text += length;
+	} while (length > 0 && *text == ',' && text++);
+	if (!read.count || strcmp(text, "]}\n") != 0) {
+		free(read.points);
+		return false;
+	}
+	free(plan->points);
+	*plan = read;
+	return true;
 }
 
 static void
@@ -100,10 +164,16 @@ file_is_other(const char *path)
 	return !stat(path, &there) && !S_ISREG(there.st_mode);
 }
 
-/* A sweep goes on where the file ends. */
 static void
-file_continue(
-    FILE *file, const char *path, const char *head, struct soft_point *points, unsigned int count)
+file_begin(FILE *file, const char *head, const struct soft_plan *plan)
+{
+	fputs(head, file);
+	file_print_plan(file, plan->points, plan->count);
+}
+
+/* A sweep goes on where the file ends, with the points of its first line. */
+static void
+file_continue(FILE *file, const char *path, const char *head, struct soft_plan *plan)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -111,26 +181,26 @@ file_continue(
 
 	rewind(file);
 	if (getline(&line, &size, file) > 0) {
-		if (strcmp(line, head) != 0) {
+		if (strncmp(line, head, strlen(head)) != 0 ||
+		    !file_read_plan(line + strlen(head), plan)) {
 			soft_say(
 			    "softverbs-run: --json=%s: it has the results of another sweep, or is "
 			    "something else; name another file",
 			    path);
 			exit(EXIT_USAGE);
 		}
-		end = file_read_points(file, points, count);
+		end = file_read_points(file, plan->points, plan->count);
 	}
 	/* What an interrupted sweep has left of a line. */
 	if (fflush(file) || ftruncate(fileno(file), end))
 		soft_parent_fail(path);
 	if (!end)
-		fputs(head, file);
+		file_begin(file, head, plan);
 	free(line);
 }
 
 FILE *
-soft_sweep_file_open(
-    const char *path, char **program, struct soft_point *points, unsigned int count)
+soft_sweep_file_open(const char *path, char **program, struct soft_plan *plan)
 {
 	const bool other = file_is_other(path);
 	char *head = file_head(program);
@@ -139,9 +209,9 @@ soft_sweep_file_open(
 	if (!file)
 		soft_parent_fail(path);
 	if (other)
-		fputs(head, file);
+		file_begin(file, head, plan);
 	else
-		file_continue(file, path, head, points, count);
+		file_continue(file, path, head, plan);
 	if (fflush(file))
 		soft_parent_fail(path);
 	free(head);

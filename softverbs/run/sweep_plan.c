@@ -137,16 +137,17 @@ plan_name_process(
 	}
 }
 
-static void
-plan_add_point(struct soft_point **points, unsigned int count, const struct soft_point *point)
+void
+soft_sweep_plan_add(struct soft_plan *plan, const struct soft_point *point)
 {
 	/* In parts, of which each is large. */
-	if (count % POINTS == 0) {
-		*points = reallocarray(*points, count + POINTS, sizeof **points);
-		if (!*points)
+	if (plan->count % POINTS == 0) {
+		plan->points =
+		    reallocarray(plan->points, plan->count + POINTS, sizeof *plan->points);
+		if (!plan->points)
 			soft_parent_fail("points");
 	}
-	(*points)[count] = *point;
+	plan->points[plan->count++] = *point;
 }
 
 static int
@@ -163,23 +164,23 @@ plan_compare_points(const void *left, const void *right)
 }
 
 /* The order does not depend on which process made its first call earlier. */
-struct soft_point *
-soft_sweep_plan(const struct soft_clean_runs *clean, unsigned int *count)
+struct soft_plan
+soft_sweep_plan(const struct soft_clean_runs *clean)
 {
-	struct soft_point point = { 0 }, *points = NULL;
+	struct soft_point point = { 0 };
+	struct soft_plan plan = { 0 };
 	unsigned int calls;
 
-	*count = 0;
 	for (unsigned int number = 1; number <= SOFT_RECORD_PROCESSES; number++) {
 		plan_name_process(clean, number, point.process);
 		for (point.call = 0; point.call < SOFT_CALL_COUNT; point.call++) {
 			calls = plan_calls(clean, point.call, number, &point.races);
 			point.error = plan_error(point.call, number, point.process);
 			for (point.n = 1; point.error && point.n <= calls; point.n++)
-				plan_add_point(&points, (*count)++, &point);
+				soft_sweep_plan_add(&plan, &point);
 		}
 	}
-	if (*count)
-		qsort(points, *count, sizeof *points, plan_compare_points);
-	return points;
+	if (plan.count)
+		qsort(plan.points, plan.count, sizeof *plan.points, plan_compare_points);
+	return plan;
 }

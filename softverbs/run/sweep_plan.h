@@ -12,10 +12,18 @@ struct soft_clean_runs {
 	unsigned int count;
 };
 
+/* The points, in the order in which they run; allocated. */
+struct soft_plan {
+	struct soft_point *points;
+	unsigned int count;
+};
+
+void soft_sweep_plan_add(struct soft_plan *plan, const struct soft_point *point);
+
 /* Whether a call is not made as often in each of them. */
 bool soft_sweep_plan_varies(const struct soft_clean_runs *clean);
 
-/* The points, in the order in which they run; allocated.  NULL: the program makes no such call. */
-struct soft_point *soft_sweep_plan(const struct soft_clean_runs *clean, unsigned int *count);
+/* Without points: the program makes no such call. */
+struct soft_plan soft_sweep_plan(const struct soft_clean_runs *clean);
 
 #endif
