@@ -65,6 +65,7 @@ evd_mark_dead(struct evd *evd) REQUIRES(core_locks.trigger)
 	evd_set_direct(evd);
 	evd_set_bare(evd);
 	evd->freed = true;
+	evd_acknowledge(evd);
 	evd->policy = EVD_POLICY_TEARDOWN;
 	if (evd->listener)
 		evd->listener->detach(evd->listener, evd);

@@ -351,19 +351,31 @@ evd_rest(struct evd *evd) REQUIRES(core_locks.trigger)
 /* ---- notified ---- */
 
 /*
+ * Acknowledges what was read.  A free does so, too: inside an upcall the device queue is the
+ * owner's again before the EVD is destroyed, and its destruction waits for this.
+ */
+static inline void
+evd_acknowledge(struct evd *evd) REQUIRES(core_locks.trigger)
+{
+	const unsigned int unacked = evd->unacked;
+
+	evd->unacked = 0;
+	if (unacked)
+		evd->cfg.ops->ack(evd->cfg.source, unacked);
+}
+
+/*
  * Counts a notification that was read; the device is no longer armed.  The EVD may have been freed
- * if the caller has pinned it: then the thread that destroys it acknowledges the notification.  The
- * caller polls in the same lock section, or enters EVD_IS_NOTIFIED.
+ * if the caller has pinned it: then it is acknowledged at once.  The caller polls in the same lock
+ * section, or enters EVD_IS_NOTIFIED.
  */
 static inline void
 evd_note_notified(struct evd *evd) REQUIRES(core_locks.trigger)
 {
 	REARM_PROBE(notify, evd->cfg.handle);
 	evd->counters.notifications++;
-	if (++evd->unacked == EVD_ACK_BATCH) {
-		evd->cfg.ops->ack(evd->cfg.source, evd->unacked);
-		evd->unacked = 0;
-	}
+	if (++evd->unacked == EVD_ACK_BATCH || !evd->alive)
+		evd_acknowledge(evd);
 	evd->armed = EVD_UNARMED;
 	evd->changes++;
 }

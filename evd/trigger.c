@@ -9,19 +9,14 @@ static void
 evd_destroy(struct evd *evd)
 {
 	struct evd_queue queue;
-	unsigned int unacked;
 
 	evd_lock(evd);
-	ASSUME(!evd->alive && evd_quiescent(evd));
-	unacked = evd->unacked;
-	evd->unacked = 0;
+	ASSUME(!evd->alive && !evd->unacked && evd_quiescent(evd));
 	queue = evd->queue;
 	evd->queue = (struct evd_queue){ 0 };
 	evd_unlock(evd);
 
 	evd_queue_fini(&queue);
-	if (unacked)
-		evd->cfg.ops->ack(evd->cfg.source, unacked);
 	evd->cfg.destroyed(evd);
 }
 

@@ -223,11 +223,14 @@ static __attribute__((noinline)) bool
 evd_call_queued(struct evd *evd, const struct evd_upcall *upcall, void *event,
     struct upcall_frame *frame, unsigned int changes, uint64_t stop) REQUIRES(core_locks.trigger)
 {
-	evd_convert *const convert = evd->cfg.ops->convert;
 	struct evd_queue *const q = &evd->queue;
 	uint64_t left = stop - evd_taken(evd);
 	struct evd_effect effect;
+	evd_convert *convert;
 
+	if (!evd->cfg.ops) /* there are posted events alone */
+		return true;
+	convert = evd->cfg.ops->convert;
 	effect.code = 0;
 	while (q->ring_count > 1 && evd_queue_has_only_signalled(q)) {
 		convert(evd->cfg.source, &q->ring_first->record, event, &effect);

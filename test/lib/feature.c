@@ -139,3 +139,9 @@ feature_root(void)
 {
 	return geteuid() == 0;
 }
+
+bool
+feature_shm(void)
+{
+	return !access("/dev/shm", W_OK | X_OK);
+}

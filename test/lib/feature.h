@@ -17,6 +17,8 @@
 #define FEATURE_NO_TWICE "shared memory cannot be mapped a second time by its address here (mremap)"
 #define FEATURE_NO_ROOT "only root can become another user, and get past what keeps users apart"
 
+#define FEATURE_NO_SHM "no file can be made in /dev/shm here"
+
 bool feature_trace(void);
 bool feature_read(void);
 bool feature_filter(void);
@@ -24,5 +26,6 @@ bool feature_child(void);
 bool feature_limit(void);
 bool feature_twice(void);
 bool feature_root(void);
+bool feature_shm(void);
 
 #endif

@@ -249,7 +249,9 @@ int rearm_queue_moderate(struct rearm_queue *queue, unsigned int count, unsigned
  * Frees a queue.  After the return no callback runs or begins, except those that the caller is
  * inside, and the queue must not be used.  Inside a callback of the queue it does not wait: others
  * of MANY, which have got their completions, may still begin and run, and the queue is released
- * when the last one has returned.  A thread in rearm_queue_wait() returns -ECANCELED.
+ * when the last one has returned.  An adopted completion queue may be destroyed, or adopted again,
+ * at once; its channel stays, and does not block, until the queue is released.  A thread in
+ * rearm_queue_wait() returns -ECANCELED.
  * The program destroys its queue pairs first: a completion queue that is in use is not destroyed.
  * What was not taken is dropped.  That is a completion that was polled, too: a take, a wait or an
  * enable may poll more of them than it gives out, and those are gone, also from an adopted

@@ -154,6 +154,35 @@ TEST(adopt__again_inside_the_callback_that_frees__the_channel_does_not_block)
 	ck_assert_int_eq(ibv_destroy_comp_channel(channel), 0);
 }
 
+static void
+free_and_destroy(struct notes *notes)
+{
+	notes->then = NULL;
+	queue_destroy_qp();
+	ck_assert_int_eq(rearm_queue_free(qs.queue), 0);
+	ck_assert_int_eq(ibv_destroy_cq(cq), 0);
+}
+
+/* What the queue has read is acknowledged, or the destruction would wait without end. */
+/* origin: out36.EE1 */
+TEST(adopt__freed_inside_a_callback__the_program_destroys_the_completion_queue_there)
+{
+	own_cq();
+	ck_assert_int_eq(rearm_queue_adopt(qs.loop, cq, NULL, &qs.queue), 0);
+	ck_assert_int_eq(queue_enable(REARM_SINGLE, 4, REARM_NEW), 0);
+	for (uint64_t i = 1; i < 4; i++) {
+		queue_complete(i, 1);
+		notes_await((int)i);
+	}
+	qs.notes.then = free_and_destroy;
+	queue_complete(4, 1);
+	notes_await(4);
+	qs.queue = NULL;
+	ck_assert_int_eq(rearm_loop_free(qs.loop), 0); /* the callback has returned */
+	qs.loop = NULL;
+	ck_assert_int_eq(ibv_destroy_comp_channel(channel), 0);
+}
+
 TEST(adopt__wrong_arguments__refused)
 {
 	struct ibv_cq *bare = ibv_create_cq(qs.context, 4, NULL, NULL, 0);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "evd/stats/layout.h"
+#include "lib/feature.h"
 #include "queue_story.h"
 
 QUEUE_CASE("rearm_stats:page");
@@ -59,6 +60,10 @@ TEST(page__a_row_for_each_queue__with_its_counters)
 	struct rearm_loop *loop;
 	uint64_t n;
 
+	if (!feature_shm()) {
+		runner_skip(FEATURE_NO_SHM);
+		return;
+	}
 	begin("10");
 	ck_assert_int_eq(rearm_loop_create(NULL, &loop), 0);
 	ck_assert_int_eq(rearm_queue_create(loop, qs.context, &attr, &other), 0);

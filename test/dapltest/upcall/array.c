@@ -51,11 +51,17 @@ gets_array(DAT_PVOID instance, const DAT_EVENT *events, DAT_COUNT n, DAT_BOOLEAN
 }
 
 static DAT_RETURN
-set_array(struct arrays *a, DAT_UPCALL_POLICY policy)
+set_room(struct arrays *a, DAT_UPCALL_POLICY policy, DAT_COUNT room)
 {
-	const DAT_UPCALL_ARRAY_OBJECT object = { a, gets_array, ROOM };
+	const DAT_UPCALL_ARRAY_OBJECT object = { a, gets_array, room };
 
 	return dat_evd_modify_upcall_array(a->evd, policy, &object, DAT_UPCALL_INVOC_ANY);
+}
+
+static DAT_RETURN
+set_array(struct arrays *a, DAT_UPCALL_POLICY policy)
+{
+	return set_room(a, policy, ROOM);
 }
 
 /* Until that many events were delivered, and the upcalls have returned. */
@@ -178,6 +184,34 @@ TEST(array__software_events_among_completions__all_come_in_order)
 		dt_post_se(up.evd, i);
 	await_events(&a, 20);
 	ck_assert(!a.disordered);
+	dt_side_close(&side);
+}
+
+/* An EVD without a completion queue, beside the one above; and each length. */
+/* origin: out33.EE1 */
+TEST_LOOP(array__each_length_and_kind_of_evd__all_come_once, 5 * 5 * 2)
+{
+	static const DAT_COUNT rooms[] = { 1, 2, 31, 32, 1000 };
+	static const int kinds[] = { 0, DAT_EVD_DTO_FLAG, DAT_EVD_CR_FLAG, DAT_EVD_CONNECTION_FLAG,
+		DAT_EVD_CR_FLAG | DAT_EVD_CONNECTION_FLAG | DAT_EVD_DTO_FLAG };
+	const DAT_COUNT room = rooms[_i % 5];
+	const bool many = _i / 25;
+	struct arrays a = { 0 };
+	struct dt_side side;
+	struct up up;
+
+	up_begin(&up, &side, DAT_UPCALL_DISABLE,
+	    DAT_EVD_SOFTWARE_FLAG | (DAT_EVD_FLAGS)kinds[_i / 5 % 5]);
+	a.evd = up.evd;
+	for (uintptr_t i = 0; i < 10; i++)
+		dt_post_se(up.evd, i);
+	dt_ok(set_room(&a, many ? DAT_UPCALL_MANY : DAT_UPCALL_SINGLE_INSTANCE, room));
+	for (uintptr_t i = 10; i < 20; i++)
+		dt_post_se(up.evd, i);
+	await_events(&a, 20);
+	ck_assert(many || !a.disordered);
+	ck_assert_uint_eq(a.sum, 20 * 19 / 2);
+	ck_assert_int_le(a.longest, room);
 	dt_side_close(&side);
 }
 

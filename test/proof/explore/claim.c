@@ -82,7 +82,7 @@ check(const struct stage_evd *e, const struct before *b, const struct before *no
 			last = number;
 		}
 	/* Events that a poll builds in place were never numbered. */
-	if (events < 1 || events > (e->spec->array ? STAGE_ARRAY : 1))
+	if (events < 1 || (int)events > (e->spec->array ? e->spec->array : 1))
 		violation("claim: a claim of EVD %c takes %u events", 'a' + e->index,
 		    (unsigned int)events);
 	if (taken > events)

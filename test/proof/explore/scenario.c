@@ -97,7 +97,9 @@ parse_evd(struct scenario *s, int number, char *list)
 		else if (!strcmp(w, "unsignalled"))
 			e->unsignalled = true;
 		else if (!strcmp(w, "array"))
-			e->array = true;
+			e->array = 2;
+		else if (!strcmp(w, "array1"))
+			e->array = 1;
 		else if (!strcmp(w, "requests"))
 			e->requests = true;
 		else if (!strcmp(w, "bare"))
@@ -124,6 +126,8 @@ parse_evd(struct scenario *s, int number, char *list)
 			e->all = true;
 		else if (!strcmp(w, "async"))
 			e->async = true;
+		else if (!strcmp(w, "kept"))
+			e->kept = true;
 		else if (w[0] == 'q' && isdigit((unsigned char)w[1]))
 			e->qlen = atoi(w + 1);
 		else if (w[0] == 'd' && isdigit((unsigned char)w[1]))

@@ -73,9 +73,10 @@ struct evd_spec {
 	int consumers; /* threads that take its events, all those of the loops as one */
 	bool sole;     /* it is one at most, so that the order among streams shows */
 	bool async;    /* the adapter's own, for asynchronous events */
-	bool array;    /* upcalls get up to two events */
+	int array;     /* upcalls get up to so many events, with the call for arrays; 0: one */
 	bool requests; /* its callbacks are those of the requests */
 	bool bare;     /* no room for posted events before the first post */
+	bool kept;     /* the next life adopts the same completion queue */
 	bool all;      /* takes those of another adapter on the device, beside what else it takes */
 };
 

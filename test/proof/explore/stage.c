@@ -116,7 +116,8 @@ int
 stage_modify(const struct stage_evd *e, struct evd_ref ref, int policy, struct stage_object *object,
     enum evd_pending pending)
 {
-	const struct evd_upcall array = { object, (void (*)(void))actor_upcall_array, STAGE_ARRAY };
+	const struct evd_upcall array = { object, (void (*)(void))actor_upcall_array,
+		(unsigned int)e->spec->array };
 	const struct evd_upcall one = { object, (void (*)(void))actor_upcall, 0 };
 	const struct evd_upcall *upcall = e->spec->array ? &array : &one;
 

@@ -270,7 +270,7 @@ program_free(struct program_life *life)
 		judge_stopped(life, "free", !inside || !life->many);
 	}
 	call_ends(life, "free", r, r == -ENODEV);
-	if (r == 0 && !inside)
+	if (r == 0 && (!inside || life->base == BASE_ADOPTED))
 		program_given_back(life);
 	return r;
 }

@@ -41,6 +41,51 @@ open_cq(struct program_life *life)
 	return 0;
 }
 
+/*
+ * What the queue that was freed has left in its completion queue, and what has come since, is of
+ * the next one.  What it had polled is gone.
+ */
+static void
+inherit(struct program_life *life)
+{
+	const struct ibv_wc *wc;
+
+	for (unsigned int i = 0; (wc = rnic_queue_peek(life->cq, i)); i++) {
+		struct program_request *left = (struct program_request *)wc->wr_id;
+
+		if (left->life == life)
+			continue;
+		if (left->life != life - 1)
+			violation("a completion of %c is of no queue that was freed last",
+			    'a' + life->queue->index);
+		left->life = life;
+		left->number = life->produced++;
+	}
+}
+
+/* The queue that was freed last may have asked for a notification. */
+static void
+open_again(struct program_life *life)
+{
+	struct program_life *before = life - 1;
+	struct device_cq *cq = rnic_cq(before->cq);
+
+	/* The reader of a shared channel may be about to pass one on. */
+	life->unacknowledged = cq->gets - cq->acks;
+	if (life->unacknowledged && life->base != BASE_CHANNEL)
+		violation("queue %c was freed, and a notification is not acknowledged",
+		    'a' + life->queue->index);
+	cq->raised -= cq->gets;
+	cq->acks -= cq->gets;
+	cq->gets = 0;
+	cq->arms = life->arms = cq->armed || cq->raised;
+	cq->blurred = life->arms;
+	life->cq = before->cq;
+	life->channel = before->channel;
+	life->kept = true;
+	before->destroyed = before->closed = true; /* the next one does that */
+}
+
 static int
 make(struct program_life *life)
 {
@@ -56,12 +101,15 @@ make(struct program_life *life)
 	switch (life->base) {
 	case BASE_ADOPTED:
 	case BASE_CHANNEL:
-		r = open_cq(life);
-		if (r)
+		if (life->queue->spec->kept && life->queue->life)
+			open_again(life);
+		else if ((r = open_cq(life)))
 			return r;
 		own.flags |= life->base == BASE_CHANNEL ? REARM_SHARED_CHANNEL : 0;
 		r = rearm_queue_adopt(program.loop, life->cq, &own, &life->object);
-		if (r)
+		if (r && life->kept)
+			life[-1].destroyed = life[-1].closed = false;
+		else if (r)
 			program_destroy(life);
 		return r;
 	case BASE_CM:
@@ -109,6 +157,8 @@ program_open(struct program_queue *queue, enum evd_base base)
 	if (!program_has_events(queue))
 		memset(queue->last, 0, sizeof queue->last);
 	queue->life++;
+	if (life->kept)
+		inherit(life);
 	sched_touch(OP_EVENT, OBJECT_EVD(queue->index));
 	return 0;
 }
@@ -116,12 +166,13 @@ program_open(struct program_queue *queue, enum evd_base base)
 void
 program_destroy(struct program_life *life)
 {
-	if (life->destroyed)
-		return;
+	if (!life->destroyed)
+		(void)ibv_destroy_cq(life->cq);
 	life->destroyed = true;
-	(void)ibv_destroy_cq(life->cq);
-	if (life->base == BASE_CHANNEL)
+	/* Inside a callback that freed the queue the channel is not the program's yet. */
+	if (life->base == BASE_CHANNEL || life->closed || life->inside)
 		return;
+	life->closed = true;
 	if (!channels_blocks(life->channel->fd))
 		violation("an adopted channel does not block, as it did");
 	(void)ibv_destroy_comp_channel(life->channel);
@@ -130,7 +181,7 @@ program_destroy(struct program_life *life)
 void
 program_given_back(struct program_life *life)
 {
-	if (life->base == BASE_ADOPTED)
+	if (life->base == BASE_ADOPTED && !life->queue->spec->kept)
 		program_destroy(life);
 	else if (life->cq && life->base == BASE_SHARED && rnic_cq(life->cq)->alive)
 		violation("the completion queue of %c outlives it", 'a' + life->queue->index);
@@ -200,6 +251,7 @@ close_all(void)
 		for (unsigned int l = 1; l <= program.queues[i].life; l++) {
 			struct program_life *life = &program.queues[i].lives[l];
 
+			life->inside = false;
 			if (life->base == BASE_CHANNEL || life->base == BASE_ADOPTED)
 				program_destroy(life);
 			else

@@ -46,11 +46,15 @@ struct program_life {
 	struct ibv_comp_channel *channel; /* that the program made for it, or shares */
 	bool ending;			  /* free has begun */
 	bool over;			  /* and has returned */
-	bool inside;	    /* from inside a callback of it, which was to return first */
-	bool lost;	    /* its channel cannot be read any more */
-	bool destroyed;	    /* the completion queue, by the program */
-	bool many;	    /* it has had callbacks that run at the same time */
-	unsigned int users; /* calls in progress */
+	bool inside;		     /* from inside a callback of it, which was to return first */
+	bool lost;		     /* its channel cannot be read any more */
+	bool destroyed;		     /* the completion queue, by the program */
+	bool closed;		     /* its channel */
+	bool many;		     /* it has had callbacks that run at the same time */
+	bool kept;		     /* its completion queue is one that another life had */
+	unsigned int arms;	     /* that one's, which may still lead to a notification */
+	unsigned int unacknowledged; /* notifications of that one */
+	unsigned int users;	     /* calls in progress */
 	int running, exempt;
 	unsigned int upcalls, failures;
 	int enabling;			 /* calls in progress that enable */

@@ -116,7 +116,8 @@ wait(struct play_evd_life *evd, int threshold, int us)
 DAT_RETURN
 consumer_modify(struct play_evd_life *evd, int policy, bool installs, DAT_UPCALL_FLAG flag)
 {
-	const DAT_UPCALL_ARRAY_OBJECT array = { evd, consumer_upcall_array, PLAY_ARRAY };
+	const DAT_UPCALL_ARRAY_OBJECT array = { evd, consumer_upcall_array,
+		evd->evd->spec->array == 1 ? 1 : PLAY_ARRAY };
 	const DAT_UPCALL_OBJECT object = { evd, consumer_upcall };
 
 	if (evd->evd->spec->array)

@@ -88,6 +88,16 @@ rnic_queue_push(
 	cq->n++;
 }
 
+const struct ibv_wc *
+rnic_queue_peek(struct ibv_cq *ibv, unsigned int i)
+{
+	struct rnic_cq_slot *cq = slot_of(ibv);
+	const struct device_cq *queue = &cq->device;
+
+	return i < queue->count ? &cq->wcs[queue->queue[(queue->head + i) % DEVICE_DEPTH].id % 64] :
+				  NULL;
+}
+
 struct ibv_comp_channel *
 ibv_create_comp_channel(struct ibv_context *verbs)
 {

@@ -13,6 +13,8 @@ void rnic_queue_check_end(void);
 /* A completion of that queue pair becomes visible; device_decide() comes next. */
 void rnic_queue_push(
     struct ibv_cq *cq, const struct ibv_qp *of, const struct ibv_wc *wc, bool solicited);
+/* What it holds, the oldest first; NULL: it has no more. */
+const struct ibv_wc *rnic_queue_peek(struct ibv_cq *cq, unsigned int i);
 /* It must hold whatever its queue pairs may complete before it is polled. */
 void rnic_queue_check(const struct ibv_cq *cq);
 int rnic_queue_most(void); /* the longest that there may be */
