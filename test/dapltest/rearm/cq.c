@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Completion queues: created, adopted, what a completion has, and a device that fails. */
 #include <fcntl.h>
+#include <stdatomic.h>
 
 #include "queue_story.h"
 
