@@ -194,6 +194,47 @@ TEST_LOOP(client__cannot_be_accepted__waits_and_is_answered, 5)
 	close(line);
 }
 
+static void
+setup_starved(void)
+{
+	starve_begin();
+	setup();
+}
+
+static void
+teardown_starved(void)
+{
+	teardown();
+	starve_end();
+}
+
+CASE("soft-control:starved", setup_starved, teardown_starved);
+
+/* One that asks, and one that hangs up; the next one is answered, and nothing is left of any. */
+/* origin: out33.U14 */
+TEST(client__anything_missing_for_it__is_hung_up)
+{
+	const struct starve_held before = starve_held_now(-1);
+	const int watched = starve_watched;
+	int line, n, failed = 1;
+
+	for (n = 0; failed; n++) {
+		ck_assert_int_lt(n, 50);
+		starve_others(n + 1);
+		line = control_connect();
+		failed = poll(&(struct pollfd){ .fd = line, .events = POLLIN }, 1, 20) == 1;
+		close(line);
+		ck_assert_int_eq(starve_others_end(), failed);
+		line = control_connect();
+		expect_answer(line, "0\ndump", "=0\n");
+		ck_assert(is_closed(line, 2000));
+		close(line);
+		starve_expect_held(&before, "after the client");
+		ck_assert_int_eq(starve_watched, watched);
+	}
+	ck_assert_int_eq(n, 3); /* it and its watch */
+}
+
 CASE("soft-control:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);
 
 /* The socket of the parent, and its clients, are not the child's. */

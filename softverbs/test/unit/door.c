@@ -9,6 +9,7 @@
 #include "story.h"
 
 #include "softverbs/device/names.h"
+#include "softverbs/device/settings.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/wire/peer.h"
 #include "softverbs/wire/wire.h"
@@ -499,4 +500,161 @@ TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	other_finish();
 	side_free(&a);
+}
+
+/* ---- what the device needs for a link is missing ---- */
+
+static void
+setup_starved(void)
+{
+	starve_begin();
+	setup();
+}
+
+static void
+teardown_starved(void)
+{
+	teardown();
+	starve_end();
+}
+
+/* What the last link had is free: the thread of the device is done with it. */
+static void
+await_end(void)
+{
+	const struct soft_hello_frame none = { .frame = { .type = SOFT_FRAME_ACK } };
+	int line;
+
+	await_links(false);
+	line = line_open(called);
+	line_send(line, &none, sizeof none);
+	line_expect_hung_up(line);
+}
+
+/* It says hello, with memory to share or without: whether it is let in. */
+static bool
+is_let_in(int line, bool shares)
+{
+	struct soft_rings rings = { .area = NULL };
+	struct soft_welcome_frame welcome;
+	struct soft_hello_frame hello;
+	const int memory = shares ? soft_rings_create(&rings) : -1;
+	bool in;
+
+	soft_peer_hello(&hello, memory, rings.token);
+	hello.hello.slot = slot;
+	in = send(line, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
+	if (!shares)
+		return in && served(line);
+	in = in && recv(line, &welcome, sizeof welcome, MSG_WAITALL) == sizeof welcome;
+	close(memory);
+	soft_rings_unmap(&rings);
+	return in;
+}
+
+CASE("soft-door:starved", setup_starved, teardown_starved);
+
+/* It is hung up on, or let in later or without what is missing. */
+/* origin: out33.U14 */
+TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
+{
+	struct starve_held before;
+	int line, watched, refused = 0, failed = 1;
+
+	/* Once without a failure: some tables stay. */
+	line = line_open(called);
+	ck_assert(is_let_in(line, _i));
+	close(line);
+	await_end();
+	before = starve_held_now(-1);
+	watched = starve_watched;
+	for (int n = 1; failed; n++) {
+		ck_assert_int_lt(n, 50);
+		starve_others(n);
+		line = line_open(called);
+		refused += !is_let_in(line, _i);
+		failed = starve_others_end();
+		close(line);
+		await_end();
+		starve_expect_held(&before, "after the caller");
+		ck_assert_int_eq(starve_watched, watched);
+	}
+	ck_assert_int_ge(refused, 5); /* a caller and its watch, a link with two buffers, its watch */
+}
+
+/*
+ * The link and the request that comes over it; links that could not be watched are hung up after
+ * their hello.
+ */
+static int
+accept_request(struct soft_frame *request)
+{
+	struct soft_welcome_frame welcome;
+	struct soft_hello_frame hello;
+	int line;
+
+	soft_peer_welcome(&welcome, 0);
+	for (;;) {
+		line = accept(door, NULL, NULL);
+		ck_assert_int_ge(line, 0);
+		if (recv(line, &hello, sizeof hello, MSG_WAITALL) == sizeof hello &&
+		    (!hello.hello.rings || send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
+		    recv(line, request, sizeof *request, MSG_WAITALL) == sizeof *request)
+			return line;
+		close(line);
+	}
+}
+
+/* A write to the peer, in which what it asks for the nth time is missing; 0: nothing. */
+static void
+write_without(int n)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED }, *bad;
+	struct soft_frame request;
+	int line, r;
+
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	side_new_qp(&a);
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	starve_failed = 0;
+	starve_countdown = n;
+	r = ibv_post_send(a.qp, &wr, &bad);
+	starve_countdown = 0;
+	ck_assert_int_eq(r, 0);
+	line = accept_request(&request);
+	ck_assert_int_eq(request.type, SOFT_FRAME_REQUEST);
+	ck_assert_uint_eq(request.length, 8);
+	line_answer(line, &request, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	close(line);
+	await_end();
+}
+
+/* It is sent later, when nothing is missing any more. */
+/* origin: out33.U14 */
+TEST_LOOP(request__anything_missing_for_its_link__is_sent_all_the_same, 2)
+{
+	struct starve_held before;
+	int watched, n = 0;
+
+	setenv("SOFTVERBS_SOCKETS", _i ? "0" : "1", 1);
+	setenv("SOFTVERBS_TIME_FACTOR", "0.05", 1); /* later */
+	ck_assert_int_eq(soft_settings_read(), 0);
+	write_without(0);
+	before = starve_held_now(-1);
+	watched = starve_watched;
+	do {
+		write_without(++n);
+		starve_expect_held(&before, "after the request");
+		ck_assert_int_eq(starve_watched, watched);
+	} while (starve_failed && n < 50);
+	ck_assert_int_ge(n, 5);
+	ck_assert_int_lt(n, 50);
 }
