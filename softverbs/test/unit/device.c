@@ -534,6 +534,9 @@ TEST(query_extended__into_a_structure_of_any_size__writes_as_much)
 	struct ibv_device_attr_ex all;
 	char some[sizeof all + 16];
 
+	ck_assert_int_eq(ibv_query_device_ex(
+			     context, &(struct ibv_query_device_ex_input){ .comp_mask = 1 }, &all),
+	    EINVAL);
 	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &all), 0);
 	for (size_t size = 0; size <= sizeof all + 8; size += 8) {
 		const size_t written = size < sizeof all ? size : sizeof all;

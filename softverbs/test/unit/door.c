@@ -11,9 +11,12 @@
 #include "softverbs/device/names.h"
 #include "softverbs/device/settings.h"
 #include "softverbs/device/slot.h"
+#include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
 #include "softverbs/wire/wire.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -119,28 +122,6 @@ TEST(last_link_has_ended__there_is_none)
 	}
 }
 
-/* What is wrong on one link ends the other of the same process, too. */
-TEST_LOOP(process_misbehaves_on_one_link__its_other_link_ends, 2)
-{
-	const struct soft_frame nonsense = { .type = 99 };
-	char bytes[256];
-	int lines[2];
-
-	side_to_init(&a, NULL);
-	side_to_rtr(&a, slot << 14 | 5);
-	side_to_rts(&a, &(struct side_options){ .patient = true });
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
-	lines[0] = line_accept(door);
-	lines[1] = greeted();
-	ck_assert(served(lines[1]));
-	line_send(lines[_i], &nonsense, sizeof nonsense);
-	for (int i = 0; i < 2; i++) {
-		while (recv(lines[i], bytes, sizeof bytes, 0) > 0)
-			;
-		line_expect_hung_up(lines[i]);
-	}
-}
-
 #define WAITING_MAX 8192 /* refusals for a peer that does not read */
 
 /* A frame for no queue pair, which is refused; false if the line is hung up. */
@@ -162,6 +143,36 @@ say_stray(int line)
 		n = send(line, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (n < 0 && errno == EAGAIN);
 	return n == sizeof request;
+}
+
+/* What is wrong on one link ends the other of the same process, too. */
+/* Answers are read before the requests that come at the same time. */
+/* origin: out33.U15 */
+TEST_LOOP(process_misbehaves_on_one_link__its_other_link_ends, 3)
+{
+	const struct soft_frame nonsense = { .type = 99 };
+	char bytes[256];
+	int lines[2];
+
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	lines[0] = line_accept(door);
+	lines[1] = greeted();
+	ck_assert(served(lines[1]));
+	soft_input_lock();
+	if (_i == 2) {
+		ck_assert(say_stray(lines[1]));
+		sleep_ms(5); /* the thread of the device has seen it, and waits for the lock */
+	}
+	line_send(lines[_i % 2], &nonsense, sizeof nonsense);
+	soft_input_unlock();
+	for (int i = 0; i < 2; i++) {
+		while (recv(lines[i], bytes, sizeof bytes, 0) > 0)
+			;
+		line_expect_hung_up(lines[i]);
+	}
 }
 
 /* However many there were before: those that were read do not count. */
@@ -231,6 +242,28 @@ TEST(hello_in_the_name_of_another_process__refused)
 }
 
 CASE("soft-door:hello", setup, teardown);
+
+/* The device reads each piece before the next one comes. */
+/* origin: out33.U15 */
+TEST_LOOP(hello__in_two_pieces__is_one, 4)
+{
+	const size_t first = (const size_t[]){ 1, sizeof(struct soft_frame), 100,
+		sizeof(struct soft_hello_frame) - 1 }[_i];
+	struct soft_hello_frame hello;
+	const int line = line_open(called);
+	int unread = 1;
+
+	soft_peer_hello(&hello, -1, 0);
+	hello.hello.slot = slot;
+	line_send(line, &hello, first);
+	while (unread) {
+		sleep_ms(1);
+		ck_assert_int_eq(ioctl(line, SIOCOUTQ, &unread), 0);
+	}
+	line_send(line, (const char *)&hello + first, sizeof hello - first);
+	ck_assert(served(line));
+	close(line);
+}
 
 TEST(hello_of_a_free_slot__refused)
 {
@@ -582,23 +615,32 @@ TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
 	ck_assert_int_ge(refused, 5); /* a caller and its watch, a link with two buffers, its watch */
 }
 
-/*
- * The link and the request that comes over it; links that could not be watched are hung up after
- * their hello.
- */
+/* The next link, after its hello; callers that only look are passed over. */
+static int
+accept_hello(struct soft_hello_frame *hello)
+{
+	for (;;) {
+		const int line = accept(door, NULL, NULL);
+
+		ck_assert_int_ge(line, 0);
+		if (recv(line, hello, sizeof *hello, MSG_WAITALL) == sizeof *hello)
+			return line;
+		close(line);
+	}
+}
+
+/* Links that could not be watched are hung up after their hello. */
 static int
 accept_request(struct soft_frame *request)
 {
 	struct soft_welcome_frame welcome;
 	struct soft_hello_frame hello;
-	int line;
 
 	soft_peer_welcome(&welcome, 0);
 	for (;;) {
-		line = accept(door, NULL, NULL);
-		ck_assert_int_ge(line, 0);
-		if (recv(line, &hello, sizeof hello, MSG_WAITALL) == sizeof hello &&
-		    (!hello.hello.rings || send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
+		const int line = accept_hello(&hello);
+
+		if ((!hello.hello.rings || send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
 		    recv(line, request, sizeof *request, MSG_WAITALL) == sizeof *request)
 			return line;
 		close(line);
@@ -657,4 +699,35 @@ TEST_LOOP(request__anything_missing_for_its_link__is_sent_all_the_same, 2)
 	} while (starve_failed && n < 50);
 	ck_assert_int_ge(n, 5);
 	ck_assert_int_lt(n, 50);
+}
+
+/* What waits for the answer to the hello - a request, a message - ends with the link. */
+/* origin: out33.U14 */
+TEST(link__ends_before_its_hello_is_answered__leaves_nothing)
+{
+	const struct soft_wire_cm cm = { .type = 0 };
+	struct soft_hello_frame hello;
+	struct starve_held before;
+	struct soft_link *link;
+	int line;
+
+	for (int round = 0; round < 3; round++) {
+		side_to_init(&a, NULL);
+		side_to_rtr(&a, slot << 14 | 5);
+		side_to_rts(&a, &(struct side_options){ .patient = true });
+		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+		line = accept_hello(&hello);
+		link = soft_peer_outgoing(slot);
+		ck_assert_int_eq(soft_link_send_cm(link, &cm), 0);
+		soft_link_put(link);
+		ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+		close(line);
+		await_end();
+		if (round == 1)
+			before = starve_held_now(-1);
+		side_new_qp(&a);
+	}
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	starve_expect_held(&before, "after the link");
+	side_new_qp(&a);
 }

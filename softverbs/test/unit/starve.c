@@ -53,6 +53,7 @@ _Thread_local int starve_failed;
 const char *starve_failing;
 void (*_Atomic starve_before_read)(pid_t pid);
 atomic_int starve_accept, starve_watched;
+atomic_bool starve_creators;
 atomic_size_t starve_cut;
 
 static pthread_t spared;
@@ -417,6 +418,8 @@ __wrap_pthread_create(
 	r = __real_pthread_create(thread, attr, body, arg);
 	if (!r)
 		(void)joined_replace(*thread, 0);
+	if (starve_creators)
+		usleep(10000);
 	return r;
 }
 

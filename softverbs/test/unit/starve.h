@@ -9,6 +9,7 @@
 #define SOFT_STARVE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The n-th call of this thread that may fail, fails; 0: none. */
@@ -32,6 +33,9 @@ extern atomic_size_t starve_cut;
 
 /* The next call that accepts a connection fails with that errno; 0: none. */
 extern atomic_int starve_accept;
+
+/* Threads that are started run before who has started them goes on. */
+extern atomic_bool starve_creators;
 
 /* So many descriptors are in the set of the thread of the device, which was closed or not. */
 extern atomic_int starve_watched;
