@@ -288,6 +288,9 @@ TEST(create__beyond_the_limits__refused)
 		.recv_cq = cq,
 		.cap = { .max_send_wr = 1u << 20 },
 		.qp_type = IBV_QPT_RC };
+	struct ibv_srq_init_attr srq_init = { .attr = { .max_wr = 1 } };
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
 
 	ck_assert_ptr_nonnull(cq);
 	ck_assert_ptr_null(ibv_create_cq(context, 0, NULL, NULL, 0));
@@ -296,6 +299,19 @@ TEST(create__beyond_the_limits__refused)
 	ck_assert_ptr_null(ibv_create_cq(context, 1, NULL, NULL, context->num_comp_vectors));
 	ck_assert_ptr_null(ibv_create_qp(pd, &init));
 	ck_assert_int_eq(errno, EINVAL);
+	/* Of nothing it has room for one. */
+	init.cap = (struct ibv_qp_cap){ 0 };
+	qp = ibv_create_qp(pd, &init);
+	ck_assert_ptr_nonnull(qp);
+	ck_assert_uint_eq(init.cap.max_send_wr, 1);
+	ck_assert_uint_eq(init.cap.max_send_sge, 1);
+	ck_assert_uint_eq(init.cap.max_recv_wr, 0);
+	ck_assert_uint_eq(init.cap.max_recv_sge, 1);
+	ck_assert_int_eq(ibv_destroy_qp(qp), 0);
+	srq = ibv_create_srq(pd, &srq_init);
+	ck_assert_ptr_nonnull(srq);
+	ck_assert_uint_eq(srq_init.attr.max_sge, 1);
+	ck_assert_int_eq(ibv_destroy_srq(srq), 0);
 	init.cap = (struct ibv_qp_cap){ 1, 1, 1, 1, 0 };
 	init.qp_type = IBV_QPT_UC;
 	ck_assert_ptr_null(ibv_create_qp(pd, &init));

@@ -99,6 +99,22 @@ TEST(hello_twice_on_one_connection__ends_it)
 	close(line);
 }
 
+/* A message of the connection manager that makes no sense ends the link as any frame does. */
+/* origin: out33.U15 */
+TEST(message_of_the_connection_manager__that_makes_no_sense__ends_the_link)
+{
+	const struct {
+		struct soft_frame frame;
+		struct soft_wire_cm cm;
+	} message = { .frame = { .type = SOFT_FRAME_CM, .length = sizeof message.cm },
+		.cm = { .type = 99 } };
+	int line = greeted();
+
+	ck_assert(served(line));
+	line_send(line, &message, sizeof message);
+	line_expect_hung_up(line);
+}
+
 static void
 await_links(bool some)
 {

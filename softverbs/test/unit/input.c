@@ -10,6 +10,7 @@
 #include "story.h"
 #include "lib/feature.h"
 
+#include "softverbs/device/guard.h"
 #include "softverbs/device/knock.h"
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
@@ -28,6 +29,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 #define RING_BYTES (512u << 10)
 
 static struct side a; /* connected to the queue pair that the test plays */
@@ -538,6 +542,46 @@ TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 		}
 		await_alarm(SOFT_ALARM_PROGRESS);
 	}
+}
+
+/* The other process is told no more that a knock would be taken. */
+/* origin: out33.U15 */
+TEST_LOOP(knock_with_a_descriptor__is_the_last__and_the_progress_thread_reads, 2)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	struct ibv_cq *cq;
+	pthread_t thread;
+	void *context;
+
+	soft_guard_begin(-1); /* as on a kernel that does not refuse descriptors */
+	(void)setsockopt(soft_knock_fd(), SOL_SOCKET, SO_PASSRIGHTS, &(int){ 1 }, sizeof(int));
+	ck_assert(soft_knock(knocker));
+	ck_assert(soft_knock_take());
+	ck_assert_int_ge(soft_knock_fd(), 0);
+	if (_i) {
+		ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_signal, NULL), 0);
+		await_alarm(SOFT_ALARM_WAITER);
+	}
+	ck_assert(line_try_descriptors(knocker, &line, 1));
+	if (_i) {
+		await_alarm(SOFT_ALARM_PROGRESS);
+		while (pthread_tryjoin_np(thread, NULL)) {
+			pthread_kill(thread, SIGUSR1);
+			sleep_ms(1);
+		}
+	} else {
+		ck_assert(!soft_knock_take());
+	}
+	ck_assert_int_eq(soft_knock_fd(), -1);
+	ck_assert(!soft_knock(knocker));
+	side_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+	await_alarm(SOFT_ALARM_PROGRESS);
+	write_message();
+	notify_progress();
+	ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
 }
 
 /* The poll finds it and has the progress thread woken, which sends a reply. */
