@@ -628,7 +628,8 @@ TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
 		starve_expect_held(&before, "after the caller");
 		ck_assert_int_eq(starve_watched, watched);
 	}
-	ck_assert_int_ge(refused, 5); /* a caller and its watch, a link with two buffers, its watch */
+	/* A caller, a link, its two buffers, and both watches. */
+	ck_assert_int_ge(refused, 5);
 }
 
 /* The next link, after its hello; callers that only look are passed over. */
@@ -656,7 +657,8 @@ accept_request(struct soft_frame *request)
 	for (;;) {
 		const int line = accept_hello(&hello);
 
-		if ((!hello.hello.rings || send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
+		if ((!hello.hello.rings ||
+			send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
 		    recv(line, request, sizeof *request, MSG_WAITALL) == sizeof *request)
 			return line;
 		close(line);
@@ -672,7 +674,8 @@ write_without(int n)
 		.sg_list = &sge,
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE,
-		.send_flags = IBV_SEND_SIGNALED }, *bad;
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
 	struct soft_frame request;
 	int line, r;
 

@@ -544,7 +544,7 @@ TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 	}
 }
 
-/* The other process is told no more that a knock would be taken. */
+/* No thread asks the other process for knocks any more. */
 /* origin: out33.U15 */
 TEST_LOOP(knock_with_a_descriptor__is_the_last__and_the_progress_thread_reads, 2)
 {
@@ -729,7 +729,7 @@ TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	soft_rings_unmap(&back);
 }
 
-/* Of a thread of the program; there is room again only when the reader says so. */
+/* Of a thread of the program; there is room again only when the reader notifies of it. */
 /* origin: out33.U15 */
 TEST(messages__more_than_the_ring_takes__go_on_when_it_was_read)
 {
@@ -853,7 +853,8 @@ TEST(child_of_a_child__has_all_that_its_parent_had)
 		was[fd] = fcntl(fd, F_GETFD) >= 0;
 	pid = fork();
 	if (!pid) {
-		status = soft_peers_linked() || soft_peer_incoming(slot) || soft_peer_answering(slot);
+		status =
+		    soft_peers_linked() || soft_peer_incoming(slot) || soft_peer_answering(slot);
 		for (int fd = 0; fd < 1024; fd++)
 			if (was[fd] && fcntl(fd, F_GETFD) < 0)
 				dup2(link, fd);
@@ -862,7 +863,8 @@ TEST(child_of_a_child__has_all_that_its_parent_had)
 			status |= was[fd] && fcntl(fd, F_GETFD) < 0 ? 2 : 0;
 		if (!pid)
 			_exit(status);
-		status = waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+		status =
+		    waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
 		_exit(status);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);

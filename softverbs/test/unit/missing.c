@@ -687,6 +687,26 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 	expect_held(&nothing, "at the end");
 }
 
+/* Beside the memory that the process held before the first object. */
+/* origin: out33.U16 */
+TEST(keys__of_many_regions__leave_no_table)
+{
+	struct ibv_mr *regions[20];
+	struct starve_held before;
+
+	for (int round = 0; round < 2; round++) {
+		with_pd();
+		before = starve_held_now(-1);
+		for (int i = 0; i < 20; i++)
+			regions[i] = ibv_reg_mr(pd, bytes, 1, SIDE_ACCESS);
+		ck_assert_ptr_nonnull(regions[19]);
+		for (int i = 0; i < 20; i++)
+			ck_assert_int_eq(ibv_dereg_mr(regions[i]), 0);
+		starve_expect_held(&before, "after many regions");
+		without();
+	}
+}
+
 /* Of tables that are made with the first object, and stay, no call has had any before. */
 TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / sizeof calls[0]))
 {

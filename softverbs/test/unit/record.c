@@ -364,7 +364,8 @@ complete(void)
 CALL(notify, ibv_req_notify_cq(a.cq, 0))
 CALL(start, ibv_start_poll(polled, &(struct ibv_poll_cq_attr){ .comp_mask = 0 }))
 CALL(next, ibv_next_poll(polled))
-CALL(query_device, ibv_query_device_ex(a.context, NULL, &(struct ibv_device_attr_ex){ .comp_mask = 0 }))
+CALL(query_device,
+    ibv_query_device_ex(a.context, NULL, &(struct ibv_device_attr_ex){ .comp_mask = 0 }))
 CALL(query_values, ibv_query_rt_values_ex(a.context, &(struct ibv_values_ex){ .comp_mask = 0 }))
 CALL(query_port, ibv_query_port(a.context, 1, (void *)&(struct ibv_port_attr){ .state = 0 }))
 CALL(alloc_mw, ERROR_OF(mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)))
@@ -374,7 +375,8 @@ CALL(alloc_td, ERROR_OF(td = ibv_alloc_td(a.context, &(struct ibv_td_init_attr){
 CALL(alloc_pd, ERROR_OF(pd = ibv_alloc_parent_domain(a.context,
 			    &(struct ibv_parent_domain_init_attr){ .pd = a.pd, .td = td })))
 CALL(dealloc_td, ibv_dealloc_td(td))
-CALL(create_cq, ERROR_OF(polled = ibv_create_cq_ex(a.context, &(struct ibv_cq_init_attr_ex){ .cqe = 4 })))
+CALL(create_cq,
+    ERROR_OF(polled = ibv_create_cq_ex(a.context, &(struct ibv_cq_init_attr_ex){ .cqe = 4 })))
 
 /* In an order in which each finds what it needs; then what is counted, and by how much. */
 static const struct {
@@ -418,15 +420,18 @@ TEST(operations__each__fails_once_by_a_command__and_does_nothing_then)
 	side_to_rtr(&a, a.qp->qp_num);
 	side_to_rts(&a, NULL);
 	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
-		error = soft_calls[soft_call_find(operations[i].name, strlen(operations[i].name))].errors[0];
+		error = soft_calls[soft_call_find(operations[i].name, strlen(operations[i].name))]
+			    .errors[0];
 		before = (int)own->objects[operations[i].object];
 		ck_assert(command(operations[i].name, ""));
 		errno = 0;
 		ck_assert_msg(operations[i].call() == error, "%s", operations[i].name);
 		ck_assert_msg(errno == error, "%s: errno %d", operations[i].name, errno);
 		ck_assert_int_eq((int)own->objects[operations[i].object], before);
-		ck_assert_msg(operations[i].call() == operations[i].succeeds, "%s", operations[i].name);
-		ck_assert_int_eq((int)own->objects[operations[i].object], before + operations[i].change);
+		ck_assert_msg(
+		    operations[i].call() == operations[i].succeeds, "%s", operations[i].name);
+		ck_assert_int_eq(
+		    (int)own->objects[operations[i].object], before + operations[i].change);
 	}
 	ck_assert_int_eq(ibv_destroy_qp(extended), 0);
 	ck_assert_int_eq(ibv_destroy_cq(ibv_cq_ex_to_cq(polled)), 0);
