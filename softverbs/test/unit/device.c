@@ -364,9 +364,7 @@ TEST(query__what_is_documented_is_exact)
 	ck_assert_int_eq(ibv_query_device_ex(context, NULL, &ex), 0);
 	ck_assert_int_eq(
 	    ibv_query_device_ex(context, &(struct ibv_query_device_ex_input){ 0 }, &ex), 0);
-	ck_assert_int_eq(ibv_query_device_ex(
-			     context, &(struct ibv_query_device_ex_input){ .comp_mask = 1 }, &ex),
-	    EINVAL);
+	ck_assert_int_eq(verbs->query_device_ex(context, &unknown, &all, sizeof all), EINVAL);
 	ck_assert_uint_eq(ex.completion_timestamp_mask, UINT64_MAX);
 	ck_assert_uint_eq(ex.hca_core_clock, 1000000);
 	ck_assert_uint_eq(ex.cq_mod_caps.max_cq_count, 65535);
@@ -547,6 +545,7 @@ TEST(query_extended__into_a_structure_of_any_size__writes_as_much)
 {
 	struct ibv_context *context = story_open();
 	const struct verbs_context *verbs = verbs_get_ctx(context);
+	const struct ibv_query_device_ex_input unknown = { .comp_mask = 1 };
 	struct ibv_device_attr_ex all;
 	char some[sizeof all + 16];
 

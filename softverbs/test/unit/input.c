@@ -774,6 +774,9 @@ CASE("soft-input:taken", setup, teardown);
 /* origin: out33.U15 */
 TEST_LOOP(ring__says_whether_something_was_read__and_is_left, 2)
 {
+	struct soft_wire_cm disconnect = { .type = 5, .from = 77, .to = 99999 };
+	const struct iovec iov = { &disconnect, sizeof disconnect };
+	const struct soft_frame cm = { .type = SOFT_FRAME_CM, .length = sizeof disconnect };
 	const struct soft_welcome_frame welcome = welcome_of_rings();
 	struct soft_rings back = { .area = NULL };
 	int link = -1;
@@ -796,6 +799,12 @@ TEST_LOOP(ring__says_whether_something_was_read__and_is_left, 2)
 		    read_ring(SOFT_READER_PROGRESS), n > 64 ? SOFT_RING_LEFT : SOFT_RING_READ);
 	}
 	ck_assert_int_eq(read_ring(SOFT_READER_PROGRESS), SOFT_RING_READ);
+	if (_i) { /* nor is a request read before an answer that this thread must not read */
+		ck_assert_int_eq(soft_ring_put(&back.out, &cm, &iov, 1), 0);
+		write_quietly(stray(), NULL);
+		ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_PROGRESS);
+		ck_assert_int_eq(read_ring(SOFT_READER_PROGRESS), SOFT_RING_READ);
+	}
 	write_quietly((struct soft_frame){ .type = 99 }, NULL);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_PROGRESS);
