@@ -514,12 +514,12 @@ CASE("soft-wire-pull:pages");
 /* origin: out33.U15 */
 TEST(data_to_be_pulled__each_page_of_it_is_there__and_no_other)
 {
-	static const char wanted[] = "\1\1\1\0\0\1\0";
+	static const char wanted[] = "\1\1\1\0\0\1\1";
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char there[8];
 	char *at = mmap(NULL, 8 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	const struct iovec data[] = { { at + 1, 2 * page }, { at + 4 * page, 0 },
-		{ at + 6 * page - 1, 1 } };
+		{ at + 6 * page - 1, 2 } };
 
 	ck_assert_ptr_ne(at, MAP_FAILED);
 	(void)madvise(at, 8 * page, MADV_NOHUGEPAGE);
