@@ -553,16 +553,25 @@ TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
 
 /* ---- what the device needs for a link is missing ---- */
 
+static int knocks; /* where threads of the peer are woken */
+
 static void
 setup_starved(void)
 {
+	struct sockaddr_un address;
+	socklen_t length;
+
 	starve_begin();
 	setup();
+	length = soft_name_knock_address(&address, slot);
+	knocks = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(knocks, (struct sockaddr *)&address, length), 0);
 }
 
 static void
 teardown_starved(void)
 {
+	close(knocks);
 	teardown();
 	starve_end();
 }

@@ -15,6 +15,7 @@
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/device/timer.h"
+#include "softverbs/fault/command.h"
 #include "softverbs/soft_arm.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
@@ -739,6 +740,8 @@ TEST(messages__more_than_the_ring_takes__go_on_when_it_was_read)
 	int ready;
 
 	for (uint32_t i = 0; i < MESSAGES; i++) {
+		if (i == RING_BYTES / 64) /* from here on they wait */
+			expect_nobody_waits_for_room();
 		frame.psn = i;
 		ck_assert_int_eq(soft_link_send_stray(link, &frame), 0);
 	}
@@ -819,7 +822,15 @@ TEST_LOOP(ring__says_whether_something_was_read__and_is_left, 2)
 
 /* --- children */
 
-CASE("soft-input:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);
+static void
+setup_commanded(void)
+{
+	soft_commands = true; /* its socket is another that a child has not */
+	setup();
+}
+
+CASE("soft-input:child", setup_commanded, teardown, .needs = feature_child,
+    .reason = FEATURE_NO_CHILD);
 
 /* The timer of a lease was running, and a thread had the lock. */
 /* origin: out33.U15 */

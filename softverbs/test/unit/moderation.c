@@ -225,7 +225,7 @@ TEST(changed__event_is_held__it_comes_at_once)
 /* Neither the held event nor its timer outlives the queue; one that was read is acknowledged. */
 TEST_LOOP(destroyed__event_is_held__nothing_remains, 2)
 {
-	moderate(2, _i ? SOFT_MICROSECOND : LONG_TIME);
+	moderate(3, _i ? SOFT_MICROSECOND : LONG_TIME);
 	arm();
 	arrive(1);
 	if (_i)

@@ -367,7 +367,8 @@ CALL(next, ibv_next_poll(polled))
 CALL(query_device,
     ibv_query_device_ex(a.context, NULL, &(struct ibv_device_attr_ex){ .comp_mask = 0 }))
 CALL(query_values, ibv_query_rt_values_ex(a.context, &(struct ibv_values_ex){ .comp_mask = 0 }))
-CALL(query_port, ibv_query_port(a.context, 1, (void *)&(struct ibv_port_attr){ .state = 0 }))
+CALL(query_port, verbs_get_ctx(a.context)->query_port(a.context, 1,
+		     &(struct ibv_port_attr){ .state = 0 }, sizeof(struct ibv_port_attr)))
 CALL(alloc_mw, ERROR_OF(mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)))
 CALL(bind_mw, ibv_bind_mw(a.qp, mw, &(struct ibv_mw_bind){ .bind_info = { .mw_access_flags = 0 } }))
 CALL(dealloc_mw, ibv_dealloc_mw(mw))
