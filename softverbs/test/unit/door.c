@@ -617,8 +617,11 @@ CASE("soft-door:starved", setup_starved, teardown_starved);
 TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
 {
 	struct starve_held before;
-	int line, watched, refused = 0, failed = 1;
+	int line, silent, watched, refused = 0, failed = 1;
 
+	setenv("SOFTVERBS_TIME_FACTOR", "100", 1);
+	ck_assert_int_eq(soft_settings_read(), 0);
+	silent = line_open(called); /* it is left alone meanwhile, also after a pause */
 	/* Once without a failure: some tables stay. */
 	line = line_open(called);
 	ck_assert(is_let_in(line, _i));
@@ -639,6 +642,8 @@ TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
 	}
 	/* A caller, a link, its two buffers, and both watches. */
 	ck_assert_int_ge(refused, 5);
+	ck_assert(!hung_up(silent));
+	close(silent);
 }
 
 /* The next link, after its hello; callers that only look are passed over. */

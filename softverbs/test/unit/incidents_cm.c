@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "softverbs/device/changes.h"
+#include "softverbs/fault/fault.h"
 
 /* Both ends are here; what they see is a text. */
 static struct rdma_event_channel *server, *client;
@@ -315,7 +316,10 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	ck_assert_ptr_null(contexts[0]);
 	rdma_free_devices(contexts);
 	rdma_free_devices(NULL);
+	/* A call that needs a device, of whichever, fails by itself. */
+	ck_assert_int_ne(soft_fault_enter(SOFT_CALL_rdma_create_ep, NULL), 0);
 	incident("device.arrival");
+	ck_assert_int_eq(soft_fault_enter(SOFT_CALL_rdma_create_ep, NULL), 0);
 	incident_is_none("device.arrival");
 	errno = 0;
 	ck_assert_ptr_null(ibv_open_device(&(struct ibv_device){ .name = "soft0" }));

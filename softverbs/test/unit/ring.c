@@ -156,12 +156,15 @@ TEST(alarm__is_taken_once_and_as_it_was_asked_for)
 TEST(unread__until_the_last_frame_was_read)
 {
 	ck_assert(!soft_ring_is_unread(&here.out));
+	ck_assert(!soft_ring_seems_unread(&there.in));
 	ck_assert_int_eq(put(&here.out, 1, 0), 0);
 	ck_assert_int_eq(put(&here.out, 2, 0), 0);
 	take(&there.in, 1, 0);
 	ck_assert(soft_ring_is_unread(&here.out));
+	ck_assert(soft_ring_seems_unread(&there.in));
 	take(&there.in, 2, 0);
 	ck_assert(!soft_ring_is_unread(&here.out));
+	ck_assert(!soft_ring_seems_unread(&there.in));
 }
 
 TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
