@@ -404,7 +404,6 @@ TEST(query__each_field__is_what_is_documented)
 	want_port.phys_state = 5;
 	want_port.link_layer = IBV_LINK_LAYER_INFINIBAND;
 	ck_assert_mem_eq(&port, &want_port, offsetof(struct ibv_port_attr, port_cap_flags2) + 2);
-	ck_assert_uint_eq(port.active_speed_ex, 0);
 	ck_assert_int_eq(ibv_close_device(context), 0);
 }
 
