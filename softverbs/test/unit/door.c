@@ -3,6 +3,7 @@
  * door -- which processes may connect to a device: those that identify themselves, once, as what
  * they are
  */
+#include "incidents.h"
 #include "line.h"
 #include "other.h"
 #include "starve.h"
@@ -763,4 +764,35 @@ TEST(link__ends_before_its_hello_is_answered__leaves_nothing)
 	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
 	starve_expect_held(&before, "after the link");
 	side_new_qp(&a);
+}
+
+/* An answer over a link that is cut: no memory to hold it, or none that is possible when it heals. */
+/* origin: out33.U16 */
+TEST_LOOP(answer__that_cannot_be_held_or_used__ends_the_link, 2)
+{
+	struct soft_frame request;
+	int line, unread = 1;
+	char data[8];
+
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	line = accept_request(&request);
+	ck_assert_int_eq(recv(line, data, sizeof data, MSG_WAITALL), sizeof data);
+	incident("link.cut:way=in");
+	request.psn = (request.psn + (_i ? 100u : 0)) & SOFT_PSN_MASK;
+	starve_others(_i ? 0 : 1);
+	line_answer(line, &request, SOFT_FRAME_ACK, 0);
+	while (_i && unread) {
+		sleep_ms(1);
+		ck_assert_int_eq(ioctl(line, SIOCOUTQ, &unread), 0);
+	}
+	if (_i) {
+		soft_input_lock(); /* it is held now */
+		soft_input_unlock();
+		incident("link.heal");
+	}
+	line_expect_hung_up(line);
+	ck_assert_int_eq(starve_others_end(), 1);
 }
