@@ -766,7 +766,7 @@ TEST(link__ends_before_its_hello_is_answered__leaves_nothing)
 	side_new_qp(&a);
 }
 
-/* An answer over a link that is cut: no memory to hold it, or none that is possible when it heals. */
+/* Over a link that is cut: no memory to hold it, or it is none that is possible when it heals. */
 /* origin: out33.U16 */
 TEST_LOOP(answer__that_cannot_be_held_or_used__ends_the_link, 2)
 {
