@@ -56,7 +56,7 @@ atomic_int starve_accept, starve_watched;
 atomic_bool starve_creators;
 atomic_size_t starve_cut;
 
-static pthread_t spared;
+static _Atomic(pthread_t) spared;
 static atomic_int others_countdown;
 
 void
