@@ -150,6 +150,10 @@ TEST(text__longest_version_and_a_guid_of_the_system__are_those_of_the_device)
 	ck_assert_ptr_null(topology_error("a fw_ver=1 sys_image_guid=258"));
 	ck_assert_str_eq(attr->fw_ver, "1");
 	ck_assert_uint_eq(be64toh(attr->sys_image_guid), 0x102);
+	/* A name is as long as the word "default", or begins so. */
+	ck_assert_ptr_null(topology_error("devices ports=2; defaults ports=1"));
+	ck_assert_str_eq(topology.devices[0].name, "devices");
+	ck_assert_str_eq(topology.devices[1].name, "defaults");
 }
 
 TEST(text__default__is_the_plain_one)
