@@ -92,7 +92,7 @@ TEST(client__asks_late_or_not_at_all__is_answered_or_forgotten)
 	close(line);
 	line = control_connect();
 	close(line);
-	for (int i = 0; i < 2000 && runner_count_fds() > fds; i++)
+	for (int i = 0; i < (int)runner_stretch(10000) && runner_count_fds() > fds; i++)
 		sleep_ms(1);
 	ck_assert_int_eq(runner_count_fds(), fds);
 }
@@ -192,6 +192,52 @@ TEST_LOOP(client__cannot_be_accepted__waits_and_is_answered, 5)
 	line = control_connect(); /* the pause is over */
 	expect_answer(line, "0\ndump", "=0\n");
 	close(line);
+}
+
+static void
+setup_starved(void)
+{
+	starve_begin();
+	setup();
+}
+
+static void
+teardown_starved(void)
+{
+	teardown();
+	starve_end();
+}
+
+CASE("soft-control:starved", setup_starved, teardown_starved);
+
+/* The next one is answered, and nothing is left of either. */
+/* origin: out33.U14 */
+TEST(client__anything_missing_for_it__is_hung_up)
+{
+	const struct starve_held before = starve_held_now(-1);
+	const int watched = starve_watched;
+	int line, n, failed = 1;
+	char answer[3];
+
+	for (n = 0; failed; n++) {
+		ck_assert_int_lt(n, 50);
+		starve_others(n + 1);
+		line = control_connect();
+		failed =
+		    send(line, "0\ndump", 6, MSG_NOSIGNAL) < 0 || recv(line, answer, 3, 0) <= 0;
+		close(line);
+		ck_assert_int_eq(starve_others_end(), failed);
+		line = control_connect();
+		expect_answer(line, "0\ndump", "=0\n");
+		ck_assert(is_closed(line, 2000));
+		close(line);
+		/* It is hung up before its memory is free. */
+		for (int i = 0; i < 2000 && starve_held_now(-1).memory != before.memory; i++)
+			sleep_ms(1);
+		starve_expect_held(&before, "after the client");
+		ck_assert_int_eq(starve_watched, watched);
+	}
+	ck_assert_int_eq(n, 3); /* it and its watch */
 }
 
 CASE("soft-control:child", setup, teardown, .needs = feature_child, .reason = FEATURE_NO_CHILD);

@@ -3,16 +3,21 @@
  * door -- which processes may connect to a device: those that identify themselves, once, as what
  * they are
  */
+#include "incidents.h"
 #include "line.h"
 #include "other.h"
 #include "starve.h"
 #include "story.h"
 
 #include "softverbs/device/names.h"
+#include "softverbs/device/settings.h"
 #include "softverbs/device/slot.h"
+#include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
 #include "softverbs/wire/wire.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -95,6 +100,22 @@ TEST(hello_twice_on_one_connection__ends_it)
 	close(line);
 }
 
+/* A message of the connection manager that makes no sense ends the link as any frame does. */
+/* origin: out33.U15 */
+TEST(message_of_the_connection_manager__that_makes_no_sense__ends_the_link)
+{
+	const struct {
+		struct soft_frame frame;
+		struct soft_wire_cm cm;
+	} message = { .frame = { .type = SOFT_FRAME_CM, .length = sizeof message.cm },
+		.cm = { .type = 99 } };
+	int line = greeted();
+
+	ck_assert(served(line));
+	line_send(line, &message, sizeof message);
+	line_expect_hung_up(line);
+}
+
 static void
 await_links(bool some)
 {
@@ -115,28 +136,6 @@ TEST(last_link_has_ended__there_is_none)
 		await_links(true);
 		close(line);
 		await_links(false);
-	}
-}
-
-/* What is wrong on one link ends the other of the same process, too. */
-TEST_LOOP(process_misbehaves_on_one_link__its_other_link_ends, 2)
-{
-	const struct soft_frame nonsense = { .type = 99 };
-	char bytes[256];
-	int lines[2];
-
-	side_to_init(&a, NULL);
-	side_to_rtr(&a, slot << 14 | 5);
-	side_to_rts(&a, &(struct side_options){ .patient = true });
-	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
-	lines[0] = line_accept(door);
-	lines[1] = greeted();
-	ck_assert(served(lines[1]));
-	line_send(lines[_i], &nonsense, sizeof nonsense);
-	for (int i = 0; i < 2; i++) {
-		while (recv(lines[i], bytes, sizeof bytes, 0) > 0)
-			;
-		line_expect_hung_up(lines[i]);
 	}
 }
 
@@ -161,6 +160,36 @@ say_stray(int line)
 		n = send(line, &request, sizeof request, MSG_DONTWAIT | MSG_NOSIGNAL);
 	} while (n < 0 && errno == EAGAIN);
 	return n == sizeof request;
+}
+
+/* What is wrong on one link ends the other of the same process, too. */
+/* Answers are read before the requests that come at the same time. */
+/* origin: out33.U15 */
+TEST_LOOP(process_misbehaves_on_one_link__its_other_link_ends, 3)
+{
+	const struct soft_frame nonsense = { .type = 99 };
+	char bytes[256];
+	int lines[2];
+
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	lines[0] = line_accept(door);
+	lines[1] = greeted();
+	ck_assert(served(lines[1]));
+	soft_input_lock();
+	if (_i == 2) {
+		ck_assert(say_stray(lines[1]));
+		sleep_ms(5); /* the thread of the device has seen it, and waits for the lock */
+	}
+	line_send(lines[_i % 2], &nonsense, sizeof nonsense);
+	soft_input_unlock();
+	for (int i = 0; i < 2; i++) {
+		while (recv(lines[i], bytes, sizeof bytes, 0) > 0)
+			;
+		line_expect_hung_up(lines[i]);
+	}
 }
 
 /* However many there were before: those that were read do not count. */
@@ -230,6 +259,28 @@ TEST(hello_in_the_name_of_another_process__refused)
 }
 
 CASE("soft-door:hello", setup, teardown);
+
+/* The device reads each piece before the next one comes. */
+/* origin: out33.U15 */
+TEST_LOOP(hello__in_two_pieces__is_one, 4)
+{
+	const size_t first = (const size_t[]){ 1, sizeof(struct soft_frame), 100,
+		sizeof(struct soft_hello_frame) - 1 }[_i];
+	struct soft_hello_frame hello;
+	const int line = line_open(called);
+	int unread = 1;
+
+	soft_peer_hello(&hello, -1, 0);
+	hello.hello.slot = slot;
+	line_send(line, &hello, first);
+	while (unread) {
+		sleep_ms(1);
+		ck_assert_int_eq(ioctl(line, SIOCOUTQ, &unread), 0);
+	}
+	line_send(line, (const char *)&hello + first, sizeof hello - first);
+	ck_assert(served(line));
+	close(line);
+}
 
 TEST(hello_of_a_free_slot__refused)
 {
@@ -499,4 +550,249 @@ TEST(no_descriptor_left__callers_wait_outside__and_are_served_when_there_is_one)
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	other_finish();
 	side_free(&a);
+}
+
+/* ---- what the device needs for a link is missing ---- */
+
+static int knocks; /* where threads of the peer are woken */
+
+static void
+setup_starved(void)
+{
+	struct sockaddr_un address;
+	socklen_t length;
+
+	starve_begin();
+	setup();
+	length = soft_name_knock_address(&address, slot);
+	knocks = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	ck_assert_int_eq(bind(knocks, (struct sockaddr *)&address, length), 0);
+}
+
+static void
+teardown_starved(void)
+{
+	close(knocks);
+	teardown();
+	starve_end();
+}
+
+/* What the last link had is free: the thread of the device is done with it. */
+static void
+await_end(void)
+{
+	const struct soft_hello_frame none = { .frame = { .type = SOFT_FRAME_ACK } };
+	int line;
+
+	await_links(false);
+	line = line_open(called);
+	line_send(line, &none, sizeof none);
+	line_expect_hung_up(line);
+}
+
+/* It says hello, with memory to share or without: whether it is let in. */
+static bool
+is_let_in(int line, bool shares)
+{
+	struct soft_rings rings = { .area = NULL };
+	struct soft_welcome_frame welcome;
+	struct soft_hello_frame hello;
+	const int memory = shares ? soft_rings_create(&rings) : -1;
+	bool in;
+
+	soft_peer_hello(&hello, memory, rings.token);
+	hello.hello.slot = slot;
+	in = send(line, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello;
+	if (!shares)
+		return in && served(line);
+	in = in && recv(line, &welcome, sizeof welcome, MSG_WAITALL) == sizeof welcome;
+	close(memory);
+	soft_rings_unmap(&rings);
+	return in;
+}
+
+CASE("soft-door:starved", setup_starved, teardown_starved);
+
+/* It is hung up on, or let in later or without what is missing. */
+/* origin: out33.U14 */
+TEST_LOOP(caller__anything_missing_in_the_device__leaves_nothing_of_it, 2)
+{
+	struct starve_held before;
+	int line, silent, watched, refused = 0, failed = 1;
+
+	setenv("SOFTVERBS_TIME_FACTOR", "100", 1);
+	ck_assert_int_eq(soft_settings_read(), 0);
+	silent = line_open(called); /* it is left alone meanwhile, also after a pause */
+	/* Once without a failure: some tables stay. */
+	line = line_open(called);
+	ck_assert(is_let_in(line, _i));
+	close(line);
+	await_end();
+	before = starve_held_now(-1);
+	watched = starve_watched;
+	for (int n = 1; failed; n++) {
+		ck_assert_int_lt(n, 50);
+		starve_others(n);
+		line = line_open(called);
+		refused += !is_let_in(line, _i);
+		failed = starve_others_end();
+		close(line);
+		await_end();
+		starve_expect_held(&before, "after the caller");
+		ck_assert_int_eq(starve_watched, watched);
+	}
+	/* A caller, a link, its two buffers, and both watches. */
+	ck_assert_int_ge(refused, 5);
+	ck_assert(!hung_up(silent));
+	close(silent);
+}
+
+/* The next link, after its hello; callers that only look are passed over. */
+static int
+accept_hello(struct soft_hello_frame *hello)
+{
+	for (;;) {
+		const int line = accept(door, NULL, NULL);
+
+		ck_assert_int_ge(line, 0);
+		if (recv(line, hello, sizeof *hello, MSG_WAITALL) == sizeof *hello)
+			return line;
+		close(line);
+	}
+}
+
+/* Links that could not be watched are hung up after their hello. */
+static int
+accept_request(struct soft_frame *request)
+{
+	struct soft_welcome_frame welcome;
+	struct soft_hello_frame hello;
+
+	soft_peer_welcome(&welcome, 0);
+	for (;;) {
+		const int line = accept_hello(&hello);
+
+		if ((!hello.hello.rings ||
+			send(line, &welcome, sizeof welcome, MSG_NOSIGNAL) > 0) &&
+		    recv(line, request, sizeof *request, MSG_WAITALL) == sizeof *request)
+			return line;
+		close(line);
+	}
+}
+
+/* A write to the peer, in which what it asks for the nth time is missing; 0: nothing. */
+static void
+write_without(int n)
+{
+	struct ibv_sge sge = { (uintptr_t)a.bytes, 8, a.mr->lkey };
+	struct ibv_send_wr wr = { .wr_id = 1,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED },
+			   *bad;
+	struct soft_frame request;
+	int line, r;
+
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	side_new_qp(&a);
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	starve_failed = 0;
+	starve_countdown = n;
+	r = ibv_post_send(a.qp, &wr, &bad);
+	starve_countdown = 0;
+	ck_assert_int_eq(r, 0);
+	line = accept_request(&request);
+	ck_assert_int_eq(request.type, SOFT_FRAME_REQUEST);
+	ck_assert_uint_eq(request.length, 8);
+	line_answer(line, &request, SOFT_FRAME_ACK, 0);
+	cq_expect(a.cq, 1, IBV_WC_SUCCESS);
+	close(line);
+	await_end();
+}
+
+/* It is sent later, when nothing is missing any more. */
+/* origin: out33.U14 */
+TEST_LOOP(request__anything_missing_for_its_link__is_sent_all_the_same, 2)
+{
+	struct starve_held before;
+	int watched, n = 0;
+
+	setenv("SOFTVERBS_SOCKETS", _i ? "0" : "1", 1);
+	setenv("SOFTVERBS_TIME_FACTOR", "0.05", 1); /* later */
+	ck_assert_int_eq(soft_settings_read(), 0);
+	write_without(0);
+	before = starve_held_now(-1);
+	watched = starve_watched;
+	do {
+		write_without(++n);
+		starve_expect_held(&before, "after the request");
+		ck_assert_int_eq(starve_watched, watched);
+	} while (starve_failed && n < 50);
+	ck_assert_int_ge(n, 5);
+	ck_assert_int_lt(n, 50);
+}
+
+/* What waits for the answer to the hello - a request, a message - ends with the link. */
+/* origin: out33.U14 */
+TEST(link__ends_before_its_hello_is_answered__leaves_nothing)
+{
+	const struct soft_wire_cm cm = { .type = 0 };
+	struct soft_hello_frame hello;
+	struct starve_held before;
+	struct soft_link *link;
+	int line;
+
+	for (int round = 0; round < 3; round++) {
+		side_to_init(&a, NULL);
+		side_to_rtr(&a, slot << 14 | 5);
+		side_to_rts(&a, &(struct side_options){ .patient = true });
+		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+		line = accept_hello(&hello);
+		link = soft_peer_outgoing(slot);
+		ck_assert_int_eq(soft_link_send_cm(link, &cm), 0);
+		soft_link_put(link);
+		ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+		close(line);
+		await_end();
+		if (round == 1)
+			before = starve_held_now(-1);
+		side_new_qp(&a);
+	}
+	ck_assert_int_eq(ibv_destroy_qp(a.qp), 0);
+	starve_expect_held(&before, "after the link");
+	side_new_qp(&a);
+}
+
+/* Over a link that is cut: no memory to hold it, or it is none that is possible when it heals. */
+/* origin: out33.U16 */
+TEST_LOOP(answer__that_cannot_be_held_or_used__ends_the_link, 2)
+{
+	struct soft_frame request;
+	int line, unread = 1;
+	char data[8];
+
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, slot << 14 | 5);
+	side_to_rts(&a, &(struct side_options){ .patient = true });
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	line = accept_request(&request);
+	ck_assert_int_eq(recv(line, data, sizeof data, MSG_WAITALL), sizeof data);
+	incident("link.cut:way=in");
+	request.psn = (request.psn + (_i ? 100u : 0)) & SOFT_PSN_MASK;
+	starve_others(_i ? 0 : 1);
+	line_answer(line, &request, SOFT_FRAME_ACK, 0);
+	while (_i && unread) {
+		sleep_ms(1);
+		ck_assert_int_eq(ioctl(line, SIOCOUTQ, &unread), 0);
+	}
+	if (_i) {
+		soft_input_lock(); /* it is held now */
+		soft_input_unlock();
+		incident("link.heal");
+	}
+	line_expect_hung_up(line);
+	ck_assert_int_eq(starve_others_end(), 1);
 }

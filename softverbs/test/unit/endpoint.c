@@ -4,6 +4,7 @@
  */
 #include "story.h"
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <rdma/rdma_verbs.h>
 
@@ -292,6 +293,19 @@ TEST_LOOP(endpoints__with_queue_pairs_of_every_origin__talk, 3)
 	rdma_destroy_ep(id);
 	rdma_destroy_ep(s.id);
 	rdma_destroy_ep(s.listening);
+}
+
+/* origin: out33.U16 */
+TEST(get_request__nonblocking_and_none__EAGAIN)
+{
+	struct rdma_cm_id *listening = listening_ep(NULL, RDMA_PS_TCP), *id = NULL;
+
+	ck_assert_int_eq(fcntl(listening->channel->fd, F_SETFL, O_NONBLOCK), 0);
+	errno = 0;
+	ck_assert_int_eq(rdma_get_request(listening, &id), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_ptr_null(id);
+	rdma_destroy_ep(listening);
 }
 
 TEST(listener__that_was_migrated__makes_no_queue_pairs)

@@ -381,3 +381,49 @@ TEST(path__of_a_resolved_id__has_each_field_of_the_record)
 	ck_assert_uint_eq(path->preference, 0);
 	drop();
 }
+
+/* origin: out33.U16 */
+TEST(attributes__for_a_state_that_is_none_of_a_connection__refused)
+{
+	struct ibv_qp_attr attr;
+	int mask;
+
+	setup();
+	for (enum ibv_qp_state state = IBV_QPS_RESET; state <= IBV_QPS_UNKNOWN; state++) {
+		attr = (struct ibv_qp_attr){ .qp_state = state };
+		mask = 0;
+		errno = 0;
+		/* To be ready to receive it needs the peer, which no one has named yet. */
+		if (state == IBV_QPS_INIT || state == IBV_QPS_RTS)
+			ck_assert_int_eq(rdma_init_qp_attr(active, &attr, &mask), 0);
+		else
+			ck_assert_int_eq(rdma_init_qp_attr(active, &attr, &mask), -1);
+		ck_assert_int_eq(errno, mask ? 0 : EINVAL);
+	}
+	drop();
+}
+
+/* One number stands for a port of each. */
+/* origin: out33.U16 */
+TEST(port__in_each_port_space__is_another)
+{
+	static const enum rdma_port_space spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IB };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+		.sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct rdma_cm_id *ids[3], *second;
+
+	client = cm_channel();
+	for (int i = 0; i < 3; i++) {
+		ck_assert_int_eq(rdma_create_id(client, &ids[i], NULL, spaces[i]), 0);
+		ck_assert_int_eq(rdma_bind_addr(ids[i], (struct sockaddr *)&address), 0);
+		address.sin_port = rdma_get_src_port(ids[0]);
+		ck_assert_int_eq(rdma_get_src_port(ids[i]), address.sin_port);
+		ck_assert_int_eq(rdma_create_id(client, &second, NULL, spaces[i]), 0);
+		ck_assert_int_eq(rdma_bind_addr(second, (struct sockaddr *)&address), -1);
+		ck_assert_int_eq(errno, EADDRINUSE);
+		ck_assert_int_eq(rdma_destroy_id(second), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		ck_assert_int_eq(rdma_destroy_id(ids[i]), 0);
+	rdma_destroy_event_channel(client);
+}

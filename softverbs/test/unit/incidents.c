@@ -311,6 +311,32 @@ TEST(completion__that_cannot_have_the_status__is_the_next_one)
 	pair_free(&a, &b);
 }
 
+/* Only of a queue whose limit is armed; then it is not any more. */
+/* origin: out33.U16 */
+TEST(limit_of_a_shared_queue__is_reached_once_by_a_rule)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 1 };
+	struct side a, b;
+
+	pair_make(&a, &b, &(struct side_options){ .srq = 8 });
+	incident_is_none("event.srq_limit_reached");
+	side_receive(&b, 1, 0, 8);
+	side_receive(&b, 2, 0, 8);
+	ck_assert_int_eq(ibv_modify_srq(b.srq, &attr, IBV_SRQ_LIMIT), 0);
+	incident_is_none("event.srq_limit_reached:of=1");
+	incident("event.srq_limit_reached:of=2");
+	async_expect(b.context, IBV_EVENT_SRQ_LIMIT_REACHED, b.srq);
+	ck_assert_int_eq(ibv_query_srq(b.srq, &attr), 0);
+	ck_assert_uint_eq(attr.srq_limit, 0);
+	incident_is_none("event.srq_limit_reached");
+	side_post(&a, IBV_WR_SEND, 0, 1, 0, 8);
+	side_post(&a, IBV_WR_SEND, 0, 2, 0, 8);
+	cq_expect(b.cq, 1, IBV_WC_SUCCESS);
+	cq_expect(b.cq, 2, IBV_WC_SUCCESS);
+	ck_assert(!async_ready(b.context));
+	pair_free(&a, &b);
+}
+
 /* ---- links ---- */
 
 static const struct {

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "softverbs/device/changes.h"
+#include "softverbs/fault/fault.h"
 
 /* Both ends are here; what they see is a text. */
 static struct rdma_event_channel *server, *client;
@@ -284,7 +285,10 @@ TEST(disconnection__comes_twice__and_its_time_wait_takes_as_long_as_the_rule_say
 /* origin: out33.DD10 */
 TEST(removal__is_an_event_of_each_id_of_the_device)
 {
+	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct rdma_cm_id *first_active, *first_passive, *idle;
+	struct ibv_context **contexts;
+	int count = -1;
 
 	incident_is_none("device.arrival");
 	ck_assert_int_eq(rdma_create_id(client, &idle, NULL, RDMA_PS_TCP), 0);
@@ -303,8 +307,25 @@ TEST(removal__is_an_event_of_each_id_of_the_device)
 	cm_forget(&first_active);
 	cm_forget(&first_passive);
 	ck_assert_int_eq(rdma_destroy_id(idle), 0);
+	/* There is none to open, until it arrives again; nor is one that is of no list. */
+	errno = 0;
+	ck_assert_ptr_null(ibv_open_device(list[0]));
+	ck_assert_int_eq(errno, ENODEV);
+	contexts = rdma_get_devices(&count);
+	ck_assert_int_eq(count, 0);
+	ck_assert_ptr_null(contexts[0]);
+	rdma_free_devices(contexts);
+	rdma_free_devices(NULL);
+	/* A call that needs a device, of whichever, fails by itself. */
+	ck_assert_int_ne(soft_fault_enter(SOFT_CALL_rdma_create_ep, NULL), 0);
 	incident("device.arrival");
+	ck_assert_int_eq(soft_fault_enter(SOFT_CALL_rdma_create_ep, NULL), 0);
 	incident_is_none("device.arrival");
+	errno = 0;
+	ck_assert_ptr_null(ibv_open_device(&(struct ibv_device){ .name = "soft0" }));
+	ck_assert_int_eq(errno, ENODEV);
+	ck_assert_int_eq(ibv_close_device(ibv_open_device(list[0])), 0);
+	ibv_free_device_list(list);
 }
 
 /* What was opened before has heard of the removal once, and hears nothing of the next life. */

@@ -8,11 +8,14 @@
  */
 #include "line.h"
 #include "story.h"
+#include "lib/feature.h"
 
+#include "softverbs/device/guard.h"
 #include "softverbs/device/knock.h"
 #include "softverbs/device/names.h"
 #include "softverbs/device/slot.h"
 #include "softverbs/device/timer.h"
+#include "softverbs/fault/command.h"
 #include "softverbs/soft_arm.h"
 #include "softverbs/wire/input.h"
 #include "softverbs/wire/peer.h"
@@ -25,7 +28,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 #define RING_BYTES (512u << 10)
 
 static struct side a; /* connected to the queue pair that the test plays */
@@ -538,6 +545,46 @@ TEST(thread_that_stops_waiting__leaves_the_ring_to_the_progress_thread)
 	}
 }
 
+/* No thread asks the other process for knocks any more. */
+/* origin: out33.U15 */
+TEST_LOOP(knock_with_a_descriptor__is_the_last__and_the_progress_thread_reads, 2)
+{
+	const struct sigaction action = { .sa_handler = take_signal };
+	struct ibv_cq *cq;
+	pthread_t thread;
+	void *context;
+
+	soft_guard_begin(-1); /* as on a kernel that does not refuse descriptors */
+	(void)setsockopt(soft_knock_fd(), SOL_SOCKET, SO_PASSRIGHTS, &(int){ 1 }, sizeof(int));
+	ck_assert(soft_knock(knocker));
+	ck_assert(soft_knock_take());
+	ck_assert_int_ge(soft_knock_fd(), 0);
+	if (_i) {
+		ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+		ck_assert_int_eq(pthread_create(&thread, NULL, wait_for_signal, NULL), 0);
+		await_alarm(SOFT_ALARM_WAITER);
+	}
+	ck_assert(line_try_descriptors(knocker, &line, 1));
+	if (_i) {
+		await_alarm(SOFT_ALARM_PROGRESS);
+		while (pthread_tryjoin_np(thread, NULL)) {
+			pthread_kill(thread, SIGUSR1);
+			sleep_ms(1);
+		}
+	} else {
+		ck_assert(!soft_knock_take());
+	}
+	ck_assert_int_eq(soft_knock_fd(), -1);
+	ck_assert(!soft_knock(knocker));
+	side_receive(&a, 1, 0, 8);
+	ck_assert_int_eq(ibv_req_notify_cq(a.cq, 0), 0);
+	await_alarm(SOFT_ALARM_PROGRESS);
+	write_message();
+	notify_progress();
+	ck_assert_int_eq(ibv_get_cq_event(a.channel, &cq, &context), 0);
+	ibv_ack_cq_events(cq, 1);
+}
+
 /* The poll finds it and has the progress thread woken, which sends a reply. */
 TEST(message_of_the_connection_manager__is_left_to_the_progress_thread)
 {
@@ -679,6 +726,170 @@ TEST(writer_of_a_full_ring__goes_on_when_it_was_read)
 	for (uint64_t i = 0; i < 16; i++)
 		cq_expect(a.cq, i, IBV_WC_SUCCESS);
 	expect_nobody_waits_for_room();
+	close(link);
+	soft_rings_unmap(&back);
+}
+
+/* Of a thread of the program; there is room again only when the reader notifies of it. */
+/* origin: out33.U15 */
+TEST(messages__more_than_the_ring_takes__go_on_when_it_was_read)
+{
+	enum { MESSAGES = RING_BYTES / 64 + 100 };
+	struct soft_link *link = soft_peer_incoming(slot);
+	struct soft_frame frame = { .type = SOFT_FRAME_NAK, .opcode = SOFT_NAK_NOT_CONNECTED };
+	int ready;
+
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		if (i == RING_BYTES / 64) /* from here on they wait */
+			expect_nobody_waits_for_room();
+		frame.psn = i;
+		ck_assert_int_eq(soft_link_send_stray(link, &frame), 0);
+	}
+	soft_link_put(link);
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		for (int j = 0; j < (int)runner_stretch(10000) && !soft_ring_ready(&rings.in); j++)
+			sleep_ms(1);
+		ready = soft_ring_ready(&rings.in);
+		ck_assert_msg(ready > 0, "no message %u", i);
+		ck_assert_ptr_nonnull(soft_ring_peek(&rings.in, ready, &frame));
+		ck_assert_uint_eq(frame.psn, i);
+		if (soft_ring_next(&rings.in, soft_ring_bytes(&frame)))
+			notify_progress();
+	}
+	expect_nobody_waits_for_room();
+}
+
+/* --- what is read, and what is left */
+
+static enum soft_ring_input
+read_ring(enum soft_reader reader)
+{
+	struct soft_link *link = soft_peer_incoming(slot);
+	const enum soft_ring_input r = soft_link_read_ring(link, reader);
+
+	soft_link_put(link);
+	return r;
+}
+
+CASE("soft-input:taken", setup, teardown);
+
+/* No other thread reads meanwhile.  The second time the device has a link to us, too. */
+/* origin: out33.U15 */
+TEST_LOOP(ring__says_whether_something_was_read__and_is_left, 2)
+{
+	struct soft_wire_cm disconnect = { .type = 5, .from = 77, .to = 99999 };
+	const struct iovec iov = { &disconnect, sizeof disconnect };
+	const struct soft_frame cm = { .type = SOFT_FRAME_CM, .length = sizeof disconnect };
+	const struct soft_welcome_frame welcome = welcome_of_rings();
+	struct soft_rings back = { .area = NULL };
+	int link = -1;
+
+	if (_i) {
+		ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+		link = line_accept_rings(door, &back);
+		line_send(link, &welcome, sizeof welcome);
+		(void)line_expect_frame(&back.in, SOFT_FRAME_REQUEST);
+	}
+	soft_input_lock();
+	ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_EMPTY);
+	write_quietly(stray(), NULL);
+	ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_READ);
+	ck_assert_int_eq(read_ring(SOFT_READER_PROGRESS), SOFT_RING_EMPTY);
+	for (int n = 63; n < 66; n++) {
+		for (int i = 0; i < n; i++)
+			write_quietly(stray(), NULL);
+		ck_assert_int_eq(
+		    read_ring(SOFT_READER_PROGRESS), n > 64 ? SOFT_RING_LEFT : SOFT_RING_READ);
+	}
+	ck_assert_int_eq(read_ring(SOFT_READER_PROGRESS), SOFT_RING_READ);
+	if (_i) { /* nor is a request read before an answer that this thread must not read */
+		ck_assert_int_eq(soft_ring_put(&back.out, &cm, &iov, 1), 0);
+		write_quietly(stray(), NULL);
+		ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_PROGRESS);
+		ck_assert_int_eq(read_ring(SOFT_READER_PROGRESS), SOFT_RING_READ);
+	}
+	write_quietly((struct soft_frame){ .type = 99 }, NULL);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(read_ring(SOFT_READER_CONSUMER), SOFT_RING_PROGRESS);
+	soft_input_unlock();
+	notify_progress();
+	line_expect_hung_up(line);
+	line = line_open(soft_slot_number());
+	if (_i)
+		close(link);
+	soft_rings_unmap(&back);
+}
+
+/* --- children */
+
+static void
+setup_commanded(void)
+{
+	soft_commands = true; /* its socket is another that a child has not */
+	setup();
+}
+
+CASE("soft-input:child", setup_commanded, teardown, .needs = feature_child,
+    .reason = FEATURE_NO_CHILD);
+
+/* The timer of a lease was running, and a thread had the lock. */
+/* origin: out33.U15 */
+TEST(child__begins_anew_with_a_device_of_its_own)
+{
+	int status;
+	pid_t pid;
+
+	write_quietly(stray(), NULL);
+	soft_input_poll();
+	soft_input_lock();
+	pid = fork();
+	if (!pid) {
+		alarm(10);
+		setup();
+		teardown();
+		_exit(0);
+	}
+	soft_input_unlock();
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+
+/* The numbers that descriptors of the device had are those of others in a child. */
+/* origin: out33.U15 */
+TEST(child_of_a_child__has_all_that_its_parent_had)
+{
+	const struct soft_welcome_frame welcome = welcome_of_rings();
+	const int silent = line_open(soft_slot_number());
+	struct soft_rings back;
+	bool was[1024];
+	int link, status;
+	pid_t pid;
+
+	ck_assert_int_eq(side_rdma_raw(&a, IBV_WR_RDMA_WRITE, 1, 0, 4096, 1, 8), 0);
+	link = line_accept_rings(door, &back);
+	line_send(link, &welcome, sizeof welcome);
+	expect_served();
+	for (int fd = 0; fd < 1024; fd++)
+		was[fd] = fcntl(fd, F_GETFD) >= 0;
+	pid = fork();
+	if (!pid) {
+		status =
+		    soft_peers_linked() || soft_peer_incoming(slot) || soft_peer_answering(slot);
+		for (int fd = 0; fd < 1024; fd++)
+			if (was[fd] && fcntl(fd, F_GETFD) < 0)
+				dup2(link, fd);
+		pid = fork();
+		for (int fd = 0; !pid && fd < 1024; fd++)
+			status |= was[fd] && fcntl(fd, F_GETFD) < 0 ? 2 : 0;
+		if (!pid)
+			_exit(status);
+		status =
+		    waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : 4;
+		_exit(status);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	close(silent);
 	close(link);
 	soft_rings_unmap(&back);
 }

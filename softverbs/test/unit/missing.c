@@ -687,6 +687,51 @@ TEST_LOOP(call__anything_missing__fails_and_leaves_nothing, (sizeof calls / size
 	expect_held(&nothing, "at the end");
 }
 
+/* A request that was not read goes with its listener, and the rejection with its id. */
+/* origin: out33.U16 */
+TEST(listener__with_a_request_that_was_not_read__leaves_nothing)
+{
+	struct rdma_conn_param param = { .retry_count = 7 };
+	struct starve_held before;
+
+	with_events();
+	for (int round = 0; round < 3; round++) {
+		struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_RC, .cap = { 4, 4, 1, 1, 0 } };
+
+		if (round == 1)
+			before = starve_held_now(-1);
+		listener = cm_listen(events, &port);
+		ck_assert(!resolve(port));
+		ck_assert_int_eq(rdma_create_qp(id, NULL, &init), 0);
+		ck_assert_int_eq(rdma_connect(id, &param), 0);
+		ck_assert_int_eq(rdma_destroy_id(listener), 0);
+		listener = NULL;
+		destroy_id();
+	}
+	starve_expect_held(&before, "after requests that were not read");
+	without();
+}
+
+/* Beside the memory that the process held before the first object. */
+/* origin: out33.U16 */
+TEST(keys__of_many_regions__leave_no_table)
+{
+	struct ibv_mr *regions[20];
+	struct starve_held before;
+
+	for (int round = 0; round < 2; round++) {
+		with_pd();
+		before = starve_held_now(-1);
+		for (int i = 0; i < 20; i++)
+			regions[i] = ibv_reg_mr(pd, bytes, 1, SIDE_ACCESS);
+		ck_assert_ptr_nonnull(regions[19]);
+		for (int i = 0; i < 20; i++)
+			ck_assert_int_eq(ibv_dereg_mr(regions[i]), 0);
+		starve_expect_held(&before, "after many regions");
+		without();
+	}
+}
+
 /* Of tables that are made with the first object, and stay, no call has had any before. */
 TEST_LOOP(first_call__anything_missing__fails_and_then_works, (sizeof calls / sizeof calls[0]))
 {

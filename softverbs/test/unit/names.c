@@ -136,6 +136,13 @@ TEST(runtime_directory__not_there_or_open_to_others__the_temporary_one_is_used)
 	ck_assert_int_eq(chmod(in_room("run"), 0777), 0);
 	ck_assert_int_eq(use_the_device(), 0);
 	ck_assert(!is_there(in_room("run/softverbs")));
+	/* Nor is a path that depends on where the program is. */
+	ck_assert_int_eq(chmod(in_room("run"), 0700), 0);
+	ck_assert_int_eq(chdir(room), 0);
+	setenv("XDG_RUNTIME_DIR", "run", 1);
+	ck_assert_int_eq(use_the_device(), 0);
+	ck_assert(!is_there(in_room("run/softverbs")));
+	ck_assert_int_eq(chdir("/"), 0);
 }
 
 TEST(runtime_directory__longer_than_a_socket_address__works)

@@ -5,6 +5,7 @@
 #include "story.h"
 #include "lib/personalities.h"
 
+#include "softverbs/cq/personality.h"
 #include "softverbs/soft_arm.h"
 
 static struct side a, b;
@@ -227,6 +228,26 @@ TEST(delayed__solicited_request_then_completions__event)
 	pair_free(&a, &b);
 }
 
+/* A solicited one that was shown before the request is none of it. */
+/* origin: out33.U15 */
+TEST(delayed__solicited_completion_then_a_request__others_are_no_reason)
+{
+	begin("delayed");
+	for (uint64_t i = 0; i < 10; i++) {
+		side_receive(&b, i, 0, 8);
+		side_post(&a, IBV_WR_SEND, IBV_SEND_SOLICITED, i, 0, 8);
+		if (i)
+			channel_expect(b.channel, b.cq);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 1), 0);
+		send_one(i);
+		cq_expect(b.cq, i, IBV_WC_SUCCESS);
+	}
+	sleep_ms(2);
+	channel_expect_no_event(b.channel);
+	pair_free(&a, &b);
+}
+
 TEST(delayed__queue_pair_is_destroyed__all_that_it_completed_can_be_polled)
 {
 	struct ibv_wc wcs[20];
@@ -345,4 +366,18 @@ TEST(personality__chosen_by_name__is_that_of_what_is_opened_then)
 	channel_expect(b.channel, b.cq);
 	pair_free(&a, &b);
 	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+
+/* origin: out33.U15 */
+TEST(names_of_personalities__as_many_as_there_is_room_for)
+{
+	static const char all[] = "strict, late, spurious, coalescing, delayed";
+	char text[sizeof all + 1];
+
+	for (size_t size = 1; size <= sizeof text; size++) {
+		memset(text, 'x', sizeof text);
+		ck_assert_ptr_eq(soft_personality_names(text, size), text);
+		ck_assert_uint_eq(strlen(text), size < sizeof all ? size - 1 : sizeof all - 1);
+		ck_assert_mem_eq(text, all, strlen(text));
+	}
 }

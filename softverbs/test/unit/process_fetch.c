@@ -388,10 +388,12 @@ TEST(memory_that_is_not_there__is_refused_and_the_next_is_read)
 	const struct iovec piece = { NULL, 8 };
 	char *bytes;
 
+	starve_creators = true; /* the thread waits for its first read */
 	soft_fetch_lock();
 	ck_assert_int_eq(soft_fetch(&source, &piece, 1, &bytes), -EFAULT);
 	soft_fetch_unlock();
 	ck_assert_int_eq(fetch_here(&source), 0);
+	starve_creators = false;
 	soft_fetch_stop();
 }
 

@@ -350,15 +350,51 @@ TEST(batch__after_an_error_of_the_connection__is_flushed)
 	cq_expect(a.cq, 1, IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST(request__that_was_not_asked_for__refused)
+/* origin: out33.U16 */
+TEST_LOOP(request__that_was_not_asked_for__refused, 11)
 {
-	use(IBV_QPT_RC, IBV_QP_EX_WITH_SEND);
+	const struct ibv_mw_bind_info info = { .mr = a.mr };
+
+	use(IBV_QPT_RC, _i ? IBV_QP_EX_WITH_SEND : IBV_QP_EX_WITH_RDMA_READ);
 	ck_assert_int_eq(ibv_destroy_qp(b.qp), 0);
 	side_new_qp(&b);
 	side_connect(&a, &b, NULL);
 	ibv_wr_start(ex);
 	name(1);
-	ibv_wr_rdma_write(ex, b.mr->rkey, (uintptr_t)b.bytes);
+	switch (_i) {
+	case 0:
+		ibv_wr_send(ex);
+		break;
+	case 1:
+		ibv_wr_send_imm(ex, 1);
+		break;
+	case 2:
+		ibv_wr_send_inv(ex, 1);
+		break;
+	case 3:
+		ibv_wr_rdma_write(ex, b.mr->rkey, (uintptr_t)b.bytes);
+		break;
+	case 4:
+		ibv_wr_rdma_write_imm(ex, b.mr->rkey, (uintptr_t)b.bytes, 1);
+		break;
+	case 5:
+		ibv_wr_rdma_read(ex, b.mr->rkey, (uintptr_t)b.bytes);
+		break;
+	case 6:
+		ibv_wr_atomic_cmp_swp(ex, b.mr->rkey, (uintptr_t)b.bytes, 1, 2);
+		break;
+	case 7:
+		ibv_wr_atomic_fetch_add(ex, b.mr->rkey, (uintptr_t)b.bytes, 1);
+		break;
+	case 8:
+		ibv_wr_local_inv(ex, 1);
+		break;
+	case 9:
+		ibv_wr_bind_mw(ex, NULL, 1, &info);
+		break;
+	default:
+		ibv_wr_rdma_write(ex, 0, 0);
+	}
 	set(0, 8);
 	ck_assert_int_eq(ibv_wr_complete(ex), EOPNOTSUPP);
 }

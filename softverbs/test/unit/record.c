@@ -6,6 +6,7 @@
 #include "softverbs/fault/errors.h"
 #include "softverbs/fault/fault.h"
 #include "softverbs/fault/fired.h"
+#include "softverbs/fault/process.h"
 #include "softverbs/fault/record.h"
 
 static struct soft_rules rules;
@@ -265,4 +266,182 @@ TEST(command__that_happens_at_once__lasts_or_is_refused_from_there_on)
 	ck_assert(!strncmp(soft_record->faults[1].head, "event.port_err:at=0.", 20));
 	ck_assert_str_eq(soft_record->faults[1].tail, ":for=0.020000000");
 	ck_assert_int_eq(ibv_close_device(context), 0);
+}
+
+/* ---- operations of contexts and of objects: the call of the program enters there ---- */
+
+static struct side a;
+static struct ibv_qp *extended;
+static struct ibv_cq_ex *polled;
+static struct ibv_pd *pd;
+static struct ibv_td *td;
+static struct ibv_mw *mw;
+
+#define ERROR_OF(object) ((object) ? 0 : errno)
+
+static int
+poll_cq(void)
+{
+	struct ibv_wc wc;
+
+	return -ibv_poll_cq(a.cq, 1, &wc);
+}
+
+/* None of the list is posted. */
+static int
+post_send(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND }, *bad = NULL;
+	const int r = ibv_post_send(a.qp, &wr, &bad);
+
+	ck_assert(!r || bad == &wr);
+	return r;
+}
+
+static int
+post_recv(void)
+{
+	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad = NULL;
+	const int r = ibv_post_recv(extended, &wr, &bad);
+
+	ck_assert(!r || bad == &wr);
+	return r;
+}
+
+static int
+post_srq_recv(void)
+{
+	struct ibv_recv_wr wr = { .wr_id = 1 }, *bad = NULL;
+	const int r = ibv_post_srq_recv(a.srq, &wr, &bad);
+
+	ck_assert(!r || bad == &wr);
+	return r;
+}
+
+static int
+modify_cq(void)
+{
+	struct ibv_modify_cq_attr attr = { .attr_mask = IBV_CQ_ATTR_MODERATE };
+
+	return ibv_modify_cq(a.cq, &attr);
+}
+
+static int
+create_extended(void)
+{
+	struct ibv_qp_init_attr_ex init = { .send_cq = a.cq,
+		.recv_cq = a.cq,
+		.cap = { 4, 4, 1, 1, 0 },
+		.qp_type = IBV_QPT_RC,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.pd = a.pd,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND };
+
+	return ERROR_OF(extended = ibv_create_qp_ex(a.context, &init));
+}
+
+/* What was built is given up. */
+static int
+complete(void)
+{
+	struct ibv_qp_ex *ex = ibv_qp_to_qp_ex(extended);
+	int r;
+
+	ibv_wr_start(ex);
+	ibv_wr_send(ex);
+	r = ibv_wr_complete(ex);
+	ibv_wr_start(ex);
+	ibv_wr_abort(ex);
+	return r;
+}
+
+#define CALL(name, call) \
+	static int name(void) \
+	{ \
+		return call; \
+	}
+
+CALL(notify, ibv_req_notify_cq(a.cq, 0))
+CALL(start, ibv_start_poll(polled, &(struct ibv_poll_cq_attr){ .comp_mask = 0 }))
+CALL(next, ibv_next_poll(polled))
+CALL(query_device,
+    ibv_query_device_ex(a.context, NULL, &(struct ibv_device_attr_ex){ .comp_mask = 0 }))
+CALL(query_values, ibv_query_rt_values_ex(a.context, &(struct ibv_values_ex){ .comp_mask = 0 }))
+CALL(query_port, verbs_get_ctx(a.context)->query_port(a.context, 1,
+		     &(struct ibv_port_attr){ .state = 0 }, sizeof(struct ibv_port_attr)))
+CALL(alloc_mw, ERROR_OF(mw = ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)))
+CALL(bind_mw, ibv_bind_mw(a.qp, mw, &(struct ibv_mw_bind){ .bind_info = { .mw_access_flags = 0 } }))
+CALL(dealloc_mw, ibv_dealloc_mw(mw))
+CALL(alloc_td, ERROR_OF(td = ibv_alloc_td(a.context, &(struct ibv_td_init_attr){ .comp_mask = 0 })))
+CALL(alloc_pd, ERROR_OF(pd = ibv_alloc_parent_domain(a.context,
+			    &(struct ibv_parent_domain_init_attr){ .pd = a.pd, .td = td })))
+CALL(dealloc_td, ibv_dealloc_td(td))
+CALL(create_cq,
+    ERROR_OF(polled = ibv_create_cq_ex(a.context, &(struct ibv_cq_init_attr_ex){ .cqe = 4 })))
+
+/* In an order in which each finds what it needs; then what is counted, and by how much. */
+static const struct {
+	const char *name;
+	int (*call)(void);
+	int succeeds; /* this is its result then */
+	enum soft_object object;
+	int change;
+} operations[] = {
+	{ "ibv_poll_cq", poll_cq, 0, SOFT_OBJECT_CQ, 0 },
+	{ "ibv_req_notify_cq", notify, 0, SOFT_OBJECT_CQ, 0 },
+	{ "ibv_post_send", post_send, 0, SOFT_OBJECT_QP, 0 },
+	{ "ibv_post_srq_recv", post_srq_recv, 0, SOFT_OBJECT_SRQ, 0 },
+	{ "ibv_query_device_ex", query_device, 0, SOFT_OBJECT_CONTEXT, 0 },
+	{ "ibv_query_rt_values_ex", query_values, 0, SOFT_OBJECT_CONTEXT, 0 },
+	{ "ibv_query_port", query_port, 0, SOFT_OBJECT_CONTEXT, 0 },
+	{ "ibv_modify_cq", modify_cq, 0, SOFT_OBJECT_CQ, 0 },
+	{ "ibv_alloc_mw", alloc_mw, 0, SOFT_OBJECT_MW, 1 },
+	{ "ibv_bind_mw", bind_mw, 0, SOFT_OBJECT_MW, 0 },
+	{ "ibv_dealloc_mw", dealloc_mw, 0, SOFT_OBJECT_MW, -1 },
+	{ "ibv_alloc_td", alloc_td, 0, SOFT_OBJECT_TD, 1 },
+	{ "ibv_alloc_parent_domain", alloc_pd, 0, SOFT_OBJECT_PD, 1 },
+	{ "ibv_create_cq_ex", create_cq, 0, SOFT_OBJECT_CQ, 1 },
+	{ "ibv_start_poll", start, ENOENT, SOFT_OBJECT_CQ, 0 },
+	{ "ibv_next_poll", next, ENOENT, SOFT_OBJECT_CQ, 0 },
+	{ "ibv_create_qp_ex", create_extended, 0, SOFT_OBJECT_QP, 1 },
+	{ "ibv_post_recv", post_recv, EINVAL, SOFT_OBJECT_QP, 0 },
+	{ "ibv_wr_complete", complete, EINVAL, SOFT_OBJECT_QP, 0 },
+};
+
+/* The object of an extended call has operations of its own, which enter the same way. */
+/* origin: out33.U16 */
+TEST(operations__each__fails_once_by_a_command__and_does_nothing_then)
+{
+	struct soft_recorded_process *own = soft_fault_process();
+	int before, error;
+
+	soft_commands = soft_faults = true;
+	side_make(&a, &(struct side_options){ .srq = 8 });
+	side_to_init(&a, NULL);
+	side_to_rtr(&a, a.qp->qp_num);
+	side_to_rts(&a, NULL);
+	for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+		error = soft_calls[soft_call_find(operations[i].name, strlen(operations[i].name))]
+			    .errors[0];
+		before = (int)own->objects[operations[i].object];
+		ck_assert(command(operations[i].name, ""));
+		errno = 0;
+		ck_assert_msg(operations[i].call() == error, "%s", operations[i].name);
+		ck_assert_msg(errno == error, "%s: errno %d", operations[i].name, errno);
+		ck_assert_int_eq((int)own->objects[operations[i].object], before);
+		ck_assert_msg(
+		    operations[i].call() == operations[i].succeeds, "%s", operations[i].name);
+		ck_assert_int_eq(
+		    (int)own->objects[operations[i].object], before + operations[i].change);
+	}
+	ck_assert_int_eq(ibv_destroy_qp(extended), 0);
+	ck_assert_int_eq(ibv_destroy_cq(ibv_cq_ex_to_cq(polled)), 0);
+	ck_assert_int_eq(ibv_dealloc_pd(pd), 0);
+	before = (int)own->objects[SOFT_OBJECT_TD];
+	ck_assert(command("ibv_dealloc_td", ""));
+	ck_assert_int_ne(dealloc_td(), 0);
+	ck_assert_int_eq(dealloc_td(), 0);
+	ck_assert_int_eq((int)own->objects[SOFT_OBJECT_TD], before - 1);
+	side_free(&a);
+	soft_commands = soft_faults = false;
 }

@@ -231,6 +231,26 @@ quick_answer(const struct soft_frame *to, enum soft_frame_type type, uint8_t fla
 
 CASE("soft-retry:tries", quick_setup, quick_teardown);
 
+/* A queue pair that waited for an answer is used again. */
+/* origin: out33.U16 */
+TEST_LOOP(request__after_a_reset_of_a_queue_pair_that_waited__fails_in_time, 2)
+{
+	struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+
+	quick_connect(1);
+	quick_post(IBV_WR_RDMA_WRITE, 1, 64);
+	(void)quick_hear();
+	if (_i)
+		side_to_error(&quick);
+	ck_assert_int_eq(ibv_modify_qp(quick.qp, &reset, IBV_QP_STATE), 0);
+	if (_i)
+		cq_expect(quick.cq, 1, IBV_WC_WR_FLUSH_ERR);
+	quick_connect(1);
+	quick_post(IBV_WR_RDMA_WRITE, 2, 64);
+	(void)quick_hear();
+	cq_expect(quick.cq, 2, IBV_WC_RETRY_EXC_ERR);
+}
+
 /*
  * The first try and `retry_cnt` more, each of them a period long: not less, and not a period more.
  */

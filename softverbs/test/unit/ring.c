@@ -3,6 +3,7 @@
  * ring -- the memory that two processes share: what is written is read, and nothing else is
  * believed
  */
+#include "starve.h"
 #include "story.h"
 
 #include "softverbs/wire/ring.h"
@@ -155,12 +156,15 @@ TEST(alarm__is_taken_once_and_as_it_was_asked_for)
 TEST(unread__until_the_last_frame_was_read)
 {
 	ck_assert(!soft_ring_is_unread(&here.out));
+	ck_assert(!soft_ring_seems_unread(&there.in));
 	ck_assert_int_eq(put(&here.out, 1, 0), 0);
 	ck_assert_int_eq(put(&here.out, 2, 0), 0);
 	take(&there.in, 1, 0);
 	ck_assert(soft_ring_is_unread(&here.out));
+	ck_assert(soft_ring_seems_unread(&there.in));
 	take(&there.in, 2, 0);
 	ck_assert(!soft_ring_is_unread(&here.out));
+	ck_assert(!soft_ring_seems_unread(&there.in));
 }
 
 TEST(writer_that_waits_for_room__is_notified_once_when_half_is_free)
@@ -279,6 +283,43 @@ TEST(descriptor_that_is_no_memory__is_refused)
 	close(ends[0]);
 	close(ends[1]);
 	ck_assert_int_lt(soft_rings_attach(&rings, ends[0], 0), 0);
+}
+
+/* The memory, each of its mappings; of another token it is refused. */
+/* origin: out33.U14 */
+TEST(memory__anything_missing__is_that_error_and_leaves_nothing)
+{
+	struct soft_rings mine = { .area = NULL }, its = { .area = NULL };
+	struct starve_held before;
+	int fd = -1, r;
+
+	starve_begin();
+	before = starve_held_now(-1);
+	for (int n = 1; fd < 0; n++) {
+		starve_failed = 0;
+		starve_countdown = n;
+		fd = soft_rings_create(&mine);
+		starve_countdown = 0;
+		if (fd >= 0)
+			break;
+		ck_assert_int_eq(fd, -starve_failed);
+		ck_assert_ptr_null(mine.area);
+		starve_expect_held(&before, "without memory");
+	}
+	before = starve_held_now(-1);
+	for (int n = 6; n >= 0; n--) { /* 0: nothing */
+		starve_countdown = n;
+		r = soft_rings_attach(&its, fd, mine.token + 1);
+		starve_countdown = 0;
+		ck_assert_int_eq(r, n ? -ENOMEM : -EPROTO);
+		ck_assert_ptr_null(its.area);
+		starve_expect_held(&before, "without a mapping");
+	}
+	ck_assert_int_eq(soft_rings_attach(&its, fd, mine.token), 0);
+	soft_rings_unmap(&mine);
+	soft_rings_unmap(&its);
+	close(fd);
+	starve_end();
 }
 
 CASE("soft-ring:seals", setup, teardown);

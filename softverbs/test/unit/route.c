@@ -169,6 +169,11 @@ TEST(address_vector__leads_to_an_active_port_of_its_link_layer)
 		ck_assert_msg(
 		    to == (ways[i].to ? ways[i].to : SOFT_PORT_NOWHERE), "%zu: %u", i, to);
 	}
+	/* What is behind the GIDs of a port is none of them. */
+	for (unsigned int from = 1; from <= 5; from += 4)
+		ck_assert_uint_eq(soft_topology_route(soft_topology_port(from),
+				      &(struct ibv_ah_attr){ .is_global = 1 }),
+		    SOFT_PORT_NOWHERE);
 }
 
 /* origin: out33.U5 */

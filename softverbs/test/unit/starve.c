@@ -52,14 +52,38 @@ _Thread_local int starve_countdown;
 _Thread_local int starve_failed;
 const char *starve_failing;
 void (*_Atomic starve_before_read)(pid_t pid);
-atomic_int starve_accept;
+atomic_int starve_accept, starve_watched;
+atomic_bool starve_creators;
 atomic_size_t starve_cut;
+
+static _Atomic(pthread_t) spared;
+static atomic_int others_countdown;
+
+void
+starve_others(int n)
+{
+	spared = pthread_self();
+	others_countdown = n;
+}
+
+int
+starve_others_end(void)
+{
+	return !atomic_exchange(&others_countdown, 0);
+}
+
+static bool
+other_is_starved(void)
+{
+	return others_countdown > 0 && !pthread_equal(spared, pthread_self()) &&
+	       --others_countdown == 0;
+}
 
 #define is_starved(error) is_starved_at(error, __func__)
 static bool
 is_starved_at(int error, const char *where)
 {
-	if (starve_countdown == 0 || --starve_countdown > 0)
+	if (!other_is_starved() && (starve_countdown == 0 || --starve_countdown > 0))
 		return false;
 	starve_failed = error;
 	starve_failing = where + sizeof "__wrap";
@@ -199,9 +223,11 @@ __wrap_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offs
 	if (is_starved(ENOMEM))
 		return MAP_FAILED;
 	memory = __real_mmap(at, size, protection, flags, fd, offset);
-	if (memory != MAP_FAILED && !(flags & MAP_FIXED))
-		mapping_add(memory, size);
-	return memory == MAP_FAILED ? memory : block_add(memory);
+	/* What is within another mapping ends with it. */
+	if (memory == MAP_FAILED || flags & MAP_FIXED)
+		return memory;
+	mapping_add(memory, size);
+	return block_add(memory);
 }
 
 int
@@ -229,16 +255,22 @@ __wrap_eventfd(unsigned int count, int flags)
 int
 __wrap_epoll_create1(int flags)
 {
+	starve_watched = 0;
 	return is_starved(EMFILE) ? -1 : __real_epoll_create1(flags);
 }
 
 int
 __wrap_epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
 {
-	/* Taking a descriptor out does not fail. */
-	if (op != EPOLL_CTL_DEL && is_starved(ENOSPC))
+	int r;
+
+	/* Nothing else needs memory. */
+	if (op == EPOLL_CTL_ADD && is_starved(ENOSPC))
 		return -1;
-	return __real_epoll_ctl(epfd, op, fd, event);
+	r = __real_epoll_ctl(epfd, op, fd, event);
+	if (!r)
+		starve_watched += (op == EPOLL_CTL_ADD) - (op == EPOLL_CTL_DEL);
+	return r;
 }
 
 int
@@ -386,6 +418,8 @@ __wrap_pthread_create(
 	r = __real_pthread_create(thread, attr, body, arg);
 	if (!r)
 		(void)joined_replace(*thread, 0);
+	if (starve_creators)
+		usleep(10000);
 	return r;
 }
 

@@ -9,6 +9,7 @@
 #define SOFT_STARVE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* The n-th call of this thread that may fail, fails; 0: none. */
@@ -16,6 +17,13 @@ extern _Thread_local int starve_countdown;
 /* The errno of the one that did, and its name. */
 extern _Thread_local int starve_failed;
 extern const char *starve_failing;
+
+/*
+ * The same of the other threads, which are those of the device.  And ends that: whether one has
+ * failed.
+ */
+void starve_others(int n);
+int starve_others_end(void);
 
 /* Called before another process, or this one, is read; it may take its time. */
 extern void (*_Atomic starve_before_read)(pid_t pid);
@@ -25,6 +33,12 @@ extern atomic_size_t starve_cut;
 
 /* The next call that accepts a connection fails with that errno; 0: none. */
 extern atomic_int starve_accept;
+
+/* Threads that are started run before who has started them goes on. */
+extern atomic_bool starve_creators;
+
+/* So many descriptors are in the set of the thread of the device, which was closed or not. */
+extern atomic_int starve_watched;
 
 /*
  * Of the process: pieces of memory that tests and device allocated; files and locked bytes of

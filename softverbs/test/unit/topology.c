@@ -106,6 +106,12 @@ static const struct {
 	{ "a atomic_cap=some", "a: atomic_cap=some: not one of none, hca, glob" },
 	{ "a device_cap_flags=0x1", "a: device_cap_flags=0x1: softverbs has the flags " },
 	{ "a node_guid=1:2", "a: node_guid=1:2: not a GUID" },
+	{ "a node_guid=0:0:0:0", "a: node_guid=0:0:0:0: not a GUID" },
+	{ "a sys_image_guid=1:2:3:4:5", "a: sys_image_guid=1:2:3:4:5: not a GUID" },
+	{ "a fw_ver=1\x7f", "a: fw_ver: not printable" },
+	{ "a fw_ver=1234567890123456789012345678901234567890123456789012345678901234",
+	    "a: fw_ver: not 1 to 63 characters" },
+	{ "-a/1 mtu=256", "-a/1: not a name of a device" },
 	{ "a node_guid=0", "a: node_guid=0: not a whole number from 1 to 18446744073709551615" },
 	{ "2; soft0/1 addr=any; soft1/1 addr=any", "addr=any is for one port" },
 	{ "2; soft1/1 lid=1", "soft0/1 and soft1/1 have the same LID 1" },
@@ -126,6 +132,28 @@ TEST_LOOP(text__wrong__is_refused_in_one_line, sizeof wrong / sizeof *wrong)
 	ck_assert_ptr_nonnull(error);
 	ck_assert_msg(!strncmp(error, wrong[_i].error, strlen(wrong[_i].error)), "%s", error);
 	ck_assert_ptr_null(strchr(error, '\n'));
+}
+
+/* origin: out33.U16 */
+TEST(text__longest_version_and_a_guid_of_the_system__are_those_of_the_device)
+{
+	static const char version[] =
+	    "123456789012345678901234567890123456789012345678901234567890123";
+	const struct ibv_device_attr *attr = &topology.devices[0].attr;
+	char text[128];
+
+	sprintf(text, "a fw_ver=%s sys_image_guid=1:20:300:4000", version);
+	ck_assert_ptr_null(topology_error(text));
+	ck_assert_str_eq(attr->fw_ver, version);
+	ck_assert_uint_eq(be64toh(attr->sys_image_guid), 0x0001002003004000);
+	ck_assert_uint_ne(be64toh(attr->node_guid), 0x0001002003004000);
+	ck_assert_ptr_null(topology_error("a fw_ver=1 sys_image_guid=258"));
+	ck_assert_str_eq(attr->fw_ver, "1");
+	ck_assert_uint_eq(be64toh(attr->sys_image_guid), 0x102);
+	/* A name is as long as the word "default", or begins so. */
+	ck_assert_ptr_null(topology_error("devices ports=2; defaults ports=1"));
+	ck_assert_str_eq(topology.devices[0].name, "devices");
+	ck_assert_str_eq(topology.devices[1].name, "defaults");
 }
 
 TEST(text__default__is_the_plain_one)

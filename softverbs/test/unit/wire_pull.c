@@ -9,6 +9,8 @@
 #include "softverbs/wire/grant.h"
 #include "softverbs/wire/peer.h"
 
+#include <sys/mman.h>
+
 static void
 setup_from_0(void)
 {
@@ -504,4 +506,26 @@ TEST(message__could_not_be_pulled__the_first_after_a_reset_is_pulled)
 	frame = expect_request(true);
 	answer(&frame, SOFT_FRAME_ACK, 0);
 	cq_expect(a.cq, 2, IBV_WC_SUCCESS);
+}
+
+CASE("soft-wire-pull:pages");
+
+/* The other process finds each page of the data, also those that the program has not used yet. */
+/* origin: out33.U15 */
+TEST(data_to_be_pulled__each_page_of_it_is_there__and_no_other)
+{
+	static const char wanted[] = "\1\1\1\0\0\1\1";
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char there[8];
+	char *at = mmap(NULL, 8 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct iovec data[] = { { at + 1, 2 * page }, { at + 4 * page, 0 },
+		{ at + 6 * page - 1, 2 } };
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	(void)madvise(at, 8 * page, MADV_NOHUGEPAGE);
+	soft_grant_touch(data, 3);
+	ck_assert_int_eq(mincore(at, 8 * page, there), 0);
+	for (int i = 0; i < 8; i++)
+		ck_assert_int_eq(there[i] & 1, wanted[i]);
+	munmap(at, 8 * page);
 }

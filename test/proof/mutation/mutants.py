@@ -18,6 +18,9 @@ NAME = re.compile(r"^[A-Za-z_]\w*\(")
 EQUALS = re.compile(r"!(?:str|mem|strn)cmp\(|\b(?:str|mem|strn)cmp\([^()]*(?:\([^()]*\)[^()]*)*\) [!=]= 0\b")
 # In the C libraries that there are.
 RELEASES_NOTHING = re.compile(r"\s*(?:\(void\))?pthread_(?:mutex|cond|attr)_destroy\(")
+# softverbs keeps no descriptor below 3 (soft_descriptors_keep()), so that 0 may count to either side.
+KEEPS = re.compile(r"softverbs/(?:cm|control|device|qp|wire)/(?!descriptors\.c)")
+KEPT = re.compile(r"\b(?:\w*fd|memory|waiters|place|ours|parent|file)(?:\(\))? (<|>=) 0\b")
 DECLARATION = re.compile(r"^\s*(?:static |const |struct |enum |union |unsigned |uint\w* |int |bool |void |"
                          r"size_t |DAT_\w+ |typedef |extern |_Thread_local )")
 
@@ -88,18 +91,20 @@ def mutants_of(top, path):
             continue
         tokens = [(m.start(), m.group()) for m in TOKEN.finditer(line)]
         declares = DECLARATION.match(line) and "=" not in line
+        kept = {at for m in KEPT.finditer(line) for at in (m.start(1), m.end() - 1)} if KEEPS.match(path) else ()
         for i, (at, token) in enumerate(tokens):
             put = lambda text: raw[n][:at] + text + raw[n][at + len(token):]
             spaced = line[at - 1:at] == " " and line[at + len(token):at + len(token) + 1] == " "
             if token in ("<", ">", "+", "-", "&&", "||") and not spaced:
                 continue
             if token in SWAPS:
-                add(n, "operator", put(SWAPS[token]))
+                if at not in kept:
+                    add(n, "operator", put(SWAPS[token]))
                 if token in ("<=", ">="):
                     add(n, "operator", put("=="))
             elif token == "!":
                 add(n, "negation", put(""))
-            elif re.fullmatch(r"\d+[uUlL]*", token) and not declares:
+            elif re.fullmatch(r"\d+[uUlL]*", token) and not declares and at not in kept:
                 value, suffix = re.fullmatch(r"(\d+)([uUlL]*)", token).groups()
                 for other in {int(value) + 1, max(int(value) - 1, 0)} - {int(value)}:
                     add(n, "constant", put(f"{other}{suffix}"))

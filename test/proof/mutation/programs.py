@@ -15,6 +15,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -378,7 +379,8 @@ class Trial:
     def cancel_complains(self, path, where):
         """What test/tree/check-cancel says of a tree with the mutant; of sources, as it finds no objects there."""
         top, tree = self.programs.top, f"{where}/tree"
-        for entry in ("configure.ac", "test/common", "test/tree", "dapl", "softverbs", "dat"):
+        for entry in ("configure.ac", "doc/locking.md", "test/common", "test/lib", "test/tree", "dapl", "softverbs", "dat",
+                      "rearm"):
             os.makedirs(os.path.dirname(f"{tree}/{entry}"), exist_ok=True)
             if os.path.isfile(f"{top}/{entry}"):
                 shutil.copy(f"{top}/{entry}", f"{tree}/{entry}")
@@ -388,7 +390,7 @@ class Trial:
         quietly = {"env": dict(os.environ, SOURCE=tree, BUILD=tree), "stdout": subprocess.DEVNULL,
                    "stderr": subprocess.DEVNULL, "check": False}
         if subprocess.run(check, **quietly).returncode:
-            return False
+            sys.exit("mutate: test/tree/check-cancel is red without a change")
         shutil.copy(os.path.join(where, path), f"{tree}/{path}")
         return subprocess.run(check, **quietly).returncode != 0
 

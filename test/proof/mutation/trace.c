@@ -17,7 +17,8 @@ extern const char etext[] __attribute__((visibility("hidden")));
 
 static unsigned char *entered;
 
-__attribute__((constructor)) static void
+/* Before the constructors of the module, which are traced, too. */
+__attribute__((constructor(101))) static void
 trace_begin(void)
 {
 	const char *name = getenv("MUTATE_TRACE");
