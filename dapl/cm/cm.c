@@ -227,8 +227,10 @@ cm_device_removed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 static void
 cm_dispatch(struct dapl_ia *ia, const struct note *note) DAPL_NO_LOCK
 {
-	if (note->type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+	if (note->type == RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		dapl_ep_all_broken(ia->verbs);
 		dapl_ia_for_each_on(ia->verbs, cm_device_removed, NULL);
+	}
 	if (!note->conn)
 		return; /* the IA's own id */
 	if (note->type == RDMA_CM_EVENT_CONNECT_REQUEST) {

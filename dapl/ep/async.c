@@ -216,6 +216,7 @@ async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
 			dapl_srq_limit_reached(note->srq, note->serial);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:
+		dapl_ep_all_broken(verbs);
 		dapl_ia_for_each_on(verbs, async_device_failed, NULL);
 		break;
 	case IBV_EVENT_PORT_ERR:
@@ -232,13 +233,17 @@ dapl_async_read(void *arg, uint64_t serial)
 	struct dapl_ia *ia = arg;
 	struct ibv_async_event event;
 	struct note note;
+	bool lost;
 
 	(void)serial;
+	dapl_channel_begin_async();
 	while (ibv_get_async_event(ia->verbs, &event) == 0) {
 		async_copy(&event, &note);
 		ibv_ack_async_event(&event);
 		async_dispatch(ia->verbs, &note);
 	}
-	if (dapl_channel_check(ia->loops[0].loop, &ia->async_ticket))
+	lost = dapl_channel_check(ia->loops[0].loop, &ia->async_ticket);
+	dapl_channel_end_async();
+	if (lost)
 		dapl_ia_lost_channel(ia, NULL);
 }

@@ -353,6 +353,8 @@ void dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dap
     const void *data, size_t size) DAPL_NO_LOCK;
 /* A request of that generation of the queue pair failed. */
 void dapl_ep_broken(struct dapl_ep *ep, uint32_t generation) DAPL_NO_LOCK;
+/* The device has failed or is being removed: the same for all its queue pairs. */
+void dapl_ep_all_broken(const struct ibv_context *verbs) DAPL_NO_LOCK;
 /*
  * dat_ep_reset() posts the owed event at once.  It calls dapl_ep_take_owed() in the lock section
  * that removes the connection: if the event stayed in `owed`, a timer that still runs could post it

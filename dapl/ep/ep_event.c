@@ -292,6 +292,9 @@ dapl_ep_happened(struct dapl_ep *ep, const struct dapl_conn *conn, enum dapl_ep_
     const void *data, size_t size)
 {
 	dapl_object_lock(&ep->obj);
+	/* The other end of the same device was ended first. */
+	if (what == DAPL_EP_IS_DISCONNECTED && ep->broken == dapl_ep_generation(ep) + 1)
+		what = DAPL_EP_IS_BROKEN;
 	if (!dapl_object_is_alive(&ep->obj) || (conn && ep->conn != conn) ||
 	    !dapl_ep_rule(ep->state, what)->event) {
 		dapl_object_unlock(&ep->obj);
@@ -317,6 +320,40 @@ dapl_ep_broken(struct dapl_ep *ep, uint32_t generation)
 		ep->broken = generation + 1;
 		dapl_object_unlock(&ep->obj);
 	}
+}
+
+/* Marks the endpoint, if its queue pair is of that device; true, and its generation. */
+static bool
+ep_mark_broken(
+    struct dapl_ep *ep, const struct ibv_context *verbs, uint32_t *generation) DAPL_NO_LOCK
+{
+	bool marked;
+
+	dapl_object_lock(&ep->obj);
+	marked = dapl_object_is_alive(&ep->obj) && ep->qp && ep->qp->context == verbs;
+	if (marked) {
+		*generation = dapl_ep_generation(ep);
+		ep->broken = *generation + 1;
+	}
+	dapl_object_unlock(&ep->obj);
+	return marked;
+}
+
+/*
+ * No event of the device names its queue pairs, and that of a connection may never come.  All are
+ * marked before the first one ends: its other end may be here, too, and is broken as well.
+ */
+void
+dapl_ep_all_broken(const struct ibv_context *verbs)
+{
+	uint32_t generation;
+	struct dapl_ep *ep;
+
+	for (uint32_t i = 0; (ep = dapl_slab_at(&dapl_ep_slab, i)); i++)
+		(void)ep_mark_broken(ep, verbs, &generation);
+	for (uint32_t i = 0; (ep = dapl_slab_at(&dapl_ep_slab, i)); i++)
+		if (ep_mark_broken(ep, verbs, &generation))
+			dapl_ep_broken(ep, generation);
 }
 
 void

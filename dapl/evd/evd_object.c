@@ -39,6 +39,7 @@ dapl_evd_fault(struct evd *core, int error) DAPL_NO_LOCK
 
 	(void)error;
 	ia->ops->read_async(ia, 0);
+	dapl_channel_await_async();
 	/* These two were reported. */
 	if (evd_query(ref, &status) || !(status.channel_lost || status.overflowed))
 		dapl_evd_report(ref, DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, DAT_EVD_OTHER_ERROR);

@@ -45,6 +45,42 @@ dapl_channel_check(struct loop *loop, struct loop_ticket *ticket)
 	return true;
 }
 
+/* How many threads read asynchronous events. */
+static struct os_flag async_readers;
+
+static void
+channel_count_readers(uint32_t change)
+{
+	uint32_t now;
+
+	do
+		now = os_flag_get(&async_readers);
+	while (!os_flag_change(&async_readers, now, now + change));
+}
+
+void
+dapl_channel_begin_async(void)
+{
+	channel_count_readers(1);
+}
+
+void
+dapl_channel_end_async(void)
+{
+	channel_count_readers(UINT32_MAX);
+	os_flag_wake(&async_readers);
+}
+
+/* A wake-up ends one sleep: each is short. */
+void
+dapl_channel_await_async(void)
+{
+	uint32_t readers;
+
+	for (int i = 0; i < 10 && (readers = os_flag_get(&async_readers)); i++)
+		(void)os_flag_wait(&async_readers, readers, os_clock_ns() + 10 * OS_NS_PER_MS);
+}
+
 /* A CQ is not destroyed before the notification that was read for it has been counted. */
 static struct evd_ref
 dapl_channel_ref(void *context)

@@ -50,6 +50,15 @@ bool dapl_channel_is_broken(int error);
 bool dapl_channel_check(struct loop *loop, struct loop_ticket *ticket) NO_CORE_LOCK;
 
 /*
+ * Around the reads of asynchronous events, until what was read is reported.  Any thread of the
+ * process may read the event of a completion queue: one that finds the queue failed reads, too, and
+ * then awaits the others, for 0.1 s at most.
+ */
+void dapl_channel_begin_async(void);
+void dapl_channel_end_async(void);
+void dapl_channel_await_async(void) DAPL_NO_LOCK;
+
+/*
  * Reads one notification of a completion channel without blocking: 1 and the context of its queue,
  * 0 if there is none, or -errno.  For a thread that cannot be cancelled: the device reads a file,
  * which is a cancellation point.

@@ -184,6 +184,31 @@ TEST_LOOP(device__queue_pair_fails__endpoint_and_connection_are_broken, 3)
 	dt_pair_close(&pair);
 }
 
+/* No event of the device names a queue pair.  By the device, or by the connection manager. */
+/* origin: out33.EE3 */
+/* clause: d.0.8 */
+TEST_LOOP(device__fails__each_connection_is_broken_once, 2)
+{
+	struct dt_pair pair;
+	struct dt_side *const sides[] = { &pair.a, &pair.b };
+	DAT_EVENT event;
+
+	device_pair_open(&pair);
+	dt_connect_pair(&pair);
+	if (_i)
+		fault_cm_remove_device(0);
+	else
+		fault_raise(IBV_EVENT_DEVICE_FATAL, NULL);
+	for (int i = 0; i < 2; i++) {
+		(void)expect_async(sides[i], DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
+		dt_expect_connection(sides[i]->connect, DAT_CONNECTION_EVENT_BROKEN, sides[i]->ep);
+		ck_assert_int_eq(dt_state(sides[i]->ep), DAT_EP_STATE_DISCONNECTED);
+	}
+	for (int i = 0; i < 2; i++)
+		dt_assert_stays_empty(sides[i]->connect);
+	dt_pair_close(&pair);
+}
+
 /* There is no connection to break yet; the one that the attempt leads to is broken at once. */
 /* origin: chance.3 */
 TEST(device__queue_pair_fails_while_connecting__established_and_broken)

@@ -57,6 +57,21 @@ judge_broke(const void *context, uint32_t generation)
 	life->causes |= CAUSE_BROKE;
 }
 
+/* Those that connect meanwhile may have no queue pair yet: they break, or not. */
+void
+judge_device_broke(void)
+{
+	play.unknown_broke = true;
+	for (int i = 0; i < play.scenario->n_eps; i++) {
+		struct play_life *life = play_life(&play.eps[i]);
+
+		if (play.eps[i].object->state != DAT_EP_STATE_CONNECTED)
+			continue;
+		begin_end(life, (unsigned int)i);
+		life->causes |= CAUSE_BROKE;
+	}
+}
+
 void
 judge_left(const void *context)
 {

@@ -504,6 +504,7 @@ void
 rnic_device_fails(void)
 {
 	sched_point(OP_DEVICE, OBJECT_QP(qps), &here);
+	judge_device_broke();
 	raise_note(IBV_EVENT_DEVICE_FATAL, NULL, NULL);
 }
 

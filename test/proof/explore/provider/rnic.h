@@ -80,6 +80,8 @@ bool judge_solicits(uint64_t cookie); /* the other end sent this with the solici
 void judge_answered(const void *context, enum connection_answer how);
 /* Its queue pair of that generation is about to break. */
 void judge_broke(const void *context, uint32_t generation);
+/* The device fails: so do all queue pairs. */
+void judge_device_broke(void);
 void judge_left(const void *context); /* the other end is about to disconnect */
 uint8_t judge_private_data(const void *context, uint8_t *data);
 
