@@ -24,9 +24,9 @@ adapter_only_refused(const DAT_EVENT *event)
 }
 
 /*
- * Whether the adapter goes on.  A connection that breaks is reported once more, as BROKEN, to its own
- * EVD, whether its endpoint has failed or the port has lost its link; and the provider tries again
- * what was an error of its own.
+ * Whether the adapter goes on.  A connection that breaks is reported once more, as BROKEN, to its
+ * own EVD, whether its endpoint has failed or the port has lost its link; and the provider tries
+ * again what was an error of its own.
  */
 static bool
 adapter_goes_on(const DAT_EVENT *event)

@@ -256,7 +256,7 @@ mover_send(struct mover *mover, unsigned int slot, size_t data_bytes,
 	DAT_LMR_TRIPLET segment = region_segment(
 	    &mover->memory, offset, ISER_HEADER_BYTES + ISCSI_BHS_BYTES + data_bytes);
 
-	/* Nothing can be sent any more, which is no error: what was sent before is still on its way. */
+	/* Nothing can be sent, which is no error: what was sent before is still on its way. */
 	if (mover_state(mover) >= MOVER_CLOSING) {
 		send_put_back(mover, slot);
 		return false;

@@ -436,8 +436,7 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 		/* Perhaps the answer to a ping that was on its way. */
 		mover_post_recv(mover, slot);
 	} else {
-		mover_fail(
-		    mover, "request 0x%02x came before the login", pdu[0] & PDU_OPCODE);
+		mover_fail(mover, "request 0x%02x came before the login", pdu[0] & PDU_OPCODE);
 	}
 	log_out_if_idle(session);
 }

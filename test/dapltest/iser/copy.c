@@ -364,8 +364,8 @@ static const struct {
 };
 
 /* origin: out37.EE6 */
-TEST_LOOP(copy__asynchronous_event__goes_on_or_says_what_it_is,
-    (int)(sizeof events / sizeof events[0]))
+TEST_LOOP(
+    copy__asynchronous_event__goes_on_or_says_what_it_is, (int)(sizeof events / sizeof events[0]))
 {
 	const char *says = events[_i].says;
 	const struct lie lie = { .first = 6, .count = 1, .async = events[_i].event + 1 };

@@ -303,9 +303,9 @@ hasty_next(struct enemy *enemy, const unsigned char *pdu)
 			enemy->done++;
 	} else {
 		enemy->logout = opcode == PDU_LOGOUT_ANSWER ? pdu[2] : -1;
-		atomic_store(&enemy->answered,
-		    enemy->logout == 0 && enemy->step > 100 &&
-			enemy->done >= HASTY_WRITES && !atomic_load(&enemy->answered));
+		atomic_store(&enemy->answered, enemy->logout == 0 && enemy->step > 100 &&
+						   enemy->done >= HASTY_WRITES &&
+						   !atomic_load(&enemy->answered));
 	}
 }
 

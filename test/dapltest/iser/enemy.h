@@ -37,13 +37,13 @@ struct enemy {
 	struct mover mover; /* first: the upcall gets its address */
 	unsigned int sent;
 	enum enemy_kind kind;
-	unsigned int step;    /* of a tame one */
-	int wrong;	      /* the first step with another answer; 0: none */
-	unsigned int done;    /* commands of a hasty one that are answered, or aborted */
-	int logout;	      /* what its logout is answered; -1: nothing */
+	unsigned int step; /* of a tame one */
+	int wrong;	   /* the first step with another answer; 0: none */
+	unsigned int done; /* commands of a hasty one that are answered, or aborted */
+	int logout;	   /* what its logout is answered; -1: nothing */
 	/* a tame one has come to its end, a hasty one has all answers; another has logged in */
 	atomic_bool answered;
-	atomic_uint pings;    /* that a patient one has not answered */
+	atomic_uint pings; /* that a patient one has not answered */
 	uint32_t cmdsn;
 	struct region data;
 };
