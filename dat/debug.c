@@ -166,7 +166,7 @@ debug_begin(void)
 
 /*
  * The thread may be the one that makes all upcalls: it does not wait for one who reads nothing.
- * What finds no room is counted.
+ * What finds no room, or no reader, is counted: SIGPIPE would end the program.
  */
 static void
 debug_write_stderr(const char *line)
@@ -176,7 +176,8 @@ debug_write_stderr(const char *line)
 	const bool mine = debug_begin();
 	int n = 0;
 
-	if (poll(&room, 1, debug_unsaid ? 0 : DEBUG_PATIENCE_MS) == 0) {
+	if (poll(&room, 1, debug_unsaid ? 0 : DEBUG_PATIENCE_MS) == 0 ||
+	    room.revents & (POLLERR | POLLHUP)) {
 		debug_unsaid++;
 	} else {
 		if (debug_unsaid)

@@ -81,9 +81,8 @@ backing_open_temporary(struct backing *backing)
 	fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0) { /* not every file system has files without a name */
 		n = snprintf(path, sizeof path, "%s/iser-XXXXXX", directory);
-		if (n < 0 || n >= (int)sizeof path)
-			return -ENAMETOOLONG;
-		fd = mkostemp(path, O_CLOEXEC);
+		errno = ENAMETOOLONG;
+		fd = n < 0 || n >= (int)sizeof path ? -1 : mkostemp(path, O_CLOEXEC);
 		if (fd < 0) {
 			r = -errno;
 			say("no temporary file in %s: %s; TMPDIR names another directory",

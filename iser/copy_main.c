@@ -63,6 +63,20 @@ copy(const struct copy_options *options, struct backing *backing, bool writes, c
 	return 0;
 }
 
+/* A file for what is read back. */
+static int
+make_room(struct backing *backing, uint64_t bytes)
+{
+	int r = backing_open_temporary(backing);
+
+	if (r)
+		return r; /* and it was said */
+	r = backing_reserve(backing, bytes);
+	if (r)
+		say("a temporary file of %" PRIu64 " bytes: %s", bytes, strerror(-r));
+	return r;
+}
+
 static int
 write_lun(const struct copy_options *options)
 {
@@ -82,7 +96,7 @@ write_lun(const struct copy_options *options)
 		r = copy(options, &file, true, options->file);
 	if (r == 0 && options->verify) {
 		r = -1;
-		if (backing_open_temporary(&back) == 0 && backing_reserve(&back, file.bytes) == 0)
+		if (make_room(&back, file.bytes) == 0)
 			r = copy(options, &back, false, "read back");
 	}
 	return r;

@@ -75,8 +75,8 @@ say_is_too_much(bool of_peer)
 
 /*
  * Serving does not wait for the reader of standard error, which may be a pipe or a terminal that no
- * one reads: what finds no room is counted.  One write(), so that lines of several threads and
- * processes do not mix.
+ * one reads: what finds no room, or no reader, is counted.  One write(), so that lines of several
+ * threads and processes do not mix.
  */
 static void
 say_write(const char *shown, size_t used, bool of_peer)
@@ -97,8 +97,8 @@ say_write(const char *shown, size_t used, bool of_peer)
 		memcpy(text + n, shown, used);
 		used += (size_t)n;
 		text[used++] = '\n';
-		/* Where a write fails, no output is left to report it on. */
-		say_unsaid = write(STDERR_FILENO, text, used) < 0;
+		/* Where a write fails, no output is left to report it on; later there may be. */
+		say_unsaid = write(STDERR_FILENO, text, used) < 0 ? say_unsaid + 1 : 0;
 	}
 	pthread_mutex_unlock(&say_lock);
 }

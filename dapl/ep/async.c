@@ -17,6 +17,7 @@ struct note {
 	struct evd_ref evd;   /* of a completion queue, or of none */
 	struct dapl_srq *srq; /* or NULL */
 	uint64_t serial;      /* of the shared receive queue */
+	int port;	      /* whose link is lost */
 };
 
 static void
@@ -52,6 +53,9 @@ async_copy(const struct ibv_async_event *event, struct note *note)
 			break;
 		note->srq = event->element.srq->srq_context;
 		note->serial = note->srq->obj.serial;
+		break;
+	case IBV_EVENT_PORT_ERR:
+		note->port = event->element.port_num;
 		break;
 	default:
 		break;
@@ -166,11 +170,14 @@ async_device_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 	dapl_ia_report_catastrophe(ia);
 }
 
+/* An adapter has one port, that of its address: the others of the device are none of its own. */
 static void
 async_port_failed(struct dapl_ia *ia, void *arg) REQUIRES(dapl_locks.adapters)
 {
-	(void)arg;
-	dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
+	const struct note *note = arg;
+
+	if (ia->id->port_num == 0 || ia->id->port_num == note->port)
+		dapl_ia_report_self(ia, DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR);
 }
 
 static void
@@ -186,7 +193,7 @@ async_queue_failed(struct evd_ref ref) DAPL_NO_LOCK
 }
 
 static void
-async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
+async_dispatch(struct ibv_context *verbs, struct note *note) DAPL_NO_LOCK
 {
 	switch (note->type) {
 	case IBV_EVENT_QP_FATAL:
@@ -220,7 +227,7 @@ async_dispatch(struct ibv_context *verbs, const struct note *note) DAPL_NO_LOCK
 		dapl_ia_for_each_on(verbs, async_device_failed, NULL);
 		break;
 	case IBV_EVENT_PORT_ERR:
-		dapl_ia_for_each_on(verbs, async_port_failed, NULL);
+		dapl_ia_for_each_on(verbs, async_port_failed, note);
 		break;
 	default:
 		break; /* path migration, port and subnet changes need no action */

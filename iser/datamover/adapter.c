@@ -23,22 +23,43 @@ adapter_only_refused(const DAT_EVENT *event)
 	       param.evd_flags == DAT_EVD_CR_FLAG;
 }
 
+/*
+ * Whether the adapter goes on.  A connection that breaks is reported once more, as BROKEN, to its
+ * own EVD, whether its endpoint has failed or the port has lost its link; and the provider tries
+ * again what was an error of its own.
+ */
+static bool
+adapter_goes_on(const DAT_EVENT *event)
+{
+	switch (event->event_number) {
+	case DAT_ASYNC_ERROR_EVD_OVERFLOW:
+		return false;
+	case DAT_ASYNC_ERROR_IA_CATASTROPHIC:
+		return event->event_data.asynch_error_event_data.reason == DAT_IA_OTHER_ERROR;
+	default:
+		return true;
+	}
+}
+
 /* Upcall of the asynchronous EVD: nothing in it is expected. */
 static void
 adapter_async_event(void *context, const DAT_EVENT *event)
 {
+	const int reason = (int)event->event_data.asynch_error_event_data.reason;
 	struct adapter *adapter = context;
 
 	if (adapter_only_refused(event)) {
 		say_of_peer("too many connection requests at once: some were refused");
-		return;
-	}
-	say("asynchronous error: %s (reason %d)", say_event_name(event->event_number),
-	    (int)event->event_data.asynch_error_event_data.reason);
-	if (event->event_number != DAT_ASYNC_ERROR_EP_BROKEN) {
-		/* A broken endpoint is reported once more, as BROKEN, to its own EVD. */
+	} else if (!adapter_goes_on(event)) {
+		say("asynchronous error: %s (reason %d)", say_event_name(event->event_number),
+		    reason);
 		atomic_store(&adapter->catastrophe, true);
 		bell_ring(adapter->bell);
+	} else if (event->event_number == DAT_ASYNC_ERROR_IA_CATASTROPHIC) {
+		say("the port of the adapter is down");
+	} else {
+		say_of_peer("asynchronous error: %s (reason %d)",
+		    say_event_name(event->event_number), reason);
 	}
 }
 

@@ -256,6 +256,11 @@ mover_send(struct mover *mover, unsigned int slot, size_t data_bytes,
 	DAT_LMR_TRIPLET segment = region_segment(
 	    &mover->memory, offset, ISER_HEADER_BYTES + ISCSI_BHS_BYTES + data_bytes);
 
+	/* Nothing can be sent, which is no error: what was sent before is still on its way. */
+	if (mover_state(mover) >= MOVER_CLOSING) {
+		send_put_back(mover, slot);
+		return false;
+	}
 	iser_header_encode(header ? header : &none, mover->memory.base + offset);
 	work->owner = owner;
 	mover_hold(mover);
@@ -284,6 +289,8 @@ mover_put(struct mover *mover, struct mover_work *work, const struct pool_piece 
 
 	bool quiet = !work->owner;
 
+	if (mover_state(mover) >= MOVER_CLOSING)
+		return false;
 	work->kind = quiet ? MOVER_QUIET : MOVER_MOVE;
 	mover_hold(mover);
 	if (!posted(mover, "dat_ep_post_rdma_write",
@@ -302,6 +309,8 @@ mover_get(struct mover *mover, struct mover_work *work, const struct pool_piece 
 	DAT_LMR_TRIPLET local = region_segment(&mover->pool->region, piece->offset + at, bytes);
 	DAT_RMR_TRIPLET remote = remote_segment(bytes, stag, address);
 
+	if (mover_state(mover) >= MOVER_CLOSING)
+		return false;
 	work->kind = MOVER_MOVE;
 	mover_hold(mover);
 	return posted(mover, "dat_ep_post_rdma_read",

@@ -222,6 +222,7 @@ icommand_take(struct iconn *conn, const unsigned char *pdu)
 	}
 	conn->slots[number].itt = PDU_NO_TAG;
 	response_take(&response, pdu, conn->slots[number].expected);
+	atomic_store(&conn->is_refused, response.verdict == RESPONSE_BUSY);
 	if (iconn_state(conn) == ICONN_PROBING)
 		iprobe_take(conn, &response);
 	else if (number == look && response.verdict <= RESPONSE_BUSY)

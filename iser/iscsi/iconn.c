@@ -7,6 +7,7 @@
 #include "iser/iscsi/ilogin.h"
 #include "iser/say.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,37 @@ answer_ping(struct iconn *conn, const unsigned char *pdu)
 	mover_send(&conn->mover, slot, 0, NULL, NULL);
 }
 
+/* RFC 7143 11.9.1 */
+enum async_event {
+	ASYNC_SCSI = 0, /* with sense data: a unit attention says what matters */
+	ASYNC_LOGOUT = 1,
+	ASYNC_DROPS_CONNECTION = 2,
+	ASYNC_DROPS_SESSION = 3,
+	ASYNC_NEGOTIATE = 4,
+	ASYNC_ENDS_TASKS = 5,
+	ASYNC_VENDOR = 248, /* and all above */
+};
+
+static void
+take_async(struct iconn *conn, const unsigned char *pdu)
+{
+	static const char *const what[] = {
+		[ASYNC_LOGOUT] = "asks for a logout",
+		[ASYNC_DROPS_CONNECTION] = "ends the connection",
+		[ASYNC_DROPS_SESSION] = "ends the session",
+		[ASYNC_NEGOTIATE] = "asks for a negotiation",
+		[ASYNC_ENDS_TASKS] = "ends the commands of a LUN",
+	};
+	const unsigned int event = pdu[36];
+	char why[64];
+
+	if (event == ASYNC_SCSI || event >= ASYNC_VENDOR)
+		return;
+	snprintf(why, sizeof why, "the target %s (asynchronous event %u)",
+	    event <= ASYNC_ENDS_TASKS ? what[event] : "does what is not known", event);
+	iconn_fail(conn, why);
+}
+
 static void
 on_established(struct mover *mover)
 {
@@ -124,6 +156,9 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 		break;
 	case PDU_LOGOUT_ANSWER:
 		mover_close(mover);
+		break;
+	case PDU_ASYNC:
+		take_async(conn, pdu);
 		break;
 	default:
 		iconn_fail(conn, "the target rejects a request");
@@ -309,6 +344,12 @@ iconn_send_again(struct iconn *conn, uint64_t now)
 	if (at && atomic_compare_exchange_strong(&conn->again_at, &at, 0))
 		post_once(conn, ICONN_AGAIN);
 	return next;
+}
+
+bool
+iconn_is_refused(struct iconn *conn)
+{
+	return atomic_load(&conn->is_refused);
 }
 
 const struct histogram *

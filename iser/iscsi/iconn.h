@@ -46,6 +46,8 @@ const struct histogram *iconn_latency(const struct iconn *conn);
  * UINT64_MAX: when the bell rings.
  */
 uint64_t iconn_send_again(struct iconn *conn, uint64_t now);
+/* Whether the last answer was that the target is busy. */
+_Bool iconn_is_refused(struct iconn *conn);
 _Bool iconn_is_finished(struct iconn *conn);
 int iconn_free(struct iconn *conn);
 

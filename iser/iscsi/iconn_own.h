@@ -41,6 +41,7 @@ struct iconn {
 	uint32_t cmdsn, maxcmdsn, expstatsn, serial;
 	enum question question;
 	unsigned int tries, waiting; /* slots that wait */
+	atomic_bool is_refused;	     /* [any] the last answer was BUSY or the like */
 	atomic_ullong again_at; /* [any] bell_now() time of the next order to send them; 0: none */
 	atomic_bool posted[ICONN_ORDERS]; /* [any] of AGAIN and LOOK */
 	uint64_t look_at; /* of the main thread: when it looks for commands without an answer */

@@ -24,6 +24,17 @@ doze(struct initiator *initiator, uint64_t deadline)
 	bell_wait(initiator->bell, deadline);
 }
 
+/* The patience is at its end. */
+static void
+say_late(const struct initiator *initiator, const char *what)
+{
+	bool refused = false;
+
+	for (unsigned int i = 0; i < initiator->options->connections; i++)
+		refused |= iconn_is_refused(initiator->conns[i]);
+	say("%s for %u s", refused ? "the target is busy" : what, initiator->options->timeout);
+}
+
 /* Waits until every connection is in `state` or beyond.  False after a message. */
 static bool
 await(struct initiator *initiator, enum iconn_state state)
@@ -41,7 +52,7 @@ await(struct initiator *initiator, enum iconn_state state)
 		    atomic_load(&initiator->adapter.catastrophe))
 			return false;
 		if (bell_now() > deadline) {
-			say("the target does not answer");
+			say_late(initiator, "the target does not answer");
 			return false;
 		}
 		doze(initiator, deadline);
@@ -107,7 +118,7 @@ initiator_copy(struct initiator *initiator, const struct backing *file, bool wri
 		    atomic_load(&initiator->adapter.catastrophe))
 			return -1;
 		if (now > until) {
-			say("nothing has moved for %u s", initiator->options->timeout);
+			say_late(initiator, "nothing has moved");
 			return -1;
 		}
 		doze(initiator, progress && now + PROGRESS < until ? now + PROGRESS : until + 1);

@@ -620,6 +620,24 @@ itask_is_late(const struct session *session, uint64_t now, uint64_t patience)
 	return false;
 }
 
+bool
+itask_all_answered(const struct session *session)
+{
+	for (unsigned int i = 0; i < session->task_count; i++)
+		if (session->tasks[i].state != ITASK_FREE &&
+		    session->tasks[i].state != ITASK_RESPONDING)
+			return false;
+	return true;
+}
+
+void
+itask_abort_gathering(struct session *session)
+{
+	for (unsigned int i = 0; i < session->task_count; i++)
+		if (session->tasks[i].state == ITASK_GATHERING)
+			itask_abort(&session->tasks[i]);
+}
+
 void
 itask_abort_idle(struct session *session, const uint8_t *lun)
 {

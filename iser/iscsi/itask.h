@@ -79,6 +79,12 @@ void itask_drop_all(struct session *session);
 /* Whether the data PDUs of one have been awaited for `patience`. */
 bool itask_is_late(const struct session *session, uint64_t now, uint64_t patience);
 
+/* Whether none is left but those whose response was sent. */
+bool itask_all_answered(const struct session *session);
+
+/* Ends those that wait for data PDUs. */
+void itask_abort_gathering(struct session *session);
+
 /* Ends those that wait for data PDUs or for memory, of a LUN, or of all if it is NULL. */
 void itask_abort_idle(struct session *session, const uint8_t *lun);
 

@@ -126,6 +126,15 @@ run(struct session *session, struct manage *manage, enum scsi_abort what, const 
 	answer(session, manage->itt, r > 0 ? COMPLETE : r == -ENXIO ? NO_LUN : REJECTED);
 }
 
+bool
+manage_is_busy(const struct session *session)
+{
+	for (unsigned int i = 0; i < SESSION_MANAGES; i++)
+		if (session->manages[i].busy)
+			return true;
+	return false;
+}
+
 void
 manage_request(struct session *session, const unsigned char *pdu)
 {

@@ -17,6 +17,9 @@ struct manage {
 
 void manage_request(struct session *session, const unsigned char *pdu);
 
+/* Whether one has not been answered. */
+bool manage_is_busy(const struct session *session);
+
 /* The task of an ABORT TASK has ended. */
 void manage_task_ended(struct manage *manage);
 

@@ -22,6 +22,7 @@ enum pdu_opcode {
 	PDU_LOGIN_ANSWER = 0x23,
 	PDU_TEXT_ANSWER = 0x24,
 	PDU_LOGOUT_ANSWER = 0x26,
+	PDU_ASYNC = 0x32,
 	PDU_REJECT = 0x3f,
 };
 

@@ -211,27 +211,67 @@ ping(struct session *session)
 	session_send(session, bhs, slot, 0, false, NULL);
 }
 
+/* RFC 7143 11.15.1 */
+enum logged_out {
+	LOGGED_OUT = 0,
+	NO_CONNECTION = 1,
+	NO_RECOVERY = 2,
+	NOT_CLEANED_UP = 3,
+};
+
 static void
-take_logout(struct session *session, const unsigned char *pdu)
+answer_logout(struct session *session, uint32_t itt, enum logged_out answer)
 {
-	const unsigned int reason = pdu[PDU_FLAGS] & 0x7f;
 	unsigned int slot;
-	unsigned char *bhs =
-	    session_answer(session, PDU_LOGOUT_ANSWER, wire_get32(pdu + PDU_ITT), 0, &slot);
-	bool ends = reason == 0 || (reason == 1 && wire_get16(pdu + 20) == session->cid);
+	unsigned char *bhs = session_answer(session, PDU_LOGOUT_ANSWER, itt, 0, &slot);
 
 	if (!bhs)
 		return;
-	bhs[2] = ends ? 0 : reason == 1 ? 1 : 2; /* no such connection; no recovery */
+	bhs[2] = (unsigned char)answer;
 	session_send(session, bhs, slot, 0, true, NULL);
-	if (!ends)
-		return;
-	session->state = SESSION_LOGOUT;
+}
+
+static void
+log_out(struct session *session, enum logged_out answer)
+{
+	session->owes_logout = false;
+	answer_logout(session, session->logout_itt, answer);
 	/*
 	 * At once: libiscsi frees what its thread for connection events uses, soon after it has the
 	 * answer.
 	 */
 	leave(session);
+}
+
+/*
+ * The answer to a logout is the last one: those to tasks, and to what has aborted some, go before
+ * it.  None can be sent when the connection is being ended.
+ */
+static void
+log_out_if_idle(struct session *session)
+{
+	if (session->owes_logout && mover_state(&session->mover) == MOVER_UP &&
+	    itask_all_answered(session) && !manage_is_busy(session))
+		log_out(session, LOGGED_OUT);
+}
+
+static void
+take_logout(struct session *session, const unsigned char *pdu)
+{
+	const unsigned int reason = pdu[PDU_FLAGS] & 0x7f;
+	const uint32_t itt = wire_get32(pdu + PDU_ITT);
+
+	if (reason > 1) {
+		answer_logout(session, itt, NO_RECOVERY);
+	} else if (reason == 1 && wire_get16(pdu + 20) != session->cid) {
+		answer_logout(session, itt, NO_CONNECTION);
+	} else {
+		session->state = SESSION_LOGOUT;
+		session->owes_logout = true;
+		session->logout_itt = itt;
+		itask_abort_gathering(session); /* their data do not come any more */
+		expect_at(session, bell_now() + CLOSE_PATIENCE);
+	}
 }
 
 /* ---- the order of requests ---- */
@@ -392,24 +432,27 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 	} else if (session->state == SESSION_LOGIN && (pdu[0] & PDU_OPCODE) == PDU_LOGIN) {
 		take_login(session, pdu, length);
 		mover_post_recv(mover, slot);
+	} else if (session->state == SESSION_LOGOUT) {
+		/* Perhaps the answer to a ping that was on its way. */
+		mover_post_recv(mover, slot);
 	} else {
-		mover_fail(mover, "request 0x%02x came %s", pdu[0] & PDU_OPCODE,
-		    session->state == SESSION_LOGIN ? "before the login" : "after the logout");
+		mover_fail(mover, "request 0x%02x came before the login", pdu[0] & PDU_OPCODE);
 	}
+	log_out_if_idle(session);
 }
 
 static void
 on_sent(struct mover *mover, void *owner)
 {
-	(void)mover;
 	itask_sent(owner);
+	log_out_if_idle(session_of(mover));
 }
 
 static void
 on_moved(struct mover *mover, void *owner)
 {
-	(void)mover;
 	itask_fetched(owner);
+	log_out_if_idle(session_of(mover));
 }
 
 /* Whether what is sent has waited for `patience` with none of it taken. */
@@ -436,6 +479,8 @@ tick(struct session *session)
 		return; /* set since this tick was ordered: another one follows */
 	if (mover_state(&session->mover) == MOVER_CLOSING) {
 		mover_fail(&session->mover, "the initiator does not take what it is sent");
+	} else if (session->owes_logout) {
+		log_out(session, NOT_CLEANED_UP);
 	} else if (session->state == SESSION_LOGIN) {
 		mover_fail(&session->mover, "the login takes too long");
 	} else if (patience == 0) {
@@ -485,6 +530,7 @@ on_ordered(struct mover *mover, struct mover_order *order)
 			mover_fail(mover, "the initiator has logged in again");
 		break;
 	}
+	log_out_if_idle(session);
 }
 
 /* Of the device server; any thread. */

@@ -21,7 +21,10 @@ struct target;
 enum session_state {
 	SESSION_LOGIN, /* login requests are awaited */
 	SESSION_FULL,  /* the full feature phase */
-	/* a logout is answered, or a login refused; the connection is being ended */
+	/*
+	 * a logout was asked for, and is answered when the tasks have ended; or a login is refused.
+	 * Then the connection is ended.  What comes meanwhile is not taken.
+	 */
 	SESSION_LOGOUT,
 };
 
@@ -86,6 +89,8 @@ struct session {
 	atomic_ullong deadline; /* [any] bell_now() time of the next tick; 0: none */
 	uint64_t heard_at;	/* when the last PDU came */
 	bool pinged;		/* since then */
+	bool owes_logout;	/* its answer, with this tag */
+	uint32_t logout_itt;
 	uint64_t sent, sent_at; /* mover.sent, and when it last was seen to grow, or to have to */
 	atomic_bool is_full;	/* [any] has been in FULL; what is above is set then */
 };

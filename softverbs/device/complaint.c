@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static void (*_Atomic complaint_place)(const char *text);
 
@@ -17,13 +18,22 @@ soft_complain_to(void (*place)(const char *text))
 	complaint_place = place;
 }
 
+bool
+soft_stderr_is_read(void)
+{
+	struct pollfd error = { .fd = STDERR_FILENO };
+
+	(void)poll(&error, 1, 0);
+	return !(error.revents & (POLLERR | POLLHUP));
+}
+
 void
 soft_complain(const char *format, ...)
 {
 	SOFT_UNCANCELLED;
 	void (*place)(const char *text) = complaint_place;
 	char text[4608], shown[4608]; /* a path, and why */
-	struct pollfd room = { .fd = fileno(stderr), .events = POLLOUT };
+	struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
 	int saved = errno;
 	va_list args;
 
@@ -33,7 +43,8 @@ soft_complain(const char *format, ...)
 	soft_show(shown, sizeof shown, text);
 	if (place)
 		place(shown);
-	else if (poll(&room, 1, 100) != 0) /* a thread of the device waits for no reader */
+	/* A thread of the device waits for no reader. */
+	else if (poll(&room, 1, 100) != 0 && soft_stderr_is_read())
 		fprintf(stderr, "softverbs: %.4000s\n", shown); /* PIPE_BUF is 4096 */
 	errno = saved;
 }

@@ -9,7 +9,12 @@
 
 #include "show.h"
 
+#include <stdbool.h>
+
 /* The text has no newline, and is made printable.  Keeps errno. */
 void soft_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Whether standard error has a reader: without one a line would end the program by SIGPIPE. */
+bool soft_stderr_is_read(void);
 
 #endif

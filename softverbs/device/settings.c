@@ -187,6 +187,7 @@ soft_debug(const char *format, ...)
 	soft_show(line, sizeof line - 1, text);
 	n = (int)strlen(line);
 	line[n++] = '\n';
-	(void)syscall(SYS_write, STDERR_FILENO, line, n);
+	if (soft_stderr_is_read())
+		(void)syscall(SYS_write, STDERR_FILENO, line, n);
 	errno = saved;
 }

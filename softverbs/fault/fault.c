@@ -460,7 +460,7 @@ fault_unload(void)
 	if (known)
 		known->ended = true;
 	/* Not by soft_complain(): the place that a provider has for it may be gone. */
-	if (fired)
+	if (fired && soft_stderr_is_read())
 		fprintf(stderr, "softverbs: faults fired, as with SOFTVERBS_FAULTS=%s\n", fired);
 	free(fired);
 }

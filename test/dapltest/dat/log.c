@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -72,6 +73,31 @@ TEST(stderr__is_full__lines_are_counted_and_no_call_waits)
 	ck_assert_int_eq(read(ends[0], text, PIPE_BUF), PIPE_BUF);
 	fail_once();
 	memset(text, 0, sizeof text);
+	ck_assert_int_gt(read(ends[0], text, PIPE_BUF), 0);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(ends[0]);
+	close(ends[1]);
+	ck_assert_ptr_nonnull(strstr(text, "dat: 3 lines are left out here\ndat: dat_ia_open"));
+}
+
+/* origin: out37.EE4 */
+TEST(stderr__has_no_reader__lines_are_counted_and_no_signal_comes)
+{
+	char text[PIPE_BUF + 1] = { 0 };
+	int saved = dup(STDERR_FILENO), ends[2];
+
+	story_conf("# nothing\n");
+	signal(SIGPIPE, SIG_DFL);
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	close(ends[0]);
+	close(ends[1]);
+	for (int i = 0; i < 3; i++)
+		fail_once();
+	ck_assert_int_eq(pipe(ends), 0);
+	ck_assert_int_eq(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+	fail_once();
 	ck_assert_int_gt(read(ends[0], text, PIPE_BUF), 0);
 	dup2(saved, STDERR_FILENO);
 	close(saved);

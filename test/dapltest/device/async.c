@@ -62,6 +62,8 @@ TEST_LOOP(device__is_removed__is_reported_once_to_each_adapter, 2)
 	dt_side_close(&two);
 }
 
+/* That of its address, and no other. */
+/* origin: out37.EE1 */
 /* clause: d.3.3 */
 TEST(device__port_goes_down__is_another_error)
 {
@@ -70,6 +72,8 @@ TEST(device__port_goes_down__is_another_error)
 	DAT_EVENT event;
 
 	dt_side_open(&side, "faulty", DT_SEPARATE);
+	fault_raise_at_second_port(IBV_EVENT_PORT_ERR);
+	dt_assert_stays_empty(side.async);
 	fault_raise(IBV_EVENT_PORT_ERR, NULL);
 	error = expect_async(&side, DAT_ASYNC_ERROR_IA_CATASTROPHIC, &event);
 	ck_assert_ptr_eq(error->dat_handle, side.ia);

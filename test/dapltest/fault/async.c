@@ -46,10 +46,24 @@ raise_in(struct soft_context *ctx, struct soft_async_source *source, enum ibv_ev
 	soft_async_raise(ctx, source, type);
 }
 
+/* The event of a device, or of its first port. */
 static void
 raise_of_device(struct soft_context *ctx, int type)
 {
-	raise_in(ctx, &ctx->device, (enum ibv_event_type)type);
+	raise_in(ctx, type == IBV_EVENT_PORT_ERR ? &ctx->ports[0] : &ctx->device,
+	    (enum ibv_event_type)type);
+}
+
+static void
+raise_of_second_port(struct soft_context *ctx, int type)
+{
+	raise_in(ctx, &ctx->ports[1], (enum ibv_event_type)type);
+}
+
+void
+fault_raise_at_second_port(enum ibv_event_type type)
+{
+	soft_runtime_each(raise_of_second_port, (int)type);
 }
 
 static struct soft_async_source *

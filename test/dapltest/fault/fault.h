@@ -138,6 +138,7 @@ void fault_srq_free(struct ibv_srq *srq);
  * read is reported once.
  */
 void fault_raise(enum ibv_event_type type, void *element);
+void fault_raise_at_second_port(enum ibv_event_type type); /* which no adapter is at */
 
 /*
  * From now on reading the events fails with that errno, and they stay; 0: it works.  And how often

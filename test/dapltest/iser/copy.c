@@ -331,6 +331,54 @@ TEST(copy__busy_always__fails_with_a_line)
 	finish();
 }
 
+/* In less time than it would try again: when it asks, when it copies, and at the end. */
+/* origin: out37.EE5 */
+TEST_LOOP(copy__busy_until_the_timeout__says_that_it_is, 3)
+{
+	const struct lie lie = { .opcode = (const unsigned char[]){ 0x9e, 0, 0x91 }[_i],
+		.first = 1,
+		.count = 1000,
+		.status = SCSI_BUSY };
+
+	options.timeout = 1;
+	begin(true);
+	ck_assert_int_eq(copy(true, &lie), -1);
+	ck_assert_msg(strstr(said, "the target is busy for 1 s"), "%s", said);
+	options.timeout = 10;
+	finish();
+}
+
+static const struct {
+	int event;
+	const char *says; /* NULL: the copy goes on */
+} events[] = {
+	{ 0, NULL },
+	{ 1, "the target asks for a logout" },
+	{ 2, "the target ends the connection" },
+	{ 3, "the target ends the session" },
+	{ 4, "the target asks for a negotiation" },
+	{ 5, "the target ends the commands of a LUN" },
+	{ 77, "asynchronous event 77" },
+	{ 248, NULL },
+	{ 255, NULL },
+};
+
+/* origin: out37.EE6 */
+TEST_LOOP(
+    copy__asynchronous_event__goes_on_or_says_what_it_is, (int)(sizeof events / sizeof events[0]))
+{
+	const char *says = events[_i].says;
+	const struct lie lie = { .first = 6, .count = 1, .async = events[_i].event + 1 };
+
+	begin(true);
+	ck_assert_int_eq(copy(true, &lie), says ? -1 : 0);
+	ck_assert_uint_eq(liar_told(), 1);
+	ck_assert_msg(says ? strstr(said, says) && lines() == 1 : !*said, "%s", said);
+	if (!says)
+		ck_assert(is_equal());
+	finish();
+}
+
 static const struct {
 	uint32_t sense;
 	bool reads, writes; /* whether a copy goes on */

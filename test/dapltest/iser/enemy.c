@@ -264,11 +264,61 @@ move(struct enemy *enemy, bool writes, uint32_t tag, uint32_t spoilt)
 	mover_send(&enemy->mover, slot, 0, &header, NULL);
 }
 
+#define HASTY_WRITES 4
+
+static void
+hurry(struct enemy *enemy)
+{
+	static const unsigned char functions[] = { 1, 2, 5 };
+	unsigned int slot;
+	unsigned char *bhs;
+
+	for (uint32_t i = 0; i < HASTY_WRITES; i++)
+		move(enemy, true, i, 0);
+	bhs = tame_pdu(enemy, PDU_MANAGE | PDU_IMMEDIATE, 0, &slot);
+	bhs[PDU_FLAGS] |= functions[enemy->kind - HASTY_ABORT];
+	wire_put32(bhs + PDU_TTT, 0); /* the referenced tag, of the first */
+	wire_put32(bhs + 32, enemy->cmdsn - HASTY_WRITES);
+	mover_send(&enemy->mover, slot, 0, NULL, NULL);
+	bhs = tame_pdu(enemy, PDU_LOGOUT | PDU_IMMEDIATE, 0, &slot);
+	mover_send(&enemy->mover, slot, 0, NULL, NULL);
+}
+
+/* The function is answered once, and the logout after all that is. */
+static void
+hasty_next(struct enemy *enemy, const unsigned char *pdu)
+{
+	const unsigned char opcode = pdu[0] & PDU_OPCODE;
+
+	if (opcode == PDU_RESPONSE && enemy->step++ == 0) { /* that the power is on */
+		hurry(enemy);
+	} else if (opcode == PDU_RESPONSE) {
+		enemy->done++;
+	} else if (opcode == PDU_MANAGED) {
+		enemy->wrong = enemy->wrong || enemy->step >= 100;
+		enemy->step += 100;
+		if (enemy->kind != HASTY_ABORT)
+			enemy->done = HASTY_WRITES;
+		else if (pdu[2] == 0)
+			enemy->done++;
+	} else {
+		enemy->logout = opcode == PDU_LOGOUT_ANSWER ? pdu[2] : -1;
+		atomic_store(&enemy->answered, enemy->logout == 0 && enemy->step > 100 &&
+						   enemy->done >= HASTY_WRITES &&
+						   !atomic_load(&enemy->answered));
+	}
+}
+
 /* The login is answered. */
 static void
 begin(struct enemy *enemy)
 {
 	switch (enemy->kind) {
+	case HASTY_ABORT:
+	case HASTY_ABORT_SET:
+	case HASTY_RESET:
+		move(enemy, true, 0, 0);
+		break;
 	case BAD_READ:
 	case BAD_WRITE: /* the first one is answered that the power is on */
 		for (uint32_t i = 0; i < 2; i++)
@@ -322,6 +372,8 @@ on_control(struct mover *mover, unsigned int slot, const struct iser_header *hea
 		bell_ring(mover->adapter->bell);
 	} else if (login && enemy->kind != NO_LOGIN) {
 		begin(enemy);
+	} else if (enemy->kind >= HASTY_ABORT) {
+		hasty_next(enemy, pdu);
 	} else if (enemy->kind == BUSY) {
 		atomic_store(&enemy->answered, true);
 		move(enemy, false, wire_get32(pdu + PDU_ITT), 0);
@@ -391,6 +443,7 @@ enemy_open(struct enemy *enemy, struct adapter *adapter, unsigned int index, enu
 
 	memset(enemy, 0, sizeof *enemy);
 	enemy->kind = kind;
+	enemy->logout = -1;
 	enemy->cmdsn = (uint32_t)random();
 	ck_assert_int_eq(
 	    region_create(&enemy->data, adapter->ia, adapter->pz, 65536, DAT_MEM_PRIV_ALL_FLAG),

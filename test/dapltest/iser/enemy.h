@@ -25,6 +25,10 @@ enum enemy_kind {
 	BUSY, /* reads without an end */
 	DEAF, /* reads as much as it may, and posts no receive for the answers */
 	HALF, /* begins a write, and sends no data */
+	/* writes, has one or all aborted, and logs out before any of it is answered */
+	HASTY_ABORT,
+	HASTY_ABORT_SET,
+	HASTY_RESET,
 };
 
 #define ENEMY_ENOUGH 1 /* the order to end its connection */
@@ -33,10 +37,13 @@ struct enemy {
 	struct mover mover; /* first: the upcall gets its address */
 	unsigned int sent;
 	enum enemy_kind kind;
-	unsigned int step;    /* of a tame one */
-	int wrong;	      /* the first step with another answer; 0: none */
-	atomic_bool answered; /* a tame one has come to its end; another has logged in */
-	atomic_uint pings;    /* that a patient one has not answered */
+	unsigned int step; /* of a tame one */
+	int wrong;	   /* the first step with another answer; 0: none */
+	unsigned int done; /* commands of a hasty one that are answered, or aborted */
+	int logout;	   /* what its logout is answered; -1: nothing */
+	/* a tame one has come to its end, a hasty one has all answers; another has logged in */
+	atomic_bool answered;
+	atomic_uint pings; /* that a patient one has not answered */
 	uint32_t cmdsn;
 	struct region data;
 };

@@ -190,6 +190,57 @@ TEST_LOOP(target__stag_that_is_none__loses_this_session_and_no_other, 2)
 	check_written();
 }
 
+/* Which the initiator may do (RFC 7143 11.14): the answer to it is the last one. */
+/* origin: out37.EE2 */
+TEST_LOOP(target__logout_while_tasks_are_aborted__all_are_answered_and_it_last, 3)
+{
+	for (int i = 0; i < ROUNDS; i++)
+		ck_assert(attack(HASTY_ABORT + (enum enemy_kind)_i));
+	ck_assert_uint_eq(target.lost, 0);
+}
+
+/* The reset waits for a write of another session. */
+/* origin: out37.EE2 */
+TEST(target__logout_while_a_reset_does_not_end__is_answered_all_the_same)
+{
+	const uint64_t began = bell_now();
+
+	enemy_open(&enemies[1], &adapter, 1, HALF);
+	await(atomic_load(&enemies[1].answered));
+	enemy_open(&enemies[0], &adapter, 0, HASTY_RESET);
+	ck_assert(!enemy_close(&enemies[0]));
+	ck_assert_int_eq(enemies[0].logout, 3); /* the cleanup has failed */
+	ck_assert_uint_lt(bell_now() - began, PATIENCE / 2);
+	mover_post(&enemies[1].mover, &enough[1]);
+	(void)enemy_close(&enemies[1]);
+}
+
+static const struct {
+	DAT_EVENT_NUMBER number;
+	DAT_COUNT reason;
+	bool ends;
+} errors[] = {
+	{ DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_CATASTROPHIC_ERROR, true },
+	{ DAT_ASYNC_ERROR_IA_CATASTROPHIC, DAT_IA_OTHER_ERROR, false },
+	{ DAT_ASYNC_ERROR_EVD_OVERFLOW, DAT_EVD_OVERFLOW_ERROR, true },
+	{ DAT_ASYNC_ERROR_EP_BROKEN, DAT_EP_TRANSFER_TO_ERROR, false },
+	{ DAT_ASYNC_ERROR_PROVIDER_INTERNAL_ERROR, 0, false },
+};
+
+/* origin: out37.EE1 */
+TEST_LOOP(adapter__asynchronous_error__ends_the_program_if_the_adapter_is_lost,
+    (int)(sizeof errors / sizeof errors[0]))
+{
+	const struct drain *drain = &target.adapter.async.drain;
+	DAT_EVENT event = { .event_number = errors[_i].number };
+
+	event.event_data.asynch_error_event_data.dat_handle = target.adapter.async.evd;
+	event.event_data.asynch_error_event_data.reason = errors[_i].reason;
+	drain->handle(drain->context, &event);
+	ck_assert_int_eq(atomic_load(&target.adapter.catastrophe), errors[_i].ends);
+	ck_assert(attack(TAME));
+}
+
 /* Connects each endpoint, which is refused, and takes all the refusals. */
 static void
 crowd_in(DAT_EP_HANDLE *eps, DAT_EVD_HANDLE connect_evd)

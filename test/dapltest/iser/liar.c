@@ -78,6 +78,16 @@ bool __real_session_send(struct session *session, unsigned char *bhs, unsigned i
 bool __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int slot,
     size_t bytes, bool counts, void *owner);
 
+static void
+send_async(struct session *session)
+{
+	unsigned int slot;
+	unsigned char *bhs = session_answer(session, PDU_ASYNC, PDU_NO_TAG, 0, &slot);
+
+	bhs[36] = (unsigned char)(lie.async - 1);
+	__real_session_send(session, bhs, slot, 0, true, NULL);
+}
+
 bool
 __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int slot, size_t bytes,
     bool counts, void *owner)
@@ -91,6 +101,10 @@ __wrap_session_send(struct session *session, unsigned char *bhs, unsigned int sl
 		atomic_fetch_add(&told, 1);
 		if (lie.is_silent)
 			return true;
+		if (lie.async) {
+			send_async(session);
+			return __real_session_send(session, bhs, slot, bytes, counts, owner);
+		}
 		bhs[PDU_FLAGS] |= lie.flags;
 		bhs[2] = lie.response;
 		bhs[3] = lie.status;

@@ -20,6 +20,7 @@ struct lie {
 	bool is_silent; /* no answer */
 	/* So many in turn have none, and the first later command has the lie. */
 	unsigned int aborts;
+	int async; /* before the answer, which is right, an asynchronous event of this number + 1 */
 	bool places_nothing; /* the data of the read stay where they are */
 };
 

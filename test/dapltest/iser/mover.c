@@ -211,6 +211,21 @@ TEST(mover__closed_by_this_side__ignores_what_still_arrives)
 	gone();
 }
 
+/* The close stays graceful: what was sent before arrives.  The buffer is free again. */
+/* origin: out37.EE2 */
+TEST(mover__something_is_sent_while_it_closes__is_not_posted)
+{
+	ck_assert(send_one());
+	mover_close(&mover);
+	fake.fail_post = DAT_ERROR(DAT_INVALID_STATE, DAT_INVALID_STATE_EP_DISCPENDING);
+	for (int i = 0; i < 3; i++)
+		ck_assert(!send_one());
+	ck_assert_int_eq(fake.disconnects, 1);
+	fake_complete(DAT_DTO_SEND, DAT_DTO_SUCCESS);
+	gone();
+	ck_assert(mover.clean);
+}
+
 TEST(mover__peer_that_vanishes__is_finished_when_all_has_completed)
 {
 	struct mover_order order = { .what = 1 };

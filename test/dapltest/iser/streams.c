@@ -4,7 +4,9 @@
 #include "iser/say.h"
 #include "iser/streams.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +73,35 @@ none_left(int set)
 	return 0;
 }
 
+/* In a child, what a file at its limit and a pipe without a reader do: bits of what is wrong. */
+static int
+none_takes_it(int set)
+{
+	const struct rlimit limit = { 1, 1 };
+	char path[] = "/tmp/test-iser-XXXXXX";
+	int ends[2], fd = mkstemp(path), wrong = 0;
+
+	(void)set;
+	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
+	if (fd < 0 || unlink(path) || pipe(ends) || close(ends[0]) ||
+	    setrlimit(RLIMIT_FSIZE, &limit))
+		return 99;
+	streams_open();
+	if (write(ends[1], "x", 1) != -1 || errno != EPIPE)
+		wrong |= 1;
+	if (pwrite(fd, "x", 1, 1) != -1 || errno != EFBIG)
+		wrong |= 2;
+	return wrong;
+}
+
 CASE("iser_streams:streams");
+
+/* origin: out37.EE3, out37.EE4 */
+TEST(streams__what_cannot_be_written__is_an_error_and_no_signal)
+{
+	ck_assert_int_eq(after(none_takes_it, 0), 0);
+}
 
 /* origin: out33.I2 */
 TEST_LOOP(streams__some_are_closed__these_are_dev_null, 8)
@@ -126,6 +156,29 @@ none_reads(int set)
 	return left_out > 0 && left_out < LINES && strstr(text, "there is room\n") ? 0 : 3;
 }
 
+/* The reader has gone, and later there is another one. */
+static int
+reader_has_gone(int set)
+{
+	char text[256];
+	int fd = pipe_as_stderr();
+	ssize_t n;
+
+	(void)set;
+	streams_open();
+	close(fd);
+	for (int i = 0; i < 3; i++)
+		say("no one reads this");
+	fd = pipe_as_stderr();
+	say("there is a reader");
+	n = read(fd, text, sizeof text - 1);
+	text[n > 0 ? n : 0] = '\0';
+	return strstr(text, ": 3 messages are left out here\n") &&
+		       strstr(text, "there is a reader\n") ?
+		   0 :
+		   1;
+}
+
 static int
 peers_ask_for_many(int set)
 {
@@ -150,6 +203,12 @@ peers_ask_for_many(int set)
 TEST(message__no_one_reads__is_counted_and_no_thread_waits)
 {
 	ck_assert_int_eq(after(none_reads, 0), 0);
+}
+
+/* origin: out37.EE4 */
+TEST(message__the_reader_has_gone__is_counted)
+{
+	ck_assert_int_eq(after(reader_has_gone, 0), 0);
 }
 
 /* origin: out33.Z3 */
