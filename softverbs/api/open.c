@@ -71,7 +71,7 @@ soft_rdma_get_devices(int *num_devices)
 	}
 	for (unsigned int i = 0; i < count; i++)
 		if (!soft_device_is_away(i))
-			list[there++] = &soft_cm_context(i)->verbs.context;
+			list[there++] = &soft_cm_context_get(i)->verbs.context;
 	if (num_devices)
 		*num_devices = (int)there;
 	return list;
@@ -84,8 +84,11 @@ rdma_free_devices(struct ibv_context **list)
 
 	if (!list)
 		return;
-	if (!list[0] || !soft_context_is_stale(soft_context_of(list[0])))
+	if (!list[0] || !soft_context_is_stale(soft_context_of(list[0]))) {
+		for (unsigned int i = 0; list[i]; i++)
+			soft_cm_context_put(soft_context_of(list[i]));
 		soft_cm_device_put();
+	}
 	free(list);
 }
 
