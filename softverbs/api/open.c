@@ -102,8 +102,8 @@ soft_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out,
 
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
-	if (!soft_topology()->count)
-		return soft_cm_result(EINVAL); /* it was reported */
+	if (soft_topology_is_wrong())
+		return soft_cm_result(EINVAL);
 	soft_compose();
 	if (channel && soft_event_channel_refuses(channel))
 		return -1;

@@ -18,6 +18,13 @@ soft_complain_to(void (*place)(const char *text))
 }
 
 void
+soft_complain_again(const char *text)
+{
+	if (complaint_place)
+		soft_complain("%s", text);
+}
+
+void
 soft_complain(const char *format, ...)
 {
 	SOFT_UNCANCELLED;

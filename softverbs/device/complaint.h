@@ -12,4 +12,7 @@
 /* The text has no newline, and is made printable.  Keeps errno. */
 void soft_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* What was said before, when a call fails for that: to another place alone. */
+void soft_complain_again(const char *text);
+
 #endif
