@@ -86,7 +86,7 @@ shared_close(void) REQUIRES(soft_locks.shared)
 	return closed;
 }
 
-/* Frees what nobody has any more of devices that were removed. */
+/* Frees what no id and no list has of devices that were removed. */
 static void
 shared_clean(void) REQUIRES(soft_locks.shared)
 {

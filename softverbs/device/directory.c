@@ -78,8 +78,8 @@ int
 soft_directory_open(void)
 {
 	char name[32];
-	const char *path = softverbs_ctl_parent(
-	    secure_getenv("XDG_RUNTIME_DIR"), secure_getenv("TMPDIR"), name);
+	const char *path =
+	    softverbs_ctl_parent(secure_getenv("XDG_RUNTIME_DIR"), secure_getenv("TMPDIR"), name);
 	int parent = soft_descriptors_keep(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)), fd;
 
 	if (parent < 0)

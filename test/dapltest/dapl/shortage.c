@@ -363,8 +363,8 @@ TEST_LOOP(open__software_device_with_a_bad_variable__names_it, 2)
 	if (!dt_on_soft("another device does not read it"))
 		return;
 	setenv(variables[_i].name, variables[_i].value, 1);
-	snprintf(pattern, sizeof pattern, "the software device cannot be used: %s",
-	    variables[_i].line);
+	snprintf(
+	    pattern, sizeof pattern, "the software device cannot be used: %s", variables[_i].line);
 	for (int i = 0; i < 2; i++)
 		assert_open_fails(
 		    "soft", DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1), pattern);
