@@ -122,7 +122,8 @@ ia_find_device(struct dapl_ia *ia)
 		return ia_no_cm(errno);
 	errno = EIO;
 	if (rdma_create_id(ia->events, &ia->id, NULL, RDMA_PS_TCP)) {
-		r = dapl_shortage_of_device("rdma_create_id");
+		r = dapl_cq_arm_complaint() ? ia_no_cm(errno) :
+					      dapl_shortage_of_device("rdma_create_id");
 		rdma_destroy_event_channel(ia->events);
 		return r;
 	}

@@ -71,7 +71,7 @@ soft_rdma_get_devices(int *num_devices)
 	}
 	for (unsigned int i = 0; i < count; i++)
 		if (!soft_device_is_away(i))
-			list[there++] = &soft_cm_context(i)->verbs.context;
+			list[there++] = &soft_cm_context_get(i)->verbs.context;
 	if (num_devices)
 		*num_devices = (int)there;
 	return list;
@@ -84,8 +84,11 @@ rdma_free_devices(struct ibv_context **list)
 
 	if (!list)
 		return;
-	if (!list[0] || !soft_context_is_stale(soft_context_of(list[0])))
+	if (!list[0] || !soft_context_is_stale(soft_context_of(list[0]))) {
+		for (unsigned int i = 0; list[i]; i++)
+			soft_cm_context_put(soft_context_of(list[i]));
 		soft_cm_device_put();
+	}
 	free(list);
 }
 
@@ -99,8 +102,8 @@ soft_rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **out,
 
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_IB && ps != RDMA_PS_UDP)
 		return soft_cm_result(ps == RDMA_PS_IPOIB ? EPROTONOSUPPORT : EINVAL);
-	if (!soft_topology()->count)
-		return soft_cm_result(EINVAL); /* it was reported */
+	if (soft_topology_is_wrong())
+		return soft_cm_result(EINVAL);
 	soft_compose();
 	if (channel && soft_event_channel_refuses(channel))
 		return -1;

@@ -112,6 +112,7 @@ struct soft_id {
 	uint32_t number;
 	unsigned int made; /* which one of the process it is; 0 without rules of incidents */
 	bool attached;	   /* has a reference to the devices, once it is bound */
+	struct soft_context *context; /* of shared.h: of its port, or NULL */
 	/*
 	 * The port that it is bound to, and that of its peer; the first one until addresses have
 	 * chosen.

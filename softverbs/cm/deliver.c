@@ -380,8 +380,8 @@ soft_cm_refuse(struct soft_id *child)
 {
 	soft_cm_disconnect(child);
 	soft_event_purge(child);
-	soft_cm_device_put(); /* not the last reference: the listener has one */
 	soft_id_free(child);
+	soft_cm_device_put_more(); /* the listener has a reference */
 }
 
 void

@@ -16,12 +16,13 @@ event_process_request(struct soft_event *event) SOFT_NO_CM_LOCK
 	struct soft_id *child = event->child, *listener = event->id;
 	struct rdma_event_channel *own = NULL;
 
-	if (listener->sync) {
+	if (listener->sync)
 		own = soft_rdma_create_event_channel();
-		if (!own) {
-			soft_rdma_destroy_id(&child->public);
-			return false;
-		}
+	if ((listener->sync && !own) || soft_id_show_device(child)) {
+		if (own)
+			soft_rdma_destroy_event_channel(own);
+		soft_rdma_destroy_id(&child->public);
+		return false;
 	}
 	soft_cm_lock();
 	child->public.context = listener->public.context;
@@ -42,7 +43,7 @@ event_process_response(struct soft_event *event) SOFT_NO_CM_LOCK
 		return; /* the consumer's queue pair: it calls rdma_establish() */
 	r = soft_cm_qp_ready(id);
 	if (!r)
-		r = soft_fault_now(SOFT_INCIDENT_CONNECT_ERROR, soft_id_context(id));
+		r = soft_fault_now(SOFT_INCIDENT_CONNECT_ERROR, id->public.verbs);
 	soft_cm_lock();
 	if (r) {
 		event->public.event = RDMA_CM_EVENT_CONNECT_ERROR;

@@ -58,14 +58,26 @@ found:
 	return 0;
 }
 
+/* What the program has seen stays; before, another address may choose another port. */
+static void
+id_take_context(struct soft_id *id) REQUIRES(soft_locks.cm)
+{
+	if (id->public.verbs)
+		return;
+	if (id->context)
+		soft_cm_context_put(id->context);
+	id->context = soft_cm_context_get(id->port->device);
+}
+
 static void
 id_set_device(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	const struct soft_device_port *port = id->port;
 
-	id->public.verbs = &soft_cm_context(port->device)->verbs.context;
+	id_take_context(id);
+	id->public.verbs = &id->context->verbs.context;
 	id->public.port_num = port->port;
-	id->public.pd = soft_cm_pd(port->device);
+	id->public.pd = id->context->shared.pd;
 	id->public.route.addr.addr.ibaddr.sgid =
 	    soft_path_gid(port, &id->public.route.addr.src_addr);
 	id->public.route.addr.addr.ibaddr.pkey = htobe16(soft_pkey_now(port));
@@ -82,9 +94,12 @@ soft_id_find(uint32_t number)
 }
 
 const struct ibv_context *
-soft_id_context(const struct soft_id *id)
+soft_id_context(struct soft_id *id)
 {
-	return id->attached ? &soft_cm_context(id->port->device)->verbs.context : NULL;
+	if (!id->attached)
+		return NULL;
+	id_take_context(id);
+	return &id->context->verbs.context;
 }
 
 enum soft_id_state
@@ -152,6 +167,8 @@ soft_id_free(struct soft_id *id)
 {
 	soft_id_forget(id);
 	soft_service_detach(id);
+	if (id->context)
+		soft_cm_context_put(id->context);
 	free(id->public.route.path_rec);
 	free(id->endpoint);
 	free(id->connect);
@@ -184,6 +201,17 @@ soft_id_attach_device(struct soft_id *id)
 	return 0;
 }
 
+/* The device has arrived after all ids were bound, and may be gone again. */
+static int
+id_open_domain(struct soft_id *id) SOFT_NO_LOCK
+{
+	if (!soft_cm_device_get())
+		return -errno;
+	id->public.pd = id->context->shared.pd;
+	soft_cm_device_put();
+	return id->public.pd ? 0 : -ENODEV;
+}
+
 int
 soft_id_show_device(struct soft_id *id)
 {
@@ -194,7 +222,7 @@ soft_id_show_device(struct soft_id *id)
 	soft_cm_lock();
 	id_set_device(id);
 	soft_cm_unlock();
-	return 0;
+	return id->public.pd ? 0 : id_open_domain(id);
 }
 
 void

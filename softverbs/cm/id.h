@@ -23,7 +23,7 @@ void soft_id_forget(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 /* Takes the lock.  The state may change at once; the caller must not depend on it. */
 /* Of its device, or NULL. */
-const struct ibv_context *soft_id_context(const struct soft_id *id);
+const struct ibv_context *soft_id_context(struct soft_id *id) REQUIRES(soft_locks.cm);
 
 enum soft_id_state soft_id_state(struct soft_id *id) SOFT_NO_CM_LOCK;
 
@@ -39,7 +39,8 @@ int soft_id_show_device(struct soft_id *id) SOFT_NO_LOCK;
 
 /*
  * The same for the id of a request, with the CM lock held: the listener of the request has a
- * reference to the device, so that the device is active.
+ * reference to the device, so that the device is active.  One that has arrived since then is opened
+ * when the program gets the id, which show() is called for again.
  */
 void soft_id_inherit_device(struct soft_id *child) REQUIRES(soft_locks.cm);
 

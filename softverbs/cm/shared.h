@@ -11,15 +11,17 @@
 bool soft_cm_device_get(void) SOFT_NO_LOCK;
 /* The same for a caller that has another reference. */
 void soft_cm_device_get_more(void) EXCLUDES(soft_locks.shared);
-/* The last reference is not put with the CM lock held: the runtime stops then. */
-void soft_cm_device_put(void) EXCLUDES(soft_locks.shared);
+void soft_cm_device_put_more(void) EXCLUDES(soft_locks.shared);
+/* With the last reference the runtime stops, and contexts are freed that were put. */
+void soft_cm_device_put(void) SOFT_NO_LOCK;
 
 /*
- * The context of a device of the topology, and the default protection domain of its ids; the caller
- * has a reference.
+ * The context of a device of the topology, which stays with its default domain (shared.pd) until it
+ * is put.  The caller has a reference to all devices, at both times.  There is no domain so far if
+ * the device has arrived after all references were taken.
  */
-struct soft_context *soft_cm_context(unsigned int device) EXCLUDES(soft_locks.shared);
-struct ibv_pd *soft_cm_pd(unsigned int device) EXCLUDES(soft_locks.shared);
+struct soft_context *soft_cm_context_get(unsigned int device) EXCLUDES(soft_locks.shared);
+void soft_cm_context_put(struct soft_context *ctx) EXCLUDES(soft_locks.shared);
 
 void soft_cm_device_reset(void); /* in a forked child */
 

@@ -40,7 +40,7 @@ timewait_end(struct soft_timer *unused) SOFT_NO_CM_LOCK
 
 /* A rule may have another time. */
 static uint64_t
-timewait_time(const struct soft_id *id)
+timewait_time(struct soft_id *id) REQUIRES(soft_locks.cm)
 {
 	struct soft_rule rule;
 

@@ -28,6 +28,13 @@ soft_stderr_is_read(void)
 }
 
 void
+soft_complain_again(const char *text)
+{
+	if (complaint_place)
+		soft_complain("%s", text);
+}
+
+void
 soft_complain(const char *format, ...)
 {
 	SOFT_UNCANCELLED;

@@ -17,4 +17,7 @@ void soft_complain(const char *format, ...) __attribute__((format(printf, 1, 2))
 /* Whether standard error has a reader: without one a line would end the program by SIGPIPE. */
 bool soft_stderr_is_read(void);
 
+/* What was said before, when a call fails for that: to another place alone. */
+void soft_complain_again(const char *text);
+
 #endif

@@ -87,13 +87,14 @@ soft_context_get(struct soft_context *ctx)
 void
 soft_context_put(struct soft_context *ctx)
 {
-	bool last;
+	bool last, permanent;
 	int state;
 
 	/* Closing and joining are cancellation points. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	context_lock(ctx);
 	last = --ctx->refs == 0;
+	permanent = ctx->permanent;
 	if (last) {
 		soft_runtime_detach(ctx);
 		soft_async_close(&ctx->async);
@@ -101,6 +102,19 @@ soft_context_put(struct soft_context *ctx)
 	}
 	context_unlock(ctx);
 	pthread_setcancelstate(state, NULL);
-	if (last && !ctx->permanent)
+	if (last && !permanent)
+		soft_context_free(ctx);
+}
+
+void
+soft_context_let_go(struct soft_context *ctx)
+{
+	bool last;
+
+	context_lock(ctx);
+	ctx->permanent = false;
+	last = !ctx->refs;
+	context_unlock(ctx);
+	if (last)
 		soft_context_free(ctx);
 }

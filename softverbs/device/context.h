@@ -6,7 +6,8 @@
  * last reference is dropped, the descriptor, the thread and the memory of the context are released.
  * The one context that all rdma ids share is permanent: its memory stays, because
  * rdma_get_devices() returns it and programs use it after they have freed the list and destroyed
- * their ids.  It becomes active again with its next object.
+ * their ids.  It becomes active again with its next object.  After the removal of its device it is
+ * permanent until no id and no list has it; see cm/shared.c.
  */
 #ifndef SOFT_CONTEXT_H
 #define SOFT_CONTEXT_H
@@ -29,8 +30,15 @@ struct soft_context {
 	LIST_ENTRY(soft_context) link; /* of runtime.c, while it is active */
 	struct soft_mutex channels_lock;
 	LIST_HEAD(, soft_channel) channels GUARDED_BY(soft_locks.channels);
+	/* Guarded by verbs.context.mutex: */
 	bool permanent;
-	unsigned int refs; /* guarded by verbs.context.mutex */
+	unsigned int refs;
+	/* Of one that rdma ids share: the default domain of the ids, and how many have it. */
+	struct {
+		struct ibv_pd *pd; /* while there are ids */
+		unsigned int users GUARDED_BY(soft_locks.shared);
+		LIST_ENTRY(soft_context) link; /* of those whose device was removed */
+	} shared;
 	/* That there are, which ibv_query_device() limits. */
 	atomic_uint pds, cqs, srqs, qps, mrs, mws, ahs;
 };
@@ -83,6 +91,9 @@ void soft_context_free(struct soft_context *ctx);
 /* 0 or -errno: the first reference makes the context active. */
 int soft_context_get(struct soft_context *ctx) SOFT_NO_CONTEXT_LOCK;
 void soft_context_put(struct soft_context *ctx) SOFT_NO_CONTEXT_LOCK;
+
+/* One that was permanent is not any more. */
+void soft_context_let_go(struct soft_context *ctx) EXCLUDES(soft_locks.context);
 
 /* In a forked child: the operations of the parent's context return errors. */
 void soft_context_disown(struct soft_context *ctx);

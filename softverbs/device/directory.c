@@ -2,16 +2,15 @@
 /*
  * directory -- where the processes of a user meet
  *
- * It is "softverbs" in $XDG_RUNTIME_DIR, else "softverbs-UID" in the temporary directory.  Both
- * variables are ignored in a program that runs with more rights than its caller, and unless they
- * hold an absolute path.  A runtime directory that does not exist, belongs to another user or
- * cannot be written to counts as not set.  Any other failure is an error, because a process in
- * another directory would not find its peers.
+ * softverbs_ctl.h says where.  Both variables are ignored in a program that runs with more rights
+ * than its caller.  Any failure is an error, because a process in another directory would not find
+ * its peers.
  */
 #include "complaint.h"
 #include "descriptors.h"
 #include "mode.h"
 #include "names.h"
+#include "softverbs/softverbs_ctl.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,15 +19,6 @@
 #include <unistd.h>
 
 #define FOR_OTHERS (S_IRWXG | S_IRWXO)
-
-/* An absolute path from the environment, or NULL. */
-static const char *
-directory_path(const char *variable)
-{
-	const char *path = secure_getenv(variable);
-
-	return path && path[0] == '/' ? path : NULL;
-}
 
 static int
 directory_complain(const char *parent, const char *name, const char *why, int r)
@@ -84,48 +74,14 @@ directory_open_in(int parent_fd, const char *parent, const char *name)
 	return r;
 }
 
-static int
-directory_open_parent(const char *path)
-{
-	return soft_descriptors_keep(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-}
-
-/* True if this user, and no other, can write there.  The file system may be mounted read-only. */
-static bool
-directory_is_usable(int fd)
-{
-	struct stat st;
-
-	return !fstat(fd, &st) && st.st_uid == geteuid() && !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
-	       !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS);
-}
-
-/* The runtime directory, or -1. */
-static int
-directory_open_runtime(const char *path)
-{
-	int fd = path ? directory_open_parent(path) : -1;
-
-	if (fd < 0 || directory_is_usable(fd))
-		return fd;
-	soft_close(fd);
-	return -1;
-}
-
 int
 soft_directory_open(void)
 {
-	const char *path = directory_path("XDG_RUNTIME_DIR");
-	char name[32] = "softverbs";
-	int parent = directory_open_runtime(path), fd;
+	char name[32];
+	const char *path =
+	    softverbs_ctl_parent(secure_getenv("XDG_RUNTIME_DIR"), secure_getenv("TMPDIR"), name);
+	int parent = soft_descriptors_keep(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)), fd;
 
-	if (parent < 0) {
-		path = directory_path("TMPDIR");
-		if (!path)
-			path = "/tmp";
-		(void)snprintf(name, sizeof name, "softverbs-%u", (unsigned int)geteuid());
-		parent = directory_open_parent(path);
-	}
 	if (parent < 0)
 		return directory_complain(path, name, strerror(errno), -errno);
 	fd = directory_open_in(parent, path, name);

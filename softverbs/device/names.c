@@ -4,6 +4,7 @@
 #include "mode.h"
 #include "names.h"
 #include "size.h"
+#include "softverbs/softverbs_ctl.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #define FILE_NAME "softverbs.1.names"
 #define SLOT_NAME "softverbs.1.slot.%u"
 #define KNOCK_NAME "softverbs.1.wake.%u"
-#define CONTROL_NAME "softverbs.1.control.%u" /* also in softverbs_ctl.h */
+#define CONTROL_NAME SOFTVERBS_CTL_SOCKET "%u"
 
 /* Change only when the first context becomes active and when the last one ends. */
 static int directory = -1, file = -1;

@@ -87,6 +87,9 @@ unsigned int soft_port_speed(const struct ibv_port_attr *attr);
 /* Of this process.  A wrong SOFTVERBS_TOPOLOGY is reported once, and stands for no device. */
 const struct soft_topology *soft_topology(void);
 
+/* The same for a call that fails for that, which has a reason for its caller; see complaint.h. */
+bool soft_topology_is_wrong(void);
+
 /* The port of a number, or NULL. */
 const struct soft_device_port *soft_topology_port(unsigned int number);
 

@@ -5,10 +5,12 @@
 #include "changes.h"
 #include "complaint.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct soft_topology present;
+static char wrong[300]; /* why there is none */
 
 static void
 own_load(void)
@@ -19,8 +21,9 @@ own_load(void)
 
 	if (soft_topology_read(text && *text ? text : "default", &present, error, sizeof error))
 		return;
-	soft_complain("SOFTVERBS_TOPOLOGY: %s", error);
 	present.count = 0;
+	snprintf(wrong, sizeof wrong, "SOFTVERBS_TOPOLOGY: %s", error);
+	soft_complain("%s", wrong);
 }
 
 const struct soft_topology *
@@ -30,6 +33,15 @@ soft_topology(void)
 
 	pthread_once(&once, own_load);
 	return &present;
+}
+
+bool
+soft_topology_is_wrong(void)
+{
+	if (soft_topology()->count)
+		return false;
+	soft_complain_again(wrong);
+	return true;
 }
 
 const struct soft_device_port *

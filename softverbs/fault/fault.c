@@ -25,7 +25,9 @@
 bool soft_faults, soft_faults_have_incidents;
 
 static struct soft_rules rules;
-static bool rules_are_wrong, someone_reads;
+static bool someone_reads;
+static char wrong[300]; /* why the device cannot be opened */
+static atomic_bool wrong_is_said;
 static uint64_t seed = 1;
 
 /* How often the call has met the other conditions of the rule. */
@@ -412,8 +414,13 @@ soft_faults_open(void)
 {
 	bool timed = false;
 
-	if (rules_are_wrong)
+	if (*wrong) {
+		if (atomic_exchange(&wrong_is_said, true))
+			soft_complain_again(wrong);
+		else
+			soft_complain("%s", wrong);
 		return -EINVAL;
+	}
 	for (unsigned int i = 0; i < rules.count; i++)
 		timed |= rules.rules[i].timed || rules.rules[i].lasts;
 	if (!timed && !soft_commands)
@@ -431,10 +438,13 @@ fault_load(void)
 	someone_reads = soft_record_open(secure_getenv("SOFTVERBS_FAULTS_RECORD"));
 	soft_announce_open(secure_getenv("SOFTVERBS_FAULTS_PROCESSES"));
 	soft_announce(0);
-	rules_are_wrong = !soft_number_read_whole("SOFTVERBS_FAULTS_SEED", &seed);
+	if (!soft_number_read_whole("SOFTVERBS_FAULTS_SEED", &seed)) {
+		snprintf(wrong, sizeof wrong, "SOFTVERBS_FAULTS_SEED is not a whole number");
+		wrong_is_said = true;
+	}
 	if (text && !soft_rules_read(text, &rules, error, sizeof error)) {
-		soft_complain("SOFTVERBS_FAULTS: %s", error);
-		rules_are_wrong = true;
+		snprintf(wrong, sizeof wrong, "SOFTVERBS_FAULTS: %s", error);
+		wrong_is_said = false;
 		rules.count = 0;
 	}
 	for (unsigned int i = 0; i < rules.count; i++)

@@ -6,7 +6,8 @@
  * after) defines it for a call that returns a number, SEAM_POINTER for one that returns an object:
  *
  *	name      of calls.h
- *	context   the struct ibv_context that the call belongs to, or NULL
+ *	context   the struct ibv_context that the call belongs to, or NULL; read once, before the
+ *	          call, which may free what it is read from
  *	failed    statements of a call that is made to fail, where that writes more than errno
  *	before    statements before the call
  *	after     statements after a call that has succeeded
@@ -32,7 +33,8 @@
 	{ \
 		if (__builtin_expect(!soft_faults, true)) \
 			return real arguments; \
-		const int error_ = soft_fault_enter(SOFT_CALL_##name, context); \
+		const struct ibv_context *const context_ = context; \
+		const int error_ = soft_fault_enter(SOFT_CALL_##name, context_); \
 \
 		if (error_) { \
 			failed; \
@@ -40,7 +42,7 @@
 		} \
 		SEAM_CALL_(type, name, real, arguments, before, after, \
 		    soft_fault_succeeded(SOFT_CALL_##name, result_), \
-		    soft_fault_returned(SOFT_CALL_##name, context, result_)); \
+		    soft_fault_returned(SOFT_CALL_##name, context_, result_)); \
 	}
 
 #define SEAM_POINTER( \

@@ -7,8 +7,8 @@
 #include <config.h>
 
 #include "say.h"
-#include "softverbs_ctl.h"
 #include "streams.h"
+#include "softverbs/softverbs_ctl.h"
 
 #include <argp.h>
 #include <stdbool.h>

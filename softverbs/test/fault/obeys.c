@@ -6,7 +6,7 @@
  * The topology has two devices with two ports each.  Prints a line for each subject, with "ok" or
  * with what was not so.
  */
-#include "softverbs/run/softverbs_ctl.h"
+#include "softverbs/softverbs_ctl.h"
 
 #include "softverbs/test/pair.h"
 

@@ -2,7 +2,7 @@
 /* answers -- what softverbs_ctl() takes from processes of the user that mean harm */
 #define SOFTVERBS_CTL_PATIENCE 0.1
 #define SOFTVERBS_CTL_MOST ((size_t)1000)
-#include "softverbs/run/softverbs_ctl.h"
+#include "softverbs/softverbs_ctl.h"
 
 #include "lib/runner.h"
 

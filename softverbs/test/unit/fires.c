@@ -431,6 +431,43 @@ TEST(call__gets_nothing_while_another_fires__its_number_fires_once)
 	}
 }
 
+/* ---- calls that free an object ---- */
+
+static void
+play_frees(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	struct ibv_td_init_attr td_init = { .comp_mask = 0 };
+	struct side a, b;
+
+	pair_make(&a, &b, &(struct side_options){ .srq = 8 });
+	ck_assert_int_eq(ibv_dealloc_mw(ibv_alloc_mw(a.pd, IBV_MW_TYPE_1)), 0);
+	ck_assert_int_eq(ibv_dealloc_td(ibv_alloc_td(a.context, &td_init)), 0);
+	ck_assert_int_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+	side_free(&a);
+	side_free(&b);
+	say("freed");
+	finish();
+}
+
+/* origin: out33.EE2 */
+TEST(call__that_frees_an_object__does_not_look_at_it)
+{
+	int from;
+	pid_t pid;
+
+	if (getenv(TO))
+		play_frees();
+	setenv("SOFTVERBS_CONTROL", "1", 1); /* calls are counted */
+	/* With glibc each object has a mapping of its own then, which ends with it. */
+	setenv("MALLOC_MMAP_THRESHOLD_", "0", 1);
+	pid = begin("call__that_frees_an_object__does_not_look_at_it", "none", &from);
+	expect_found(pid, from, "none", "freed");
+}
+
 /* ---- requests of softverbs-ctl ---- */
 
 /* On a connection of its own; the answer, up to its end. */

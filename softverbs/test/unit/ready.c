@@ -13,15 +13,12 @@
 #include "softverbs/device/ready.h"
 
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -377,22 +374,6 @@ read_for_ever(void *unused)
 
 PAIR_CASE("soft-ready:events");
 
-/* From now on the system call fails with that errno, in this thread and those that it starts. */
-static void
-refuse(long call, int error)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned int)error),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof code / sizeof code[0], code };
-
-	ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	ck_assert_int_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-}
-
 /*
  * A kernel before Linux 5.8, which cannot read an eventfd without waiting, or a filter that refuses
  * the call.
@@ -400,7 +381,7 @@ refuse(long call, int error)
 static void
 no_read_without_waiting(void)
 {
-	refuse(SYS_preadv2, EOPNOTSUPP);
+	story_refuse(SYS_preadv2, EOPNOTSUPP);
 }
 
 /* A thread that waits takes one event, and the descriptor is readable again for the others. */
@@ -585,11 +566,11 @@ TEST_LOOP(wait_of_the_device__is_refused__it_does_not_spin, 2)
 		runner_skip(FEATURE_NO_FILTER);
 		return;
 	}
-	refuse(SYS_epoll_pwait2, EPERM);
+	story_refuse(SYS_epoll_pwait2, EPERM);
 	if (_i) {
-		refuse(SYS_epoll_pwait, EPERM);
+		story_refuse(SYS_epoll_pwait, EPERM);
 #ifdef SYS_epoll_wait
-		refuse(SYS_epoll_wait, EPERM);
+		story_refuse(SYS_epoll_wait, EPERM);
 #endif
 	}
 	context = story_open();

@@ -88,6 +88,10 @@ struct side_options {
 #define SIDE_NO_ACCESS (1u << 31)
 
 struct ibv_context *story_open(void);
+
+/* From now on the system call fails with that errno, in this thread and those that it starts. */
+void story_refuse(long call, int error);
+
 void side_make(struct side *side, const struct side_options *options);
 void side_free(struct side *side);
 

@@ -349,12 +349,27 @@ TEST(open__software_device_of_another_user__says_whose_it_is)
 	rmdir(base);
 }
 
-TEST(open__software_device_with_a_bad_variable__names_it)
+/* Each time. */
+/* origin: out33.EE6 */
+TEST_LOOP(open__software_device_with_a_bad_variable__names_it, 2)
 {
+	static const struct {
+		const char *name, *value, *line;
+	} variables[] = {
+		{ "SOFTVERBS_TIME_FACTOR", "fast",
+		    "SOFTVERBS_TIME_FACTOR=fast: not a number from 0.01 to 100" },
+		{ "SOFTVERBS_FAULTS", "foo",
+		    "SOFTVERBS_FAULTS: foo: foo is no call that can fail; --faults=list prints "
+		    "them" },
+	};
+	char pattern[256];
+
 	if (!dt_on_soft("another device does not read it"))
 		return;
-	setenv("SOFTVERBS_TIME_FACTOR", "fast", 1);
-	assert_open_fails("soft", DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
-	    "the software device cannot be used: SOFTVERBS_TIME_FACTOR=fast: not a number from "
-	    "0.01 to 100");
+	setenv(variables[_i].name, variables[_i].value, 1);
+	snprintf(
+	    pattern, sizeof pattern, "the software device cannot be used: %s", variables[_i].line);
+	for (int i = 0; i < 2; i++)
+		assert_open_fails(
+		    "soft", DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1), pattern);
 }

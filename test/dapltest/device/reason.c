@@ -6,6 +6,7 @@
 #include <dat2/dat_log.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -181,6 +182,23 @@ TEST(open__program_may_write_short_files_only__is_a_shortage_and_the_line_says_s
 	    &ia));
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
 	dt_close(dt_open("faulty", NULL));
+}
+
+/* It is read once. */
+/* origin: out33.EE6 */
+TEST(open__topology_is_wrong__says_why_each_time)
+{
+	DAT_IA_HANDLE ia;
+
+	setenv("SOFTVERBS_TOPOLOGY", "soft0 foo=1", 1);
+	for (int i = 0; i < 2; i++) {
+		*lines = '\0';
+		errors = 0;
+		ck_assert(!open_is(DAT_ERROR(DAT_INVALID_PARAMETER, DAT_INVALID_ARG1),
+		    "the software device cannot be used: SOFTVERBS_TOPOLOGY: soft0: foo: neither "
+		    "\"ports\" nor a field of ibv_device_attr",
+		    &ia));
+	}
 }
 
 /* origin: out33.A8 */

@@ -42,21 +42,50 @@
 
 #define SOFTVERBS_CTL_SOCKET "softverbs.1.control."
 
-/* The directory in which the processes of the user meet: a descriptor, or -1 with errno. */
+/*
+ * Whether this user, and no other, can write to a directory.  The file system may be mounted
+ * read-only.  A sandbox may refuse the call that knows the effective user.
+ */
+static inline int
+softverbs_ctl_usable(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & (S_IWGRP | S_IWOTH)) &&
+	       (!faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) ||
+		   (errno == EPERM && !access(path, W_OK | X_OK)));
+}
+
+/*
+ * Where the processes of the user meet, for both the device and who commands it: "softverbs" in
+ * $XDG_RUNTIME_DIR, else "softverbs-UID" in $TMPDIR or /tmp.  Returns the second of these; the
+ * arguments are the values of the variables, or NULL.  A runtime directory that does not exist,
+ * belongs to another user or cannot be written to counts as not set.
+ */
+static inline const char *
+softverbs_ctl_parent(const char *runtime, const char *temporary, char name[32])
+{
+	if (runtime && *runtime == '/' && softverbs_ctl_usable(runtime)) {
+		snprintf(name, 32, "softverbs");
+		return runtime;
+	}
+	snprintf(name, 32, "softverbs-%u", (unsigned int)geteuid());
+	return temporary && *temporary == '/' ? temporary : "/tmp";
+}
+
+/* That directory: a descriptor, or -1 with errno. */
 static inline int
 softverbs_ctl_directory(void)
 {
-	const char *path = getenv("XDG_RUNTIME_DIR"), *temporary = getenv("TMPDIR");
-	char name[4096];
-	struct stat st;
+	char name[32], path[4096];
+	const char *parent =
+	    softverbs_ctl_parent(getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), name);
 
-	if (path && *path == '/' && !stat(path, &st) && st.st_uid == geteuid() &&
-	    !(st.st_mode & (S_IWGRP | S_IWOTH)))
-		snprintf(name, sizeof name, "%s/softverbs", path);
-	else
-		snprintf(name, sizeof name, "%s/softverbs-%u",
-		    temporary && *temporary == '/' ? temporary : "/tmp", (unsigned int)geteuid());
-	return open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	errno = ENAMETOOLONG;
+	if (snprintf(path, sizeof path, "%s/%s", parent, name) >= (int)sizeof path)
+		return -1;
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* Microseconds. */
