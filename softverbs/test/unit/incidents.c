@@ -58,7 +58,7 @@ post(struct side *side, enum ibv_wr_opcode opcode, uint64_t wr_id, const struct 
 
 	if (opcode == IBV_WR_BIND_MW || (opcode == IBV_WR_LOCAL_INV && wr_id != 1)) {
 		mw_post(side, wr_id, IBV_SEND_SIGNALED, windows[wr_id % 2], side->mr,
-		    windows[wr_id % 2]->rkey + 1, 0, 8, MW_REMOTE);
+		    ibv_inc_rkey(windows[wr_id % 2]->rkey), 0, 8, MW_REMOTE);
 		return;
 	}
 	if (opcode == IBV_WR_LOCAL_INV) {
