@@ -8,7 +8,8 @@
  * There are D loop threads, N completions with a notification each (core.pml models arming), STALE calls that
  * post to a, and up to three calls that free it.
  * PRIVATE: a has a channel of its own, which the loop reads.  WAITER: there are no upcalls; a thread is blocked
- * in evd_wait() and reads the private channel itself.
+ * in evd_wait() and reads the private channel itself.  ADOPTED: inside the upcall that has freed a, the program
+ * destroys the CQ.
  */
 #ifndef N
 #define N 3
@@ -87,8 +88,11 @@ inline wake_sink()
 /* evd_destroy() and ibv_destroy_cq(), which blocks */
 inline destroy()
 {
-	atomic { enter(); unacked_ = unacked; unacked = 0; lock = 0 }
-	atomic { ack(unacked_); unacked_ = 0 }
+#ifdef ACKS_AT_THE_END
+	atomic { enter(); ack(unacked); unacked = 0; lock = 0 }
+#else
+	atomic { enter(); assert(unacked == 0); lock = 0 }
+#endif
 	atomic { acked == gotten -> cq_exists = 0; channel = 0; printf("| ibv_destroy_cq() returns\n") }
 	atomic {
 		channel_exists = 0;
@@ -137,6 +141,17 @@ inline notified()
 /* ibv_get_cq_event(); the reader calls evd_notified() before it does anything else */
 inline get_event() { channel--; gotten++; printf("| reads a notification\n") }
 
+/* evd_mark_dead() */
+inline acknowledge()
+{
+#ifndef ACKS_AT_THE_END
+	ack(unacked);
+	unacked = 0
+#else
+	skip
+#endif
+}
+
 /* evd_free() on a thread that is not inside an upcall of a */
 inline free_outside(pumps_)
 {
@@ -146,6 +161,7 @@ inline free_outside(pumps_)
 		:: !alive || generation != 1 -> lock = 0; r_ = 0; printf("| evd_free(): already gone\n")
 		:: else ->
 			alive = 0; freed = 1; calls = 0; wake = 1; r_ = 1;
+			acknowledge();
 #if !defined(WAITS_FOR_IDLE) && !defined(LEAVES_QUEUED)
 			if
 			:: owned && ready > 0 -> ready--; owned = 0 /* loop_unready() */
@@ -179,7 +195,8 @@ inline free_inside()
 		if
 		:: !alive -> lock = 0
 		:: else ->
-			alive = 0; freed = 1; calls = 0; free_on_return = 1;
+			alive = 0; freed = 1; calls = 0; free_on_return = 1; r_ = 1;
+			acknowledge();
 			if
 			:: owned && ready > 0 -> ready--; owned = 0
 			:: else
@@ -188,6 +205,13 @@ inline free_inside()
 			printf("| evd_free() from inside\n")
 		fi
 	}
+#ifdef ADOPTED
+	if
+	:: r_ -> atomic { acked == gotten -> cq_exists = 0; channel = 0; printf("| the program destroys the CQ\n") }
+	:: else
+	fi;
+#endif
+	r_ = 0;
 #ifdef WAITS_FOR_ITSELF
 	atomic { lock == 0 && (alive || in_progress == 0) -> skip }
 #endif
@@ -269,7 +293,6 @@ inline handle_channel()
 proctype loop_thread()
 {
 	bit late, r_, last;
-	byte unacked_;
 end:
 	do
 #ifdef HOLDS_WHAT_IT_READ
@@ -331,7 +354,6 @@ end:
 proctype user()
 {
 	bit late, r_;
-	byte unacked_;
 	if
 	:: atomic { to_free > 0 -> to_free-- };
 	   free_outside(false)
