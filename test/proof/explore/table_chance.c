@@ -56,6 +56,8 @@ draw_evd(struct text *t, int number)
 		ADD_SETUP(t, ",%c", 'n' + (int)lot_draw((unsigned int)t->cnos));
 	if (lot_one_in(3))
 		ADD_SETUP(t, ",q%u", 1 + lot_draw(4));
+	if (lot_one_in(4))
+		ADD_SETUP(t, "%s", lot_one_in(2) ? ",array1" : ",array");
 	if (base[0] == 's')
 		goto end;
 	if (lot_one_in(6))

@@ -78,6 +78,8 @@ draw_setup(struct text *t)
 			ADD_SETUP(t, ",q30");
 		else if (lot_one_in(4))
 			ADD_SETUP(t, ",q%u", 2 + lot_draw(3));
+		if (lot_one_in(4))
+			ADD_SETUP(t, "%s", lot_one_in(2) ? ",array1" : ",array");
 		ADD_SETUP(t, " ");
 	}
 	if (lot_one_in(3))
