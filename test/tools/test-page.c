@@ -609,12 +609,16 @@ main(int argc, char **argv)
 	texts();
 	paths();
 	shrinking_page();
-	short_files();
-	growing_page();
-	holders();
-	lost_descriptor();
-	patience();
-	waiting();
+	if (access(EVD_STATS_FOLDER, W_OK | X_OK)) {
+		puts("skip  pages that are written: no file can be made in " EVD_STATS_FOLDER);
+	} else {
+		short_files();
+		growing_page();
+		holders();
+		lost_descriptor();
+		patience();
+		waiting();
+	}
 	printf("%d passed, %d failed\n", passed, failed);
 	return failed != 0;
 }
