@@ -339,11 +339,7 @@ TEST(limit_of_a_shared_queue__is_reached_once_by_a_rule)
 
 /* ---- links ---- */
 
-static const struct {
-	const char *begin, *end;
-	bool here;     /* at the requester */
-	bool executes; /* the requests are, and not answered */
-} cuts[] = {
+const struct incident_cut incident_cuts[INCIDENT_CUTS] = {
 	{ "link.cut", "link.heal", true, false },
 	{ "link.cut:way=out", "link.heal", true, false },
 	{ "link.cut:way=in", "link.heal", true, true },
@@ -353,7 +349,6 @@ static const struct {
 	{ "event.port_err", "event.port_active", true, false },
 	{ "event.port_err", "event.port_active", false, false },
 };
-#define CUTS (sizeof cuts / sizeof *cuts)
 
 #define COUNTER 4096 /* where the other end counts */
 
@@ -367,16 +362,16 @@ static void
 cut_off(void)
 {
 	own_connect(NULL);
-	for (size_t i = 0; i < CUTS; i++) {
+	for (size_t i = 0; i < INCIDENT_CUTS; i++) {
 		*counter(COUNTER) = 0;
-		if (!cuts[i].here)
-			incident(cuts[i].begin);
+		if (!incident_cuts[i].here)
+			incident(incident_cuts[i].begin);
 		other_meet();
 		other_meet(); /* all is posted, and had its time */
-		ck_assert_uint_eq(*counter(COUNTER), cuts[i].executes ? 1 : 0);
+		ck_assert_uint_eq(*counter(COUNTER), incident_cuts[i].arrives ? 1 : 0);
 		other_meet();
-		if (!cuts[i].here)
-			incident(cuts[i].end);
+		if (!incident_cuts[i].here)
+			incident(incident_cuts[i].end);
 		other_meet();
 		ck_assert_uint_eq(*counter(COUNTER), 1);
 	}
@@ -388,11 +383,11 @@ cut_off(void)
 TEST(link__cut_at_either_end__what_was_posted_is_done_once_when_it_heals)
 {
 	own_begin(cut_off, &(struct side_options){ .patient = true });
-	for (size_t i = 0; i < CUTS; i++) {
+	for (size_t i = 0; i < INCIDENT_CUTS; i++) {
 		*counter(0) = 77;
 		*counter(8) = *counter(16) = 77;
-		if (cuts[i].here)
-			incident(cuts[i].begin);
+		if (incident_cuts[i].here)
+			incident(incident_cuts[i].begin);
 		other_meet();
 		own_rdma(IBV_WR_RDMA_READ, 1, 8, COUNTER, 8);
 		post(&own, IBV_WR_ATOMIC_FETCH_AND_ADD, 2,
@@ -402,8 +397,8 @@ TEST(link__cut_at_either_end__what_was_posted_is_done_once_when_it_heals)
 		cq_expect_empty(own.cq);
 		other_meet();
 		other_meet();
-		if (cuts[i].here)
-			incident(cuts[i].end);
+		if (incident_cuts[i].here)
+			incident(incident_cuts[i].end);
 		for (uint64_t k = 1; k <= 3; k++)
 			cq_expect(own.cq, k, IBV_WC_SUCCESS);
 		ck_assert_uint_le(*counter(8), 1); /* what comes after a read may overtake it */

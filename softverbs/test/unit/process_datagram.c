@@ -326,40 +326,24 @@ TEST(datagrams__to_a_process_that_is_stopped_or_gone__are_lost)
 
 /* ---- links that are cut, ports that are down: what is sent meanwhile is lost, and succeeds */
 
-static const struct {
-	const char *begin, *end;
-	bool here; /* at the sender */
-	bool arrives;
-} cuts[] = {
-	{ "link.cut", "link.heal", true, false },
-	{ "link.cut:way=out", "link.heal", true, false },
-	{ "link.cut:way=in", "link.heal", true, true },
-	{ "link.cut", "link.heal", false, false },
-	{ "link.cut:way=out", "link.heal", false, true },
-	{ "link.cut:way=in", "link.heal", false, false },
-	{ "event.port_err", "event.port_active", true, false },
-	{ "event.port_err", "event.port_active", false, false },
-};
-#define CUTS (sizeof cuts / sizeof *cuts)
-
 static void
 receiving_what_arrives(void)
 {
 	struct ibv_wc wc;
 
 	own_for_datagrams();
-	for (uint32_t i = 0; i < CUTS; i++) {
+	for (uint32_t i = 0; i < INCIDENT_CUTS; i++) {
 		side_receive(&own, 0, 0, DATAGRAM_GRH + 8);
 		side_receive(&own, 0, 0, DATAGRAM_GRH + 8);
-		if (!cuts[i].here)
-			incident(cuts[i].begin);
+		if (!incident_cuts[i].here)
+			incident(incident_cuts[i].begin);
 		other_meet();
 		other_meet(); /* one was sent */
 		soft_input_attend();
-		if (!cuts[i].here)
-			incident(cuts[i].end);
+		if (!incident_cuts[i].here)
+			incident(incident_cuts[i].end);
 		other_meet();
-		for (uint32_t number = cuts[i].arrives ? 0 : 1; number < 2; number++) {
+		for (uint32_t number = incident_cuts[i].arrives ? 0 : 1; number < 2; number++) {
 			wc = cq_next(own.cq);
 			ck_assert_int_eq(wc.status, IBV_WC_SUCCESS);
 			ck_assert_uint_eq(wc.imm_data, 2 * i + number);
@@ -377,14 +361,14 @@ TEST(datagram__while_a_link_is_cut_or_a_port_down__is_lost)
 
 	other_start(receiving_what_arrives);
 	own_for_datagrams();
-	for (uint32_t i = 0; i < CUTS; i++) {
-		if (cuts[i].here)
-			incident(cuts[i].begin);
+	for (uint32_t i = 0; i < INCIDENT_CUTS; i++) {
+		if (incident_cuts[i].here)
+			incident(incident_cuts[i].begin);
 		other_meet();
 		own_send(own_peer.qpn, 8, 2 * i);
 		other_meet();
-		if (cuts[i].here)
-			incident(cuts[i].end);
+		if (incident_cuts[i].here)
+			incident(incident_cuts[i].end);
 		other_meet();
 		own_send(own_peer.qpn, 8, 2 * i + 1);
 	}

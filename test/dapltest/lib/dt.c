@@ -195,6 +195,18 @@ dt_assert_ret_at(const char *file, int line, const char *call, DAT_RETURN got, D
 	    got, major, minor, want, wanted, wanted_minor);
 }
 
+size_t
+dt_mapped_pages(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_int_eq(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return pages;
+}
+
 void
 dt_nap_ms(unsigned int ms)
 {

@@ -152,6 +152,9 @@ void dt_send(struct dt_side *side, size_t offset, size_t length, DAT_UINT64 cook
 void dt_post_se(DAT_EVD_HANDLE evd, uintptr_t value);
 /* Waits while the queue is full. */
 void dt_post_se_patiently(DAT_EVD_HANDLE evd, uintptr_t value);
+/* The size of the address space of this process. */
+size_t dt_mapped_pages(void);
+
 void dt_nap_ms(unsigned int ms);
 /* Waits until *value is at least n; fails the test when it does not come. */
 void dt_await_count(const _Atomic(int) *value, int n);

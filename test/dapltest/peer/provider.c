@@ -74,19 +74,6 @@ processor_us(void)
 	return (unsigned long long)t.tv_sec * 1000000 + (unsigned long long)t.tv_nsec / 1000;
 }
 
-/* The size of the process's address space. */
-static size_t
-pages(void)
-{
-	unsigned long n = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	ck_assert_ptr_nonnull(f);
-	ck_assert_int_eq(fscanf(f, "%lu", &n), 1);
-	fclose(f);
-	return n;
-}
-
 /* A busy machine delays some rounds, but not each of fifty; a sleep in the code delays all. */
 /* origin: peer.35 */
 /* clause: g.1.2 */
@@ -102,7 +89,7 @@ TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 	pthread_attr_destroy(&attr);
 	dt_close(dt_open("soft", NULL));
 	ck_assert_int_eq(runner_await_threads(threads), threads);
-	before = pages();
+	before = dt_mapped_pages();
 	for (int i = 0; i < 50; i++) {
 		began = dt_now_us();
 		worked = processor_us();
@@ -116,7 +103,7 @@ TEST(peer_35__open_and_close__neither_nap_nor_leave_a_thread)
 	}
 	ck_assert_uint_lt(least, 5000);
 	/* The stack of a thread that was not joined stays allocated. */
-	ck_assert_uint_lt(pages(), before + 25 * stack / (size_t)sysconf(_SC_PAGESIZE));
+	ck_assert_uint_lt(dt_mapped_pages(), before + 25 * stack / (size_t)sysconf(_SC_PAGESIZE));
 }
 
 /* origin: peer.36 */
